@@ -1,0 +1,75 @@
+/**
+ * The only reader of `process.env`: parsed once, with a clear list of what is wrong.
+ * The launcher (`lib/launch`) fills in what the embedded parts provide.
+ */
+import { z } from "zod";
+
+const list = z
+  .string()
+  .optional()
+  .transform((text) => (text ?? "").split(",").map((item) => item.trim()).filter(Boolean));
+const flag = (fallback: boolean) =>
+  z
+    .enum(["true", "false", "1", "0"])
+    .optional()
+    .transform((value) => (value === undefined ? fallback : value === "true" || value === "1"));
+
+const schema = z.object({
+  NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
+  PORT: z.coerce.number().int().min(1).max(65535).default(3000),
+  /** Where the embedded parts and the local sandbox keep their data. */
+  DATA_DIR: z.string().min(1).default(".data"),
+  /** The origin callers reach, for links and the sandbox's calls back. */
+  PUBLIC_URL: z.url().optional(),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  /** Response bodies are checked against their contract when set. */
+  CHECK_RESPONSES: flag(false),
+
+  SUPABASE_URL: z.url(),
+  SUPABASE_SECRET_KEY: z.string().min(1),
+  DATABASE_URL: z.string().min(1).optional(),
+
+  /** Keys the HMAC of API keys and codes, and derives the encryption key of run state. */
+  API_KEY_SECRET: z.string().min(32),
+
+  /** A shared HS256 secret (embedded or legacy Supabase auth). Wins when OIDC_ISSUER is unset. */
+  SUPABASE_JWT_SECRET: z.string().min(32).optional(),
+  OIDC_ISSUER: z.string().min(1).optional(),
+  OIDC_AUDIENCE: z.string().min(1).optional(),
+  OIDC_JWKS_URL: z.url().optional(),
+  OIDC_USERINFO_URL: z.url().optional(),
+
+  AI_GATEWAY_API_KEY: z.string().min(1).optional(),
+  OPENAI_BASE_URL: z.url().optional(),
+  OPENAI_API_KEY: z.string().min(1).optional(),
+  /** Model ids that callers may choose; the adapter's own list when empty. */
+  MODELS: list,
+  DEFAULT_MODEL: z.string().min(1).optional(),
+
+  VERCEL_TOKEN: z.string().min(1).optional(),
+  VERCEL_TEAM_ID: z.string().min(1).optional(),
+  VERCEL_PROJECT_ID: z.string().min(1).optional(),
+  VERCEL_OIDC_TOKEN: z.string().min(1).optional(),
+  /** Hosts the sandbox's commands and the `fetch` tool may call besides the service itself. */
+  SANDBOX_ALLOWED_HOSTS: list,
+  /** Bytes of files one sandbox may hold. */
+  SANDBOX_DISK_QUOTA: z.coerce.number().int().positive().default(512 * 1024 * 1024),
+});
+
+export type Config = z.output<typeof schema>;
+
+/** @throws Error with one line for each setting that is missing or malformed. */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  throw new Error(`Settings are missing or malformed:\n${lines.join("\n")}`);
+}
+
+let parsed: Config | undefined;
+
+export function config(): Config {
+  parsed ??= parseConfig(process.env);
+  return parsed;
+}
