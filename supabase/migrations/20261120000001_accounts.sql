@@ -1,0 +1,229 @@
+-- Accounts, organizations, API keys, and the one question that every request asks first:
+-- who is this, and may they act for that account?
+
+-- Nothing in this schema is for the public key: every table has row level security and no policy,
+-- and tables and functions that later migrations create are closed from the start.
+alter default privileges revoke execute on functions from public;
+alter default privileges in schema public revoke all on tables from anon, authenticated;
+alter default privileges in schema public revoke all on sequences from anon, authenticated;
+alter default privileges in schema public revoke execute on functions from anon, authenticated;
+alter default privileges in schema public grant all on tables to service_role;
+alter default privileges in schema public grant all on sequences to service_role;
+alter default privileges in schema public grant execute on functions to service_role;
+
+create table public.accounts (
+  id uuid primary key default gen_random_uuid(),
+  kind text not null default 'personal'
+    check (kind in ('personal', 'organization', 'artist', 'workspace')),
+  email text check (email = lower(email)),
+  name text,
+  image text,
+  -- The internal admin organization, whose members reach all accounts.
+  is_admin boolean not null default false,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check (kind = 'organization' or not is_admin)
+);
+
+-- Only among personal accounts: an e-mail signs in a person, never an organization.
+create unique index accounts_personal_email on public.accounts (email) where kind = 'personal';
+create index accounts_admin on public.accounts (id) where is_admin;
+
+-- Membership of people and links of artists and workspaces: both mean "belongs to".
+create table public.organization_accounts (
+  organization_id uuid not null references public.accounts (id) on delete cascade,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (organization_id, account_id)
+);
+
+create index organization_accounts_account on public.organization_accounts (account_id);
+
+create table public.api_keys (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  name text not null,
+  hash text not null unique,
+  prefix text not null,
+  scope text not null default 'full' check (scope in ('full', 'run')),
+  -- The durable run that a `run` key was made for, and dies with.
+  run_id text,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz,
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+
+create index api_keys_account on public.api_keys (account_id, created_at desc);
+create index api_keys_run on public.api_keys (run_id) where run_id is not null;
+
+alter table public.accounts enable row level security;
+alter table public.organization_accounts enable row level security;
+alter table public.api_keys enable row level security;
+
+revoke all on public.accounts, public.organization_accounts, public.api_keys from anon, authenticated;
+grant all on public.accounts, public.organization_accounts, public.api_keys to service_role;
+
+-- May p_caller act for p_target? Itself, an organization it belongs to, an account linked to one
+-- of its organizations, or anything that exists for the admin organization.
+create function public.may_act_for(p_caller uuid, p_target uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select p_caller = p_target
+    or exists (
+      select 1 from public.organization_accounts m
+      where (m.account_id = p_caller and m.organization_id = p_target)
+         or (m.organization_id = p_caller and m.account_id = p_target)
+    )
+    or exists (
+      select 1
+      from public.organization_accounts mine
+      join public.organization_accounts theirs on theirs.organization_id = mine.organization_id
+      where mine.account_id = p_caller and theirs.account_id = p_target
+    )
+    or (
+      exists (
+        select 1 from public.accounts a
+        where a.is_admin
+          and (
+            a.id = p_caller
+            or exists (
+              select 1 from public.organization_accounts m
+              where m.organization_id = a.id and m.account_id = p_caller
+            )
+          )
+      )
+      and exists (select 1 from public.accounts t where t.id = p_target)
+    )
+$$;
+
+-- The caller's verdicts on what a request names; a verdict is null when nothing was asked.
+create function public.access_verdicts(
+  p_caller uuid, p_may_switch boolean, p_account_id uuid, p_organization_id uuid, p_artist_id uuid
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'account', case
+      when p_account_id is null then null
+      when p_account_id = p_caller then true
+      else p_may_switch and public.may_act_for(p_caller, p_account_id)
+    end,
+    -- Deliberately without the admin's way round.
+    'organization', case
+      when p_organization_id is null then null
+      else exists (
+        select 1 from public.accounts o
+        where o.id = p_organization_id
+          and o.kind = 'organization'
+          and (
+            o.id = p_caller
+            or exists (
+              select 1 from public.organization_accounts m
+              where m.organization_id = o.id and m.account_id = p_caller
+            )
+          )
+      )
+    end,
+    'artist', case
+      when p_artist_id is null then null
+      else exists (
+        select 1 from public.accounts a where a.id = p_artist_id and a.kind = 'artist'
+      ) and public.may_act_for(p_caller, p_artist_id)
+    end
+  )
+$$;
+
+-- Null for a key that is unknown, revoked or expired, told apart by nobody.
+create function public.authenticate_key(
+  p_hash text,
+  p_account_id uuid default null,
+  p_organization_id uuid default null,
+  p_artist_id uuid default null
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  k public.api_keys;
+begin
+  select * into k from public.api_keys
+  where hash = p_hash
+    and (revoked_at is null or revoked_at > now())
+    and (expires_at is null or expires_at > now());
+  if not found then
+    return null;
+  end if;
+
+  -- At most one write a minute; whoever finds the row locked leaves it to the other.
+  if k.last_used_at is null or k.last_used_at < now() - interval '1 minute' then
+    update public.api_keys set last_used_at = now()
+    where id in (
+      select id from public.api_keys
+      where id = k.id and (last_used_at is null or last_used_at < now() - interval '1 minute')
+      for update skip locked
+    );
+  end if;
+
+  return jsonb_build_object(
+    'account_id', k.account_id,
+    'key_id', k.id,
+    'scope', k.scope,
+    'run_id', k.run_id,
+    'access', public.access_verdicts(
+      k.account_id, k.scope = 'full', p_account_id, p_organization_id, p_artist_id)
+  );
+end
+$$;
+
+-- The personal account of an e-mail, made on first sight; two first requests at once make one.
+create function public.account_of_email(p_email text) returns uuid
+language plpgsql volatile set search_path = '' as $$
+declare
+  found_id uuid;
+begin
+  loop
+    select id into found_id from public.accounts
+    where email = lower(p_email) and kind = 'personal';
+    if found then
+      return found_id;
+    end if;
+    insert into public.accounts (kind, email) values ('personal', lower(p_email))
+    on conflict (email) where kind = 'personal' do nothing
+    returning id into found_id;
+    if found then
+      return found_id;
+    end if;
+  end loop;
+end
+$$;
+
+create function public.authenticate_email(
+  p_email text,
+  p_account_id uuid default null,
+  p_organization_id uuid default null,
+  p_artist_id uuid default null
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  own uuid := public.account_of_email(p_email);
+begin
+  return jsonb_build_object(
+    'account_id', own,
+    'access', public.access_verdicts(own, true, p_account_id, p_organization_id, p_artist_id)
+  );
+end
+$$;
+
+revoke execute on function
+  public.may_act_for(uuid, uuid),
+  public.access_verdicts(uuid, boolean, uuid, uuid, uuid),
+  public.authenticate_key(text, uuid, uuid, uuid),
+  public.account_of_email(text),
+  public.authenticate_email(text, uuid, uuid, uuid)
+from public, anon, authenticated;
+
+grant execute on function
+  public.may_act_for(uuid, uuid),
+  public.access_verdicts(uuid, boolean, uuid, uuid, uuid),
+  public.authenticate_key(text, uuid, uuid, uuid),
+  public.account_of_email(text),
+  public.authenticate_email(text, uuid, uuid, uuid)
+to service_role;
