@@ -57,3 +57,326 @@ alter table public.sessions enable row level security;
 alter table public.chats enable row level security;
 alter table public.messages enable row level security;
 revoke all on table public.sessions, public.chats, public.messages from anon, authenticated;
+grant all on table public.sessions, public.chats, public.messages to service_role;
+
+-- ---------------------------------------------------------------------------------------------
+-- Functions: one call for each thing that must be true together, or that is read together.
+-- Each answers JSON in the shape of the API; `missing` names what the caller cannot see, for
+-- which a foreign row and an absent row are the same.
+-- ---------------------------------------------------------------------------------------------
+
+-- ISO 8601 in UTC with milliseconds, the API's form of every date.
+create function public.iso_date(p_at timestamptz) returns text
+language sql stable as $$
+  select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
+-- The place of a row in a newest-first list. Microseconds: two rows may share a millisecond.
+create function public.page_cursor(p_at timestamptz, p_id uuid) returns text
+language sql stable as $$
+  select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || p_id
+$$;
+
+-- `sandboxState` is the stored state as it is: what it means to a caller is the use case's rule.
+create function public.session_json(p_session public.sessions) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_session.id,
+    'accountId', p_session.account_id,
+    'organizationId', p_session.organization_id,
+    'artistId', p_session.artist_id,
+    'title', p_session.title,
+    'status', p_session.status,
+    'sandboxState', p_session.sandbox_state,
+    'createdAt', public.iso_date(p_session.created_at),
+    'updatedAt', public.iso_date(p_session.updated_at))
+$$;
+
+-- Exactly the eight fields of the specification.
+create function public.chat_json(p_chat public.chats) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_chat.id,
+    'sessionId', p_chat.session_id,
+    'title', p_chat.title,
+    'modelId', p_chat.model_id,
+    'createdAt', public.iso_date(p_chat.created_at),
+    'updatedAt', public.iso_date(p_chat.updated_at),
+    'activeStreamId', p_chat.active_stream_id,
+    'lastAssistantMessageAt', public.iso_date(p_chat.last_assistant_message_at))
+$$;
+
+-- A session and its first chat. The caller has checked that the artist may be used.
+create function public.create_session(
+  p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
+) returns jsonb
+language plpgsql as $$
+declare
+  v_session public.sessions;
+  v_chat public.chats;
+begin
+  insert into public.sessions (account_id, organization_id, artist_id, title)
+  values (p_account_id, p_organization_id, p_artist_id, p_title)
+  returning * into v_session;
+  insert into public.chats (session_id, account_id, model_id)
+  values (v_session.id, p_account_id, p_model_id)
+  returning * into v_chat;
+  return jsonb_build_object('session', public.session_json(v_session), 'chat', public.chat_json(v_chat));
+end
+$$;
+
+-- One page, newest first; `next` is the cursor of its last row when more rows follow.
+create function public.list_sessions(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language sql stable as $$
+  with page as (
+    select s, row_number() over (order by s.created_at desc, s.id desc) as place
+    from public.sessions s
+    where s.account_id = p_account_id
+      and (p_after_id is null or (s.created_at, s.id) < (p_after_at, p_after_id))
+    order by s.created_at desc, s.id desc
+    limit p_limit + 1
+  )
+  select jsonb_build_object(
+    'sessions', coalesce(
+      jsonb_agg(public.session_json(s) order by place) filter (where place <= p_limit), '[]'),
+    'next', case when count(*) > p_limit then
+      max(public.page_cursor((s).created_at, (s).id)) filter (where place = p_limit) end)
+  from page
+$$;
+
+create function public.get_session(p_account_id uuid, p_session_id uuid) returns jsonb
+language sql stable as $$
+  select coalesce(
+    (select jsonb_build_object('session', public.session_json(s))
+     from public.sessions s where s.id = p_session_id and s.account_id = p_account_id),
+    jsonb_build_object('missing', 'session'))
+$$;
+
+create function public.update_session(p_account_id uuid, p_session_id uuid, p_title text) returns jsonb
+language plpgsql as $$
+declare
+  v_session public.sessions;
+begin
+  update public.sessions set title = p_title, updated_at = now()
+  where id = p_session_id and account_id = p_account_id
+  returning * into v_session;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return jsonb_build_object('session', public.session_json(v_session));
+end
+$$;
+
+-- Answers the row as it was deleted: a sandbox provisioned at the last moment is in it.
+create function public.delete_session(p_account_id uuid, p_session_id uuid) returns jsonb
+language plpgsql as $$
+declare
+  v_session public.sessions;
+begin
+  delete from public.sessions
+  where id = p_session_id and account_id = p_account_id
+  returning * into v_session;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return jsonb_build_object('session', public.session_json(v_session));
+end
+$$;
+
+-- Writes the sandbox's state if it still is what the caller saw, and answers what now stands.
+-- Of two who provision at once the second sees `stored` false and the state of the first.
+create function public.set_sandbox_state(
+  p_account_id uuid, p_session_id uuid, p_expected jsonb, p_next jsonb
+) returns jsonb
+language plpgsql as $$
+declare
+  v_state jsonb;
+begin
+  update public.sessions
+  set sandbox_state = nullif(p_next, 'null'::jsonb), updated_at = now()
+  where id = p_session_id and account_id = p_account_id
+    and sandbox_state is not distinct from nullif(p_expected, 'null'::jsonb)
+  returning sandbox_state into v_state;
+  if found then
+    return jsonb_build_object('stored', true, 'sandboxState', v_state);
+  end if;
+  select sandbox_state into v_state from public.sessions
+  where id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return jsonb_build_object('stored', false, 'sandboxState', v_state);
+end
+$$;
+
+-- An id of the client's makes the creation idempotent in its session; `conflict` in any other.
+create function public.create_chat(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text
+) returns jsonb
+language plpgsql as $$
+declare
+  v_chat public.chats;
+begin
+  -- The lock keeps the session there until the chat is: a deletion waits and takes the chat too.
+  perform 1 from public.sessions
+  where id = p_session_id and account_id = p_account_id
+  for key share;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+
+  insert into public.chats (id, session_id, account_id, title, model_id)
+  values (coalesce(p_chat_id, gen_random_uuid()), p_session_id, p_account_id, p_title, p_model_id)
+  on conflict (id) do nothing
+  returning * into v_chat;
+  if not found then
+    select * into v_chat from public.chats
+    where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+    if not found then
+      return jsonb_build_object('conflict', true);
+    end if;
+  end if;
+  return jsonb_build_object('chat', public.chat_json(v_chat));
+end
+$$;
+
+create function public.list_chats(
+  p_account_id uuid, p_session_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable as $$
+begin
+  perform 1 from public.sessions where id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return (
+    with page as (
+      select c, row_number() over (order by c.created_at desc, c.id desc) as place
+      from public.chats c
+      where c.session_id = p_session_id and c.account_id = p_account_id
+        and (p_after_id is null or (c.created_at, c.id) < (p_after_at, p_after_id))
+      order by c.created_at desc, c.id desc
+      limit p_limit + 1
+    )
+    select jsonb_build_object(
+      'chats', coalesce(
+        jsonb_agg(public.chat_json(c) order by place) filter (where place <= p_limit), '[]'),
+      'next', case when count(*) > p_limit then
+        max(public.page_cursor((c).created_at, (c).id)) filter (where place = p_limit) end)
+    from page);
+end
+$$;
+
+-- Null leaves a field as it is.
+create function public.update_chat(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text
+) returns jsonb
+language plpgsql as $$
+declare
+  v_chat public.chats;
+begin
+  update public.chats
+  set title = coalesce(p_title, title), model_id = coalesce(p_model_id, model_id), updated_at = now()
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  returning * into v_chat;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('chat', public.chat_json(v_chat));
+end
+$$;
+
+create function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
+language plpgsql as $$
+declare
+  v_chat public.chats;
+begin
+  delete from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  returning * into v_chat;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('chat', public.chat_json(v_chat));
+end
+$$;
+
+-- Which of the two is missing when a chat was not found in a session.
+create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
+language sql stable as $$
+  select case when exists (
+    select 1 from public.sessions where id = p_session_id and account_id = p_account_id
+  ) then 'chat' else 'session' end
+$$;
+
+-- The whole body of GET /api/sessions/{sessionId}/chats/{chatId}, as text that is sent as it is:
+-- a chat of 1,000 messages parsed and printed again at each layer costs many times the query.
+-- The message's text stands in the query itself: as a function it is a quarter slower.
+create function public.get_chat_body(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
+returns table (missing text, body text)
+language plpgsql stable as $$
+declare
+  v_chat public.chats;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    missing := public.missing_of_chat(p_account_id, p_session_id);
+    return next;
+    return;
+  end if;
+  select '{"chat":' || public.chat_json(v_chat)::text
+    || ',"isStreaming":' || case when v_chat.active_stream_id is null then 'false' else 'true' end
+    || ',"messages":[' || coalesce(string_agg(
+      '{"id":' || to_json(m.id)::text
+      || ',"role":"' || m.role
+      || '","parts":' || m.parts::text
+      || case when m.metadata is null then '' else ',"metadata":' || m.metadata::text end
+      || ',"createdAt":"' || to_char(m.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      || '"}',
+      ',' order by m.created_at, m.id), '')
+    || ']}'
+  into body
+  from public.messages m where m.chat_id = p_chat_id;
+  return next;
+end
+$$;
+
+revoke execute on function
+  public.iso_date(timestamptz),
+  public.page_cursor(timestamptz, uuid),
+  public.session_json(public.sessions),
+  public.chat_json(public.chats),
+  public.create_session(uuid, uuid, uuid, text, text),
+  public.list_sessions(uuid, integer, timestamptz, uuid),
+  public.get_session(uuid, uuid),
+  public.update_session(uuid, uuid, text),
+  public.delete_session(uuid, uuid),
+  public.set_sandbox_state(uuid, uuid, jsonb, jsonb),
+  public.create_chat(uuid, uuid, uuid, text, text),
+  public.list_chats(uuid, uuid, integer, timestamptz, uuid),
+  public.update_chat(uuid, uuid, uuid, text, text),
+  public.delete_chat(uuid, uuid, uuid),
+  public.missing_of_chat(uuid, uuid),
+  public.get_chat_body(uuid, uuid, uuid)
+from public, anon, authenticated;
+grant execute on function
+  public.iso_date(timestamptz),
+  public.page_cursor(timestamptz, uuid),
+  public.session_json(public.sessions),
+  public.chat_json(public.chats),
+  public.create_session(uuid, uuid, uuid, text, text),
+  public.list_sessions(uuid, integer, timestamptz, uuid),
+  public.get_session(uuid, uuid),
+  public.update_session(uuid, uuid, text),
+  public.delete_session(uuid, uuid),
+  public.set_sandbox_state(uuid, uuid, jsonb, jsonb),
+  public.create_chat(uuid, uuid, uuid, text, text),
+  public.list_chats(uuid, uuid, integer, timestamptz, uuid),
+  public.update_chat(uuid, uuid, uuid, text, text),
+  public.delete_chat(uuid, uuid, uuid),
+  public.missing_of_chat(uuid, uuid),
+  public.get_chat_body(uuid, uuid, uuid)
+to service_role;
