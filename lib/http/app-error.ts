@@ -41,5 +41,7 @@ export function appError(
 }
 
 export function isAppError(value: unknown): value is AppError {
-  return typeof value === "object" && value !== null && "kind" in value && value.kind === "app-error";
+  return (
+    typeof value === "object" && value !== null && "kind" in value && value.kind === "app-error"
+  );
 }

@@ -1,0 +1,88 @@
+/** Answers of the database, parsed; its failures told apart from its refusals. */
+import type { z } from "zod";
+import { db } from "./client.ts";
+import { DatabaseUnavailable } from "./unavailable.ts";
+
+/** A rule that a SQL function enforced with `raise … using errcode = 'PT4xx'`. */
+export interface Raised {
+  readonly kind: "raised";
+  /** The HTTP status in the code: 409 for `PT409`. */
+  readonly status: number;
+  readonly message: string;
+  readonly details: string | null;
+  readonly hint: string | null;
+}
+
+export function isRaised(value: unknown): value is Raised {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "raised";
+}
+
+/** What supabase-js resolves to, of which only this is relied upon. */
+interface Answer {
+  readonly data: unknown;
+  readonly status: number;
+  readonly error: {
+    readonly code?: string;
+    readonly message: string;
+    readonly details?: string | null;
+    readonly hint?: string | null;
+  } | null;
+}
+
+/**
+ * Calls a SQL function, one round trip and one transaction.
+ * @throws DatabaseUnavailable when it cannot be reached; Error when the call itself is wrong.
+ */
+export async function rpc<S extends z.ZodType>(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  schema: S,
+): Promise<z.output<S> | Raised> {
+  return answer(name, await db().rpc(name, args), schema);
+}
+
+/**
+ * The rows of a query: `parseAnswer("list keys", await db().from("api_keys").select(…), z.array(row))`.
+ * @throws DatabaseUnavailable; Error when the query is wrong or the rows are not as the schema says.
+ */
+export function parseAnswer<S extends z.ZodType>(
+  what: string,
+  result: Answer,
+  schema: S,
+): z.output<S> {
+  const value = answer(what, result, schema);
+  if (isRaised(value)) throw new Error(`${what}: ${value.message}`);
+  return value;
+}
+
+function answer<S extends z.ZodType>(
+  what: string,
+  { data, error, status }: Answer,
+  schema: S,
+): z.output<S> | Raised {
+  if (!error) return schema.parse(data);
+  const code = error.code ?? "";
+  const raised = /^PT(4\d\d)$/.exec(code);
+  if (raised) {
+    return {
+      kind: "raised",
+      status: Number(raised[1]),
+      message: error.message,
+      details: error.details ?? null,
+      hint: error.hint ?? null,
+    };
+  }
+  const text = `${what}: ${error.message} (${code || status})`;
+  if (isOutage(code, status)) throw new DatabaseUnavailable(text);
+  throw new Error(text);
+}
+
+/**
+ * No connection, a gateway's 5xx, a refused service key, or PostgreSQL out of resources, shutting
+ * down or starting (classes 08, 53, 57).
+ */
+function isOutage(code: string, status: number): boolean {
+  if (/^(08|53|57)/.test(code) || /^PGRST00[0-3]$/.test(code)) return true;
+  if (status === 401 || status === 403) return code !== "42501";
+  return status === 0 || (status >= 500 && !/^([0-9A-Z]{5}|PGRST\d+)$/.test(code));
+}

@@ -1,0 +1,58 @@
+/**
+ * What an endpoint promises, as data: the one source of validation, types, error shape and
+ * OpenAPI. A route file joins it to a use case with `route` (lib/http/route.ts).
+ */
+import type { z } from "zod";
+import type { ErrorCode } from "./app-error.ts";
+
+/** The shape of an endpoint's errors. Decisions, section 1. */
+export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Where a request names an account that the caller must have access to. */
+export interface AccessField {
+  readonly in: "body" | "query";
+  readonly field: string;
+}
+
+export interface SuccessResponse {
+  readonly description: string;
+  /** The JSON body; absent for streams and empty answers. */
+  readonly schema?: z.ZodType;
+  /** A Server-Sent Events stream. */
+  readonly stream?: true;
+}
+
+export interface Contract {
+  readonly method: Method;
+  /** As in OpenAPI: `/api/keys/{id}/rotate`. */
+  readonly path: `/api/${string}`;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly family: ErrorFamily;
+  /** `optional`: no credential is fine, a wrong one is not. */
+  readonly auth: "required" | "optional" | "none";
+  /** May the short-lived key of a sandbox call it? Default true. */
+  readonly runKey?: boolean;
+  /** `account_id`: the caller then acts for that account, or gets 403. */
+  readonly accountAccess?: AccessField;
+  /** `organization_id`: the caller must be it or a member, or gets 403. */
+  readonly organizationAccess?: AccessField;
+  /** An artist that the caller must have access to, or gets 404 `Artist not found`. */
+  readonly artistAccess?: AccessField;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodType;
+  /** Absent: a body is not read. An empty body counts as `{}`. */
+  readonly body?: z.ZodType;
+  /** Bytes. Default 1 MiB. */
+  readonly bodyLimit?: number;
+  readonly responses: Readonly<Record<number, SuccessResponse>>;
+  /** Codes beyond those that follow from the rest (400, 401, 413, 500, 503). */
+  readonly errors: readonly ErrorCode[];
+}
+
+/** Keeps the literal types of a contract, which `route` reads. */
+export function contract<const C extends Contract>(definition: C): C {
+  return definition;
+}

@@ -1,0 +1,46 @@
+/** An error value becomes a response: one table for the status, one small function a family. */
+import type { AppError, ErrorCode } from "./app-error.ts";
+import type { ErrorFamily } from "./contract.ts";
+
+export const statusOf: Readonly<Record<ErrorCode, number>> = {
+  invalid_request: 400,
+  invalid_json: 400,
+  sandbox_missing: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  stream_active: 409,
+  payload_too_large: 413,
+  idempotency_mismatch: 422,
+  rate_limited: 429,
+  internal: 500,
+  upstream_error: 502,
+  not_configured: 503,
+  unavailable: 503,
+  upstream_timeout: 504,
+};
+
+const bodyOf: Readonly<Record<ErrorFamily, (error: AppError) => unknown>> = {
+  message: (error) => ({ status: "error", message: error.message }),
+  error: (error) => ({ status: "error", error: error.message }),
+  missing: (error) => ({
+    status: "error",
+    error: error.message,
+    missing_fields: error.fields ?? [],
+  }),
+  plain: (error) => ({ error: error.message }),
+  catalog: (error) => ({ error: { status: statusOf[error.code], message: error.message } }),
+};
+
+/** Errors are never cached, and carry their code in `x-error-code`. Decisions, section 1. */
+export function errorResponse(error: AppError, family: ErrorFamily): Response {
+  const headers = new Headers(error.headers);
+  headers.set("x-error-code", error.code);
+  headers.set("cache-control", "no-store");
+  if (error.code === "unauthorized" && !headers.has("www-authenticate")) {
+    headers.set("www-authenticate", 'Bearer realm="api"');
+  }
+  return Response.json(bodyOf[family](error), { status: statusOf[error.code], headers });
+}

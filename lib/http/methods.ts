@@ -1,0 +1,34 @@
+/**
+ * The exports of a route file: its handlers, `OPTIONS`, and a JSON 405 for every other method,
+ * which Next would answer with an empty body and no `allow`.
+ *
+ * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: …, POST: … });`
+ */
+import { appError } from "./app-error.ts";
+import type { Method } from "./contract.ts";
+import { preflight } from "./cors.ts";
+import { errorResponse } from "./error-response.ts";
+import { requestIdOf } from "./request-id.ts";
+import { type RouteHandler, withSharedHeaders } from "./route.ts";
+
+export function methods(
+  handlers: Partial<Record<Method, RouteHandler>>,
+): Record<Method | "HEAD" | "OPTIONS", RouteHandler> {
+  const names = Object.keys(handlers);
+  const allow = [...names, ...(handlers.GET ? ["HEAD"] : []), "OPTIONS"].join(", ");
+  const refuse: RouteHandler = async (request) => {
+    const error = appError("method_not_allowed", "Method not allowed", { headers: { allow } });
+    return withSharedHeaders(errorResponse(error, "error"), requestIdOf(request.headers), false);
+  };
+  const answerOptions: RouteHandler = async (request) =>
+    preflight(allow, requestIdOf(request.headers));
+  return {
+    GET: handlers.GET ?? refuse,
+    HEAD: handlers.GET ?? refuse,
+    POST: handlers.POST ?? refuse,
+    PUT: handlers.PUT ?? refuse,
+    PATCH: handlers.PATCH ?? refuse,
+    DELETE: handlers.DELETE ?? refuse,
+    OPTIONS: answerOptions,
+  };
+}

@@ -1,0 +1,53 @@
+/** Params, query and body against a contract's schemas, with one sentence for what is wrong. */
+import type { z } from "zod";
+import { type AppError, appError } from "./app-error.ts";
+import type { Contract } from "./contract.ts";
+import { describeFault } from "./describe-fault.ts";
+import { isStorableText } from "./read-body.ts";
+
+export interface RawInput {
+  readonly params: Readonly<Record<string, unknown>> | undefined;
+  readonly query: Readonly<Record<string, unknown>> | undefined;
+  readonly body: unknown;
+}
+
+const faultText = { error: describeFault };
+
+/** Errors: 400 with the first fault in the order params, query, body, then of the schema. */
+export function validator(contract: Contract): (raw: RawInput) => RawInput | AppError {
+  const { params, query, body } = contract;
+  return (raw) => {
+    for (const part of [raw.params, raw.query]) {
+      for (const [name, value] of Object.entries(part ?? {})) {
+        if (typeof value === "string" && !isStorableText(value)) {
+          return appError("invalid_request", `${name} must be well-formed Unicode without NUL`, {
+            fields: [name],
+          });
+        }
+      }
+    }
+    const faults: z.core.$ZodIssue[] = [];
+    const parse = (schema: z.ZodType | undefined, value: unknown): unknown => {
+      if (!schema) return undefined;
+      const result = schema.safeParse(value, faultText);
+      if (result.success) return result.data;
+      faults.push(...result.error.issues);
+      return undefined;
+    };
+    const parsed = {
+      params: parse(params, raw.params),
+      query: parse(query, raw.query),
+      body: parse(body, raw.body),
+    };
+    const first = faults[0];
+    if (!first) return parsed as RawInput;
+    const fields = [...new Set(faults.flatMap(fieldsOf))];
+    return appError("invalid_request", first.message, { fields });
+  };
+}
+
+function fieldsOf(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => [...path, key].join("."));
+  return path.length > 0 ? [path.join(".")] : [];
+}

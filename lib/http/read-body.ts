@@ -1,0 +1,95 @@
+/** A request's body, counted while it is read and made harmless before anything sees it. */
+import { type AppError, appError } from "./app-error.ts";
+
+/** Real bodies stay far below; recursive code further down would overflow far above. */
+const MAX_DEPTH = 100;
+
+const invalidJson = appError("invalid_json", "Invalid JSON body");
+
+/** The parsed JSON value; an empty body is `{}`. Errors: 400, 413. Decisions, section 1. */
+export async function readBody(
+  request: Request,
+  limit: number,
+): Promise<{ readonly value: unknown } | AppError> {
+  const bytes = await readBytes(request, limit);
+  if (!(bytes instanceof Uint8Array)) return bytes;
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return invalidJson;
+  }
+  return parseJson(text);
+}
+
+async function readBytes(request: Request, limit: number): Promise<Uint8Array | AppError> {
+  const tooLarge = appError("payload_too_large", "Request body too large");
+  if (Number(request.headers.get("content-length") ?? 0) > limit) return tooLarge;
+  if (!request.body) return new Uint8Array();
+  const reader = request.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.byteLength;
+    if (size > limit) {
+      await reader.cancel().catch(() => {});
+      return tooLarge;
+    }
+    chunks.push(value);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
+}
+
+export function parseJson(text: string): { readonly value: unknown } | AppError {
+  if (text.trim() === "") return { value: {} };
+  if (depthOf(text) > MAX_DEPTH) {
+    return appError("invalid_request", `Request body must be at most ${MAX_DEPTH} levels deep`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return invalidJson;
+  }
+  // What the walk looks for is always spelled with one of these.
+  if (text.includes("\\u") || text.includes("__proto__")) {
+    if (!cleanse(value)) {
+      return appError("invalid_request", "Request body must be well-formed Unicode without NUL");
+    }
+  }
+  return { value };
+}
+
+/** Deepest nesting of brackets outside strings, without parsing. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (inString) {
+      if (code === 0x5c /* backslash */) index++;
+      else if (code === 0x22 /* quote */) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x5b /* [ */ || code === 0x7b /* { */) {
+      depth++;
+      if (depth > deepest) deepest = depth;
+    } else if (code === 0x5d /* ] */ || code === 0x7d /* } */) depth--;
+  }
+  return deepest;
+}
+
+/** PostgreSQL cannot hold NUL, and UTF-8 cannot hold half a surrogate pair. */
+export function isStorableText(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
+}
+
+/** Drops `__proto__` keys in place; false when a text cannot be stored. */
+function cleanse(value: unknown): boolean {
+  if (typeof value === "string") return isStorableText(value);
+  if (typeof value !== "object" || value === null) return true;
+  if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
+  return Object.entries(value).every(([key, inner]) => isStorableText(key) && cleanse(inner));
+}

@@ -1,0 +1,239 @@
+/**
+ * Joins a contract to its use case. The wrapper does what every endpoint shares, in the order of
+ * decisions, section 1: request id, authentication, body size, JSON, schema, access; then the
+ * handler; then the error family, the headers, the check of the response and one log line.
+ */
+import type { Logger } from "pino";
+import type { z } from "zod";
+import type { Caller } from "../auth/caller.ts";
+import { readCredential } from "../auth/read-credential.ts";
+import { resolveCaller } from "../auth/resolve-caller.ts";
+import { IdentityProviderUnavailable } from "../auth/verify-bearer.ts";
+import { config } from "../config.ts";
+import { DatabaseUnavailable } from "../db/unavailable.ts";
+import { log } from "../log.ts";
+import { type AppError, appError, isAppError } from "./app-error.ts";
+import type { AccessField, Contract } from "./contract.ts";
+import { addCors } from "./cors.ts";
+import { errorResponse } from "./error-response.ts";
+import { type RawInput, validator } from "./parse-input.ts";
+import { readBody } from "./read-body.ts";
+import { requestIdOf } from "./request-id.ts";
+
+/** Bytes of a body, unless the contract says otherwise. */
+const BODY_LIMIT = 1024 * 1024;
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+export interface Input<C extends Contract> {
+  readonly caller: C["auth"] extends "required"
+    ? Caller
+    : C["auth"] extends "optional"
+      ? Caller | null
+      : null;
+  readonly params: Output<C["params"]>;
+  readonly query: Output<C["query"]>;
+  readonly body: Output<C["body"]>;
+  /** For headers and `signal`; the body has been read already where the contract has one. */
+  readonly request: Request;
+  readonly requestId: string;
+  /** Carries the request id. */
+  readonly log: Logger;
+}
+
+type BodyOf<R> = R extends { readonly schema: infer S extends z.ZodType } ? z.input<S> : undefined;
+
+/** What a success of the contract looks like; `status` may be left out when it is 200. */
+export type Success<C extends Contract> = {
+  [S in keyof C["responses"]]: (S extends 200
+    ? { readonly status?: S }
+    : { readonly status: S }) & {
+    readonly headers?: Readonly<Record<string, string>>;
+  } & (undefined extends BodyOf<C["responses"][S]>
+      ? { readonly body?: undefined }
+      : { readonly body: BodyOf<C["responses"][S]> });
+}[keyof C["responses"]];
+
+export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
+export type RouteHandler = (request: Request, context: RouteContext) => Promise<Response>;
+
+export function route<const C extends Contract>(
+  contract: C,
+  handler: (input: Input<C>) => Promise<AppError | Response | Success<C>>,
+): RouteHandler {
+  const run = pipeline(contract, handler);
+  return async (request, context) => {
+    const started = performance.now();
+    const requestId = requestIdOf(request.headers);
+    const trace: Trace = { log: log().child({ requestId }), accountId: undefined };
+    let response: Response;
+    let cause: unknown;
+    try {
+      const result = await run(request, context, requestId, trace);
+      if (isAppError(result)) cause = result.message;
+      response = isAppError(result) ? errorResponse(result, contract.family) : result;
+    } catch (error) {
+      cause = error;
+      response = errorResponse(
+        request.signal.aborted ? clientGone : failureOf(error),
+        contract.family,
+      );
+    }
+    const finished = withSharedHeaders(response, requestId, contract.auth !== "none");
+    logRequest(trace, contract, finished.status, performance.now() - started, cause);
+    return finished;
+  };
+}
+
+interface Trace {
+  readonly log: Logger;
+  accountId: string | undefined;
+}
+
+const clientGone = appError("invalid_request", "The client closed the request");
+
+function failureOf(error: unknown): AppError {
+  if (error instanceof DatabaseUnavailable || error instanceof IdentityProviderUnavailable) {
+    return appError("unavailable", "Service temporarily unavailable", {
+      headers: { "retry-after": "1" },
+    });
+  }
+  return appError("internal", "Internal server error");
+}
+
+/** Everything that a contract decides is decided here, once, and not for each request. */
+function pipeline<C extends Contract>(
+  contract: C,
+  handler: (input: Input<C>) => Promise<AppError | Response | Success<C>>,
+): (
+  request: Request,
+  context: RouteContext,
+  requestId: string,
+  trace: Trace,
+) => Promise<AppError | Response> {
+  const validate = validator(contract);
+  const limit = contract.bodyLimit ?? BODY_LIMIT;
+  const accessFields = [contract.accountAccess, contract.organizationAccess, contract.artistAccess];
+  const bodyNamesAccounts = accessFields.some((field) => field?.in === "body");
+  const needsUrl = contract.query !== undefined;
+
+  return async (request, context, requestId, trace) => {
+    const credential =
+      contract.auth === "none"
+        ? null
+        : await readCredential(request.headers, contract.auth === "optional");
+    if (isAppError(credential)) return credential;
+
+    const query = needsUrl ? Object.fromEntries(new URL(request.url).searchParams) : undefined;
+    // Read early where it names accounts, so that one round trip authenticates and checks access;
+    // what is wrong with it is still told only after authentication.
+    let body = bodyNamesAccounts ? await readBody(request, limit) : undefined;
+
+    let caller: Caller | null = null;
+    let denied: AppError | null = null;
+    if (credential) {
+      const bodyValue = body && !isAppError(body) ? body.value : undefined;
+      const nameOf = (field: AccessField | undefined) =>
+        field ? uuidIn(field.in === "body" ? bodyValue : query, field.field) : null;
+      const resolved = await resolveCaller(credential, {
+        account: nameOf(contract.accountAccess),
+        organization: nameOf(contract.organizationAccess),
+        artist: nameOf(contract.artistAccess),
+      });
+      if (isAppError(resolved)) return resolved;
+      ({ caller, denied } = resolved);
+      trace.accountId = caller.accountId;
+      if (contract.runKey === false && isRunKey(caller)) {
+        return appError("forbidden", "This key cannot be used here");
+      }
+    }
+
+    if (contract.body && !body) body = await readBody(request, limit);
+    if (isAppError(body)) return body;
+
+    const raw: RawInput = {
+      params: contract.params ? await context.params : undefined,
+      query,
+      body: body?.value,
+    };
+    const parsed = validate(raw);
+    if (isAppError(parsed)) return parsed;
+    if (denied) return denied;
+
+    const result = await handler({
+      ...parsed,
+      // What `auth` promises about null is what the lines above did.
+      caller: caller as Input<C>["caller"],
+      request,
+      requestId,
+      log: trace.log,
+    } as Input<C>);
+    if (isAppError(result) || result instanceof Response) return result;
+    return respond(contract, result);
+  };
+}
+
+const isRunKey = ({ credential }: Caller): boolean =>
+  credential.kind === "key" && credential.scope === "run";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Null for what is absent or malformed: the schema will say so. */
+function uuidIn(source: unknown, field: string): string | null {
+  if (typeof source !== "object" || source === null || !Object.hasOwn(source, field)) return null;
+  const value: unknown = Reflect.get(source, field);
+  const text = typeof value === "string" ? value.toLowerCase() : "";
+  return UUID.test(text) ? text : null;
+}
+
+interface AnySuccess {
+  readonly status?: PropertyKey;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function respond(contract: Contract, success: AnySuccess): Response {
+  const status = Number(success.status ?? 200);
+  if (config().CHECK_RESPONSES) {
+    const declared = contract.responses[status];
+    if (!declared) throw new Error(`${contract.path}: status ${status} is not in the contract`);
+    declared.schema?.parse(success.body);
+  }
+  const init = { status, ...(success.headers ? { headers: success.headers } : {}) };
+  return success.body === undefined ? new Response(null, init) : Response.json(success.body, init);
+}
+
+/** A new response, because a handler's may be immutable; a stream passes through untouched. */
+export function withSharedHeaders(
+  response: Response,
+  requestId: string,
+  dependsOnCredential: boolean,
+): Response {
+  const headers = new Headers(response.headers);
+  headers.set("x-request-id", requestId);
+  addCors(headers);
+  if (dependsOnCredential) {
+    const transform = headers.get("content-type")?.startsWith("text/event-stream");
+    headers.set("cache-control", transform ? "no-store, no-transform" : "no-store");
+  }
+  return new Response(response.body, { status: response.status, headers });
+}
+
+function logRequest(
+  trace: Trace,
+  contract: Contract,
+  status: number,
+  ms: number,
+  cause: unknown,
+): void {
+  const line = {
+    method: contract.method,
+    route: contract.path,
+    status,
+    ms: Math.round(ms * 100) / 100,
+    accountId: trace.accountId,
+    ...(cause instanceof Error ? { err: cause } : { error: cause }),
+  };
+  if (status >= 500) trace.log.error(line, "request");
+  else trace.log.info(line, "request");
+}

@@ -1,0 +1,34 @@
+/**
+ * The one logger. What it is given names fields one by one; headers, bodies, tokens and keys are
+ * never among them, and the redaction below is the second line of defence.
+ */
+import pino from "pino";
+import { config } from "./config.ts";
+
+const secrets = [
+  "authorization",
+  "x-api-key",
+  "apikey",
+  "api_key",
+  "token",
+  "key",
+  "password",
+  "cookie",
+];
+
+declare global {
+  var agentPlatformLog: pino.Logger | undefined;
+}
+
+export function log(): pino.Logger {
+  globalThis.agentPlatformLog ??= pino({
+    level: config().LOG_LEVEL,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: {
+      paths: secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
+      censor: "[redacted]",
+    },
+  });
+  return globalThis.agentPlatformLog;
+}
