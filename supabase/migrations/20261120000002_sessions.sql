@@ -62,7 +62,8 @@ grant all on table public.sessions, public.chats, public.messages to service_rol
 -- ---------------------------------------------------------------------------------------------
 -- Functions: one call for each thing that must be true together, or that is read together.
 -- Each answers JSON in the shape of the API; `missing` names what the caller cannot see, for
--- which a foreign row and an absent row are the same.
+-- which a foreign row and an absent row are the same. The small helpers have no search_path of
+-- their own, so that they are inlined; every name in them is qualified.
 -- ---------------------------------------------------------------------------------------------
 
 -- ISO 8601 in UTC with milliseconds, the API's form of every date.
@@ -92,6 +93,16 @@ language sql stable as $$
     'updatedAt', public.iso_date(p_session.updated_at))
 $$;
 
+-- A claim whose request died before it started a run is void, and so not a stream.
+create function public.active_stream_id(p_chat public.chats) returns text
+language sql stable as $$
+  select case
+    when p_chat.active_stream_id like 'pending:%' and p_chat.claimed_at < now() - interval '60 seconds'
+    then null
+    else p_chat.active_stream_id
+  end
+$$;
+
 -- Exactly the eight fields of the specification.
 create function public.chat_json(p_chat public.chats) returns jsonb
 language sql stable as $$
@@ -102,7 +113,7 @@ language sql stable as $$
     'modelId', p_chat.model_id,
     'createdAt', public.iso_date(p_chat.created_at),
     'updatedAt', public.iso_date(p_chat.updated_at),
-    'activeStreamId', p_chat.active_stream_id,
+    'activeStreamId', public.active_stream_id(p_chat),
     'lastAssistantMessageAt', public.iso_date(p_chat.last_assistant_message_at))
 $$;
 
@@ -110,7 +121,7 @@ $$;
 create function public.create_session(
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
 ) returns jsonb
-language plpgsql as $$
+language plpgsql set search_path = '' as $$
 declare
   v_session public.sessions;
   v_chat public.chats;
@@ -129,7 +140,7 @@ $$;
 create function public.list_sessions(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
-language sql stable as $$
+language sql stable set search_path = '' as $$
   with page as (
     select s, row_number() over (order by s.created_at desc, s.id desc) as place
     from public.sessions s
@@ -147,7 +158,7 @@ language sql stable as $$
 $$;
 
 create function public.get_session(p_account_id uuid, p_session_id uuid) returns jsonb
-language sql stable as $$
+language sql stable set search_path = '' as $$
   select coalesce(
     (select jsonb_build_object('session', public.session_json(s))
      from public.sessions s where s.id = p_session_id and s.account_id = p_account_id),
@@ -155,7 +166,7 @@ language sql stable as $$
 $$;
 
 create function public.update_session(p_account_id uuid, p_session_id uuid, p_title text) returns jsonb
-language plpgsql as $$
+language plpgsql set search_path = '' as $$
 declare
   v_session public.sessions;
 begin
@@ -171,7 +182,7 @@ $$;
 
 -- Answers the row as it was deleted: a sandbox provisioned at the last moment is in it.
 create function public.delete_session(p_account_id uuid, p_session_id uuid) returns jsonb
-language plpgsql as $$
+language plpgsql set search_path = '' as $$
 declare
   v_session public.sessions;
 begin
@@ -190,7 +201,7 @@ $$;
 create function public.set_sandbox_state(
   p_account_id uuid, p_session_id uuid, p_expected jsonb, p_next jsonb
 ) returns jsonb
-language plpgsql as $$
+language plpgsql set search_path = '' as $$
 declare
   v_state jsonb;
 begin
@@ -215,7 +226,7 @@ $$;
 create function public.create_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text
 ) returns jsonb
-language plpgsql as $$
+language plpgsql set search_path = '' as $$
 declare
   v_chat public.chats;
 begin
@@ -245,7 +256,7 @@ $$;
 create function public.list_chats(
   p_account_id uuid, p_session_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
-language plpgsql stable as $$
+language plpgsql stable set search_path = '' as $$
 begin
   perform 1 from public.sessions where id = p_session_id and account_id = p_account_id;
   if not found then
@@ -273,7 +284,7 @@ $$;
 create function public.update_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text
 ) returns jsonb
-language plpgsql as $$
+language plpgsql set search_path = '' as $$
 declare
   v_chat public.chats;
 begin
@@ -289,7 +300,7 @@ end
 $$;
 
 create function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
-language plpgsql as $$
+language plpgsql set search_path = '' as $$
 declare
   v_chat public.chats;
 begin
@@ -305,7 +316,7 @@ $$;
 
 -- Which of the two is missing when a chat was not found in a session.
 create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
-language sql stable as $$
+language sql stable set search_path = '' as $$
   select case when exists (
     select 1 from public.sessions where id = p_session_id and account_id = p_account_id
   ) then 'chat' else 'session' end
@@ -313,10 +324,9 @@ $$;
 
 -- The whole body of GET /api/sessions/{sessionId}/chats/{chatId}, as text that is sent as it is:
 -- a chat of 1,000 messages parsed and printed again at each layer costs many times the query.
--- The message's text stands in the query itself: as a function it is a quarter slower.
 create function public.get_chat_body(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns table (missing text, body text)
-language plpgsql stable as $$
+language plpgsql stable set search_path = '' as $$
 declare
   v_chat public.chats;
 begin
@@ -328,7 +338,7 @@ begin
     return;
   end if;
   select '{"chat":' || public.chat_json(v_chat)::text
-    || ',"isStreaming":' || case when v_chat.active_stream_id is null then 'false' else 'true' end
+    || ',"isStreaming":' || case when public.active_stream_id(v_chat) is null then 'false' else 'true' end
     || ',"messages":[' || coalesce(string_agg(
       '{"id":' || to_json(m.id)::text
       || ',"role":"' || m.role
@@ -343,40 +353,3 @@ begin
   return next;
 end
 $$;
-
-revoke execute on function
-  public.iso_date(timestamptz),
-  public.page_cursor(timestamptz, uuid),
-  public.session_json(public.sessions),
-  public.chat_json(public.chats),
-  public.create_session(uuid, uuid, uuid, text, text),
-  public.list_sessions(uuid, integer, timestamptz, uuid),
-  public.get_session(uuid, uuid),
-  public.update_session(uuid, uuid, text),
-  public.delete_session(uuid, uuid),
-  public.set_sandbox_state(uuid, uuid, jsonb, jsonb),
-  public.create_chat(uuid, uuid, uuid, text, text),
-  public.list_chats(uuid, uuid, integer, timestamptz, uuid),
-  public.update_chat(uuid, uuid, uuid, text, text),
-  public.delete_chat(uuid, uuid, uuid),
-  public.missing_of_chat(uuid, uuid),
-  public.get_chat_body(uuid, uuid, uuid)
-from public, anon, authenticated;
-grant execute on function
-  public.iso_date(timestamptz),
-  public.page_cursor(timestamptz, uuid),
-  public.session_json(public.sessions),
-  public.chat_json(public.chats),
-  public.create_session(uuid, uuid, uuid, text, text),
-  public.list_sessions(uuid, integer, timestamptz, uuid),
-  public.get_session(uuid, uuid),
-  public.update_session(uuid, uuid, text),
-  public.delete_session(uuid, uuid),
-  public.set_sandbox_state(uuid, uuid, jsonb, jsonb),
-  public.create_chat(uuid, uuid, uuid, text, text),
-  public.list_chats(uuid, uuid, integer, timestamptz, uuid),
-  public.update_chat(uuid, uuid, uuid, text, text),
-  public.delete_chat(uuid, uuid, uuid),
-  public.missing_of_chat(uuid, uuid),
-  public.get_chat_body(uuid, uuid, uuid)
-to service_role;
