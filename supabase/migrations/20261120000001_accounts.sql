@@ -101,36 +101,38 @@ $$;
 create function public.access_verdicts(
   p_caller uuid, p_may_switch boolean, p_account_id uuid, p_organization_id uuid, p_artist_id uuid
 ) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'account', case
-      when p_account_id is null then null
-      when p_account_id = p_caller then true
-      else p_may_switch and public.may_act_for(p_caller, p_account_id)
-    end,
+language plpgsql stable set search_path = '' as $$
+declare
+  account boolean;
+  organization boolean;
+  artist boolean;
+begin
+  if p_account_id is not null then
+    account := p_account_id = p_caller
+      or (p_may_switch and public.may_act_for(p_caller, p_account_id));
+  end if;
+  if p_organization_id is not null then
     -- Deliberately without the admin's way round.
-    'organization', case
-      when p_organization_id is null then null
-      else exists (
-        select 1 from public.accounts o
-        where o.id = p_organization_id
-          and o.kind = 'organization'
-          and (
-            o.id = p_caller
-            or exists (
-              select 1 from public.organization_accounts m
-              where m.organization_id = o.id and m.account_id = p_caller
-            )
+    organization := exists (
+      select 1 from public.accounts o
+      where o.id = p_organization_id
+        and o.kind = 'organization'
+        and (
+          o.id = p_caller
+          or exists (
+            select 1 from public.organization_accounts m
+            where m.organization_id = o.id and m.account_id = p_caller
           )
-      )
-    end,
-    'artist', case
-      when p_artist_id is null then null
-      else exists (
-        select 1 from public.accounts a where a.id = p_artist_id and a.kind = 'artist'
-      ) and public.may_act_for(p_caller, p_artist_id)
-    end
-  )
+        )
+    );
+  end if;
+  if p_artist_id is not null then
+    artist := exists (
+      select 1 from public.accounts a where a.id = p_artist_id and a.kind = 'artist'
+    ) and public.may_act_for(p_caller, p_artist_id);
+  end if;
+  return jsonb_build_object('account', account, 'organization', organization, 'artist', artist);
+end
 $$;
 
 -- Null for a key that is unknown, revoked or expired, told apart by nobody.
