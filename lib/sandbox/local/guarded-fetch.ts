@@ -1,0 +1,170 @@
+/**
+ * What `curl` in the sandbox may reach: the service's own API, and the hosts of the allow-list at
+ * public addresses. Every redirect is judged as a new request, and the address that was judged is
+ * the one that is connected to, so neither a redirect nor DNS leads elsewhere.
+ */
+import { lookup } from "node:dns";
+import * as http from "node:http";
+import * as https from "node:https";
+import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
+import type { SecureFetch } from "just-bash";
+
+const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
+const MAX_REDIRECTS = 10;
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+type Answer = Awaited<ReturnType<SecureFetch>>;
+type Options = NonNullable<Parameters<SecureFetch>[1]>;
+
+export function createGuardedFetch(
+  allowedHosts: readonly string[],
+  serviceOrigin: string | undefined,
+): SecureFetch {
+  return async (address, options = {}) => {
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+      ...(options.signal ? [options.signal] : []),
+    ]);
+    const headers = new Headers(options.headers);
+    let method = (options.method ?? "GET").toUpperCase();
+    let body = options.body;
+    let url = new URL(address);
+    const follow = options.followRedirects ?? true;
+    for (
+      let hop = 0;
+      hop <= Math.min(options.maxRedirects ?? MAX_REDIRECTS, MAX_REDIRECTS);
+      hop++
+    ) {
+      const answer = await send(url, { method, headers, body, signal });
+      const location = answer.headers.location;
+      if (!follow || !location || ![301, 302, 303, 307, 308].includes(answer.status)) return answer;
+      const next = new URL(location, url);
+      if (next.origin !== url.origin) {
+        for (const secret of ["authorization", "cookie", "x-api-key"]) headers.delete(secret);
+      }
+      if (answer.status === 303 || (answer.status < 303 && method === "POST")) {
+        method = "GET";
+        body = undefined;
+        for (const name of ["content-type", "content-length"]) headers.delete(name);
+      }
+      url = next;
+    }
+    throw new Error(`Too many redirects: ${address}`);
+  };
+
+  async function send(
+    url: URL,
+    { method, headers, body, signal }: Options & { headers: Headers },
+  ): Promise<Answer> {
+    const own = url.origin === serviceOrigin;
+    if (own) {
+      // The engine's queue trusts direct loopback calls; only the public API is the sandbox's.
+      if (!url.pathname.startsWith("/api/"))
+        throw denied(url, "only the service's /api/ is allowed");
+      headers.set("forwarded", "for=_sandbox");
+    } else {
+      const listed = allowedHosts.some((host) => matches(host, url.host));
+      if (!listed) throw denied(url, "host is not on the allow-list");
+      const literal = url.hostname.replace(/^\[|\]$/g, "");
+      if (isIP(literal) && isPrivateAddress(literal)) throw denied(url, "private address");
+    }
+    if (url.protocol !== "http:" && url.protocol !== "https:") throw denied(url, "not http");
+    const { request } = url.protocol === "https:" ? https : http;
+    return new Promise<Answer>((resolve, reject) => {
+      const outgoing = request(
+        url,
+        {
+          method: method ?? "GET",
+          headers: Object.fromEntries(headers),
+          ...(signal ? { signal } : {}),
+          ...(own ? {} : { lookup: publicLookup }),
+          agent: false,
+        },
+        (incoming) => {
+          const chunks: Buffer[] = [];
+          let size = 0;
+          incoming.on("data", (chunk: Buffer) => {
+            size += chunk.byteLength;
+            chunks.push(chunk);
+            if (size > MAX_RESPONSE_BYTES) {
+              outgoing.destroy(new Error(`Response is larger than ${MAX_RESPONSE_BYTES} bytes`));
+            }
+          });
+          incoming.on("error", reject);
+          incoming.on("end", () =>
+            resolve({
+              status: incoming.statusCode ?? 0,
+              statusText: incoming.statusMessage ?? "",
+              headers: Object.fromEntries(
+                Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+              ),
+              body: Buffer.concat(chunks),
+              url: url.href,
+            }),
+          );
+        },
+      );
+      outgoing.on("error", reject);
+      outgoing.end(body);
+    });
+  }
+}
+
+/** `example.com`, `example.com:8443`, or `*.example.com` for every name below it. */
+function matches(allowed: string, host: string): boolean {
+  return allowed.startsWith("*.") ? host.endsWith(allowed.slice(1)) : host === allowed;
+}
+
+function denied(url: URL, why: string): Error {
+  return new Error(`Network access denied: ${url.origin} (${why})`);
+}
+
+const notPublic = new BlockList();
+for (const range of [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/3",
+]) {
+  const [network = "", bits] = range.split("/");
+  notPublic.addSubnet(network, Number(bits), "ipv4");
+}
+const publicV6 = new BlockList();
+publicV6.addSubnet("2000::", 3, "ipv6");
+for (const [network, bits] of [
+  // Tunnels and documentation inside the public range: they carry or embed other addresses.
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+] as const) {
+  notPublic.addSubnet(network, bits, "ipv6");
+}
+
+/** Everything that is not plainly a public unicast address. */
+export function isPrivateAddress(address: string): boolean {
+  if (!isIPv6(address)) return notPublic.check(address, "ipv4");
+  return !publicV6.check(address, "ipv6") || notPublic.check(address, "ipv6");
+}
+
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, "", 0);
+    const first = addresses[0];
+    if (!first || addresses.some(({ address }) => isPrivateAddress(address))) {
+      return callback(new Error(`Network access denied: ${hostname} (private address)`), "", 0);
+    }
+    if (options.all) callback(null, addresses);
+    else callback(null, first.address, first.family);
+  });
+};

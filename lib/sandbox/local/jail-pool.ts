@@ -1,0 +1,111 @@
+/**
+ * Which sessions have a running jail. One jail a session, so its commands run one after another on
+ * one file tree; sessions never wait for each other while there is room, and when there is none,
+ * idle jails make it. Every request ends at its own deadline, so every wait ends.
+ */
+import { Jail, type Outcome } from "./jail.ts";
+import type { JailRequest, JailSettings } from "./protocol.ts";
+
+interface Lane {
+  /** Settles when the last request in line is done. */
+  tail: Promise<unknown>;
+  waiting: number;
+  jail?: Jail | undefined;
+  idle?: NodeJS.Timeout | undefined;
+}
+
+export interface PoolLimits {
+  /** Most jails at a time. */
+  readonly maxJails: number;
+  /** How long an idle jail is kept. */
+  readonly idleMs: number;
+}
+
+export class JailPool {
+  readonly #lanes = new Map<string, Lane>();
+  readonly #limits: PoolLimits;
+  readonly #settingsOf: (sessionId: string) => JailSettings;
+  readonly #queue: (() => void)[] = [];
+  #running = 0;
+
+  constructor(limits: PoolLimits, settingsOf: (sessionId: string) => JailSettings) {
+    this.#limits = limits;
+    this.#settingsOf = settingsOf;
+    // A child that is stuck in a loop would not notice that its server has gone.
+    process.once("exit", () => {
+      for (const lane of this.#lanes.values()) lane.jail?.kill("died");
+    });
+  }
+
+  /** The deadline begins when the request's turn comes. */
+  async request(
+    sessionId: string,
+    request: JailRequest,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<Outcome> {
+    const lane = this.#lanes.get(sessionId) ?? { tail: Promise.resolve(), waiting: 0 };
+    this.#lanes.set(sessionId, lane);
+    lane.waiting += 1;
+    clearTimeout(lane.idle);
+    const mine = lane.tail.then(async (): Promise<Outcome> => {
+      if (signal?.aborted) return { op: "ended", why: "aborted" };
+      lane.jail ??= await this.#start(sessionId, lane);
+      return lane.jail.request(request, timeoutMs, signal);
+    });
+    lane.tail = mine.catch(() => undefined);
+    try {
+      return await mine;
+    } finally {
+      lane.waiting -= 1;
+      if (lane.waiting === 0) this.#rest(sessionId, lane);
+    }
+  }
+
+  /** Ends the session's jail and the command in it, if any. */
+  stop(sessionId: string): void {
+    this.#lanes.get(sessionId)?.jail?.kill("aborted");
+  }
+
+  /** True when a session could start a jail without waiting or pushing another out. */
+  get hasRoom(): boolean {
+    return this.#running < this.#limits.maxJails;
+  }
+
+  async #start(sessionId: string, lane: Lane): Promise<Jail> {
+    while (!this.hasRoom) {
+      const gone = new Promise<void>((resolve) => this.#queue.push(resolve));
+      this.#evict();
+      await gone;
+    }
+    this.#running += 1;
+    const jail = new Jail(this.#settingsOf(sessionId), () => {
+      if (lane.jail === jail) lane.jail = undefined;
+      this.#running -= 1;
+      this.#queue.shift()?.();
+    });
+    return jail;
+  }
+
+  #rest(sessionId: string, lane: Lane): void {
+    if (!lane.jail) {
+      this.#lanes.delete(sessionId);
+      return;
+    }
+    // Sorted by how long they have been idle: the map keeps the order of insertion.
+    this.#lanes.delete(sessionId);
+    this.#lanes.set(sessionId, lane);
+    if (this.#queue.length > 0) this.#evict();
+    else lane.idle = setTimeout(() => lane.jail?.kill("died"), this.#limits.idleMs).unref();
+  }
+
+  /** Ends the jail that has been idle longest; its exit wakes the first in the queue. */
+  #evict(): void {
+    for (const lane of this.#lanes.values()) {
+      if (lane.waiting === 0 && lane.jail?.alive) {
+        lane.jail.kill("died");
+        return;
+      }
+    }
+  }
+}

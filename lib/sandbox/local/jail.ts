@@ -1,0 +1,144 @@
+/**
+ * One jailed child process: `node --permission` with an empty environment that may read its own
+ * code and one session's folder, write that folder, and nothing else. Its event loop can be blocked
+ * by a hostile command, so everything that ends it is done from here.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
+
+export type Ending = "deadline" | "aborted" | "memory" | "died";
+export type Outcome = JailReply | { readonly op: "ended"; readonly why: Ending };
+
+/** V8's heap; what lies outside it (buffers, code) is bounded by the resident size. */
+const HEAP_MIB = 256;
+const MAX_RESIDENT_BYTES = 768 * 1024 * 1024;
+const MEMORY_CHECK_MS = 200;
+const PAGE_BYTES = 4096;
+const START_TIMEOUT_MS = 30_000;
+/**
+ * Seconds of CPU after which the kernel ends the child. Only an orphan gets there, whose server
+ * was killed while a command kept it from noticing; a living server retires the child long before.
+ */
+const CPU_SECONDS = 300;
+
+/** Low priority, no core files, no orphan: where the system can tie the child to its parent, it does. */
+const LAUNCH = `ulimit -c 0; ulimit -t ${CPU_SECONDS}
+if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL nice -n 10 "$@"; fi
+exec nice -n 10 "$@"`;
+
+export class Jail {
+  readonly #child: ChildProcess;
+  readonly #ready: Promise<Outcome>;
+  #settle: ((outcome: Outcome) => void) | undefined;
+  #alive = true;
+
+  /** @param onExit called once, when the process is gone. */
+  constructor(settings: JailSettings, onExit: () => void) {
+    // Not import.meta.url: the server is bundled, the runner is not.
+    const root = realpathSync(process.cwd());
+    const code = join(root, "lib", "sandbox", "local");
+    const flags = [
+      "--permission",
+      ...[
+        code,
+        join(root, "package.json"),
+        realpathSync(join(root, "node_modules")),
+        settings.dir,
+      ].map((path) => `--allow-fs-read=${path}`),
+      `--allow-fs-write=${settings.dir}`,
+      `--max-old-space-size=${HEAP_MIB}`,
+      "--disallow-code-generation-from-strings",
+      "--no-warnings",
+    ];
+    const argv = [process.execPath, ...flags, join(code, "runner.ts"), JSON.stringify(settings)];
+    this.#ready = this.#next(START_TIMEOUT_MS);
+    this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...argv], {
+      cwd: settings.dir,
+      env: {},
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      serialization: "advanced",
+    });
+    this.#child.on("message", (message) => this.#end(jailReply.parse(message)));
+    this.#child.once("error", () => this.#gone(onExit));
+    this.#child.once("exit", () => this.#gone(onExit));
+    this.#hold(false);
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** One at a time. An outcome of `ended` means that this jail is dead. */
+  async request(
+    request: JailRequest,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Outcome> {
+    this.#hold(true);
+    const abort = () => this.kill("aborted");
+    try {
+      signal?.addEventListener("abort", abort, { once: true });
+      if (signal?.aborted) abort();
+      const ready = await this.#ready;
+      if (ready.op !== "ready") return ready;
+      if (!this.#alive) return { op: "ended", why: "aborted" };
+      const reply = this.#next(timeoutMs);
+      this.#child.send(request, (error) => error && this.kill("died"));
+      return await reply;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      this.#hold(false);
+    }
+  }
+
+  kill(why: Ending): void {
+    this.#alive = false;
+    this.#child.kill("SIGKILL");
+    this.#end({ op: "ended", why });
+  }
+
+  /** The next reply, or how the child ended before it. */
+  #next(timeoutMs: number): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const deadline = setTimeout(() => this.kill("deadline"), timeoutMs);
+      const watch = setInterval(() => void this.#checkMemory(), MEMORY_CHECK_MS);
+      this.#settle = (outcome) => {
+        clearTimeout(deadline);
+        clearInterval(watch);
+        resolve(outcome);
+      };
+    });
+  }
+
+  #end(outcome: Outcome): void {
+    this.#settle?.(outcome);
+    this.#settle = undefined;
+  }
+
+  #gone(onExit: () => void): void {
+    if (this.#alive || this.#settle) this.#end({ op: "ended", why: "died" });
+    this.#alive = false;
+    onExit();
+  }
+
+  /** Where there is no /proc, the heap limit stands alone. */
+  async #checkMemory(): Promise<void> {
+    const statm = await readFile(`/proc/${this.#child.pid}/statm`, "utf8").catch(() => "");
+    const resident = Number(statm.split(" ")[1] ?? 0) * PAGE_BYTES;
+    if (resident > MAX_RESIDENT_BYTES && this.#settle) this.kill("memory");
+  }
+
+  /** An idle jail must not keep the server from ending. */
+  #hold(busy: boolean): void {
+    if (busy) {
+      this.#child.ref();
+      this.#child.channel?.ref?.();
+    } else {
+      this.#child.unref();
+      this.#child.channel?.unref?.();
+    }
+  }
+}

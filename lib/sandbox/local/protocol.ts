@@ -1,0 +1,58 @@
+/**
+ * What the server and the jailed runner say to each other over the child's IPC channel: one
+ * request at a time, one reply to each. The runner imports only the types.
+ */
+import { z } from "zod";
+
+export const HOME = "/home/agent";
+
+/** Handed to the runner as its one argument; visible in the process list, so never a secret. */
+export interface JailSettings {
+  /** The session's folder on disk, a real path. */
+  readonly dir: string;
+  readonly home: string;
+  /** Bytes. */
+  readonly diskQuota: number;
+  /** Most files and folders. */
+  readonly maxFiles: number;
+  readonly maxFileBytes: number;
+  readonly allowedHosts: readonly string[];
+  readonly serviceOrigin: string | undefined;
+}
+
+export type JailRequest =
+  | {
+      readonly op: "run";
+      readonly command: string;
+      readonly cwd: string | undefined;
+      readonly env: Readonly<Record<string, string>>;
+      readonly maxOutputChars: number;
+    }
+  | { readonly op: "read"; readonly path: string }
+  | { readonly op: "write"; readonly path: string; readonly content: Uint8Array }
+  | { readonly op: "list"; readonly path: string; readonly limit: number };
+
+export const jailReply = z.discriminatedUnion("op", [
+  z.object({ op: z.literal("ready") }),
+  z.object({
+    op: z.literal("run"),
+    exitCode: z.number().int(),
+    stdout: z.string(),
+    stderr: z.string(),
+    truncated: z.boolean(),
+  }),
+  z.object({ op: z.literal("read"), content: z.instanceof(Uint8Array) }),
+  z.object({ op: z.literal("write") }),
+  z.object({
+    op: z.literal("list"),
+    files: z.array(z.object({ path: z.string(), size: z.number(), modifiedAt: z.number() })),
+    truncated: z.boolean(),
+  }),
+  z.object({
+    op: z.literal("error"),
+    code: z.enum(["not_found", "refused", "no_space", "too_large", "unavailable"]),
+    message: z.string(),
+  }),
+]);
+
+export type JailReply = z.output<typeof jailReply>;

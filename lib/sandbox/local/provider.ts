@@ -1,0 +1,163 @@
+/**
+ * The sandbox on this machine: a session's files in one folder under `rootDir`, its commands in a
+ * jailed child. Everything that matters is on disk, so a restart of the server loses nothing and
+ * two servers may serve the same session.
+ */
+import { mkdirSync, realpathSync } from "node:fs";
+import { access, mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type CommandResult,
+  MAX_FILE_BYTES,
+  type Sandbox,
+  SandboxError,
+  type SandboxProvider,
+  type SandboxState,
+} from "../sandbox.ts";
+import type { Outcome } from "./jail.ts";
+import { JailPool } from "./jail-pool.ts";
+import { HOME, type JailReply, type JailRequest } from "./protocol.ts";
+
+const FILE_TIMEOUT_MS = 30_000;
+/** A folder walk and the memory of the file system both grow with it. */
+const MAX_FILES = 20_000;
+
+export interface LocalProviderOptions {
+  /** One folder for each session is made in it. */
+  readonly rootDir: string;
+  /** Bytes of files one session may hold. */
+  readonly diskQuota: number;
+  /** Hosts that commands may call: `example.com`, `example.com:8443`, `*.example.com`. */
+  readonly allowedHosts: readonly string[];
+  /** The service's own origin; commands may call its `/api/`, wherever it is. */
+  readonly serviceOrigin?: string | undefined;
+  readonly maxJails?: number;
+  readonly idleMs?: number;
+}
+
+export function createLocalProvider(options: LocalProviderOptions): SandboxProvider {
+  mkdirSync(options.rootDir, { recursive: true });
+  const rootDir = realpathSync(options.rootDir);
+  const dirOf = (name: string) => {
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new Error("Malformed sandbox name");
+    return join(rootDir, name);
+  };
+  const pool = new JailPool(
+    { maxJails: options.maxJails ?? 16, idleMs: options.idleMs ?? 60_000 },
+    (name) => ({
+      dir: dirOf(name),
+      home: HOME,
+      diskQuota: options.diskQuota,
+      maxFiles: MAX_FILES,
+      maxFileBytes: MAX_FILE_BYTES,
+      allowedHosts: options.allowedHosts,
+      serviceOrigin: options.serviceOrigin,
+    }),
+  );
+  const exists = (name: string) =>
+    access(join(dirOf(name), "home")).then(
+      () => true,
+      () => false,
+    );
+
+  async function request(
+    name: string,
+    message: JailRequest,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<Outcome> {
+    if (!(await exists(name))) throw new SandboxError("unavailable", "The sandbox is gone");
+    return pool.request(name, message, timeoutMs, signal);
+  }
+
+  async function fileRequest<Op extends "read" | "write" | "list">(
+    name: string,
+    message: JailRequest & { op: Op },
+  ): Promise<JailReply & { op: Op }> {
+    const outcome = await request(name, message, FILE_TIMEOUT_MS);
+    if (outcome.op === message.op) return outcome as JailReply & { op: Op };
+    if (outcome.op === "error") throw new SandboxError(outcome.code, outcome.message);
+    throw new SandboxError("unavailable", "The sandbox did not answer");
+  }
+
+  function open({ name }: SandboxState): Sandbox {
+    return {
+      home: HOME,
+      async run(command, { cwd, env = {}, timeoutMs, maxOutputChars, signal }) {
+        const message: JailRequest = { op: "run", command, cwd, env, maxOutputChars };
+        return resultOf(await request(name, message, timeoutMs, signal), timeoutMs);
+      },
+      async readFile(path) {
+        return (await fileRequest(name, { op: "read", path })).content;
+      },
+      async writeFile(path, content) {
+        const bytes = typeof content === "string" ? Buffer.from(content) : content;
+        if (bytes.byteLength > MAX_FILE_BYTES) {
+          throw new SandboxError("too_large", `File is larger than ${MAX_FILE_BYTES} bytes`);
+        }
+        await fileRequest(name, { op: "write", path, content: bytes });
+      },
+      async listFiles(path, limit) {
+        const { files, truncated } = await fileRequest(name, { op: "list", path, limit });
+        return { files, truncated };
+      },
+    };
+  }
+
+  return {
+    name: "local",
+    async provision(sessionId) {
+      const started = performance.now();
+      const dir = dirOf(sessionId);
+      await mkdir(join(dir, "home"), { recursive: true });
+      await mkdir(join(dir, "tmp"), { recursive: true });
+      // The first command finds its jail warm; with no room for that it starts its own.
+      if (pool.hasRoom) {
+        void pool.request(sessionId, { op: "list", path: "/bin", limit: 0 }, FILE_TIMEOUT_MS);
+      }
+      return {
+        provider: "local",
+        name: sessionId,
+        createdAt: new Date().toISOString(),
+        expiresAt: null,
+        readyMs: Math.round(performance.now() - started),
+      };
+    },
+    open,
+    async status({ name }) {
+      return (await exists(name)) ? "active" : "expired";
+    },
+    async destroy({ name }) {
+      pool.stop(name);
+      // Renamed first: a session that is provisioned again meanwhile starts with an empty folder.
+      const gone = join(rootDir, `.gone-${name}-${process.pid}-${Date.now()}`);
+      const renamed = await rename(dirOf(name), gone).then(
+        () => true,
+        () => false,
+      );
+      if (renamed) await rm(gone, { recursive: true, force: true });
+    },
+  };
+}
+
+function resultOf(outcome: Outcome, timeoutMs: number): CommandResult {
+  if (outcome.op === "run") {
+    const { exitCode, stdout, stderr, truncated } = outcome;
+    return { exitCode, stdout, stderr, truncated };
+  }
+  const killed = (exitCode: number, why: string) => ({
+    exitCode,
+    stdout: "",
+    stderr: `${why}\n`,
+    truncated: false,
+  });
+  if (outcome.op !== "ended") return killed(126, "The command could not be run");
+  switch (outcome.why) {
+    case "deadline":
+      return killed(124, `Killed: the deadline of ${timeoutMs / 1000} s passed`);
+    case "aborted":
+      return killed(137, "Killed: the command was stopped");
+    default:
+      return killed(137, "Killed: the command used too much memory");
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The jailed child: one session, one request at a time. It runs under Node's permission model with
+ * an empty environment and sees the session's folder only; see `jail.ts` for how it is started.
+ * Runs as plain TypeScript under Node, outside any bundle.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { join } from "node:path";
+import { Bash, type SecureFetch } from "just-bash";
+import { DiskUsage } from "./disk-usage.ts";
+import { createGuardedFetch } from "./guarded-fetch.ts";
+import type { JailReply, JailRequest, JailSettings } from "./protocol.ts";
+import { SessionFs } from "./session-fs.ts";
+
+const MIB = 1024 * 1024;
+
+const settings: JailSettings = JSON.parse(process.argv[2] ?? "");
+const dirs = { home: join(settings.dir, "home"), tmp: join(settings.dir, "tmp") };
+
+const usage = new DiskUsage(settings.dir, settings.diskQuota, settings.maxFiles);
+const fs = new SessionFs(settings.home, dirs, usage);
+
+// The shell's own defences wrap what runs inside a command; the network code is ours, not the command's.
+const outsideCommands = AsyncLocalStorage.snapshot();
+const guarded = createGuardedFetch(settings.allowedHosts, settings.serviceOrigin);
+const fetch: SecureFetch = (url, options) => outsideCommands(() => guarded(url, options));
+
+async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "run" }) {
+  const start = fs.resolvePath(settings.home, cwd ?? ".");
+  if (!(await fs.exists(start)) || !(await fs.stat(start)).isDirectory) {
+    return finished(1, "", `bash: ${start}: No such directory\n`, maxOutputChars);
+  }
+  // A new shell for each command: nothing of one command's environment is left for the next.
+  const bash = new Bash({
+    fs,
+    cwd: start,
+    env: {
+      HOME: settings.home,
+      PATH: "/usr/bin:/bin",
+      USER: "agent",
+      LANG: "C.UTF-8",
+      TMPDIR: "/tmp",
+      ...env,
+    },
+    fetch,
+    executionLimits: {
+      maxSourceBytes: 8 * MIB,
+      maxCommandCount: 1_000_000,
+      maxLoopIterations: 1_000_000,
+      maxAwkIterations: 1_000_000,
+      maxLiveBytes: 128 * MIB,
+      maxInputBytes: 128 * MIB,
+      maxArchiveBytes: 256 * MIB,
+      maxArchiveEntryBytes: 32 * MIB,
+      maxArchiveCompressedBytes: 32 * MIB,
+      maxArchiveEntries: settings.maxFiles,
+      maxStringLength: 16 * MIB,
+      maxHeredocSize: 8 * MIB,
+      maxOutputSize: 32 * MIB,
+    },
+  });
+  try {
+    const { exitCode, stdout, stderr } = await bash.exec(command);
+    return finished(exitCode, stdout, stderr, maxOutputChars);
+  } catch (error) {
+    return finished(126, "", `bash: ${messageOf(error)}\n`, maxOutputChars);
+  }
+}
+
+function finished(exitCode: number, stdout: string, stderr: string, most: number): JailReply {
+  const truncated = stdout.length > most || stderr.length > most;
+  return { op: "run", exitCode, stdout: head(stdout, most), stderr: head(stderr, most), truncated };
+}
+
+/** Cut between characters, never inside one: half of a surrogate pair is no text. */
+function head(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
+}
+
+async function read(path: string): Promise<JailReply> {
+  const file = fs.resolvePath(settings.home, path);
+  const stat = await fs.stat(file);
+  if (stat.isDirectory) throw new Error(`EISDIR: is a directory, '${file}'`);
+  if (stat.size > settings.maxFileBytes) throw tooLarge(file);
+  return { op: "read", content: await fs.readFileBuffer(file) };
+}
+
+async function write(path: string, content: Uint8Array): Promise<JailReply> {
+  const file = fs.resolvePath(settings.home, path);
+  if (content.byteLength > settings.maxFileBytes) throw tooLarge(file);
+  const folder = fs.resolvePath(file, "..");
+  if (!(await fs.exists(folder))) await fs.mkdir(folder, { recursive: true });
+  await fs.writeFile(file, content);
+  return { op: "write" };
+}
+
+async function list(path: string, limit: number): Promise<JailReply> {
+  const files: { path: string; size: number; modifiedAt: number }[] = [];
+  const open = [fs.resolvePath(settings.home, path)];
+  for (let current = open.pop(); current !== undefined; current = open.pop()) {
+    const stat = await fs.lstat(current);
+    if (stat.isDirectory) {
+      const names = await fs.readdir(current);
+      const inside = names.filter((name) => name !== ".git" && name !== "node_modules");
+      open.push(
+        ...inside
+          .sort()
+          .reverse()
+          .map((name) => fs.resolvePath(current ?? "/", name)),
+      );
+    } else if (stat.isFile) {
+      if (files.length === limit) return { op: "list", files, truncated: true };
+      files.push({ path: current, size: stat.size, modifiedAt: stat.mtime.getTime() });
+    }
+  }
+  return { op: "list", files, truncated: false };
+}
+
+async function answer(request: JailRequest): Promise<JailReply> {
+  try {
+    if (request.op === "run") return await run(request);
+    if (request.op === "read") return await read(request.path);
+    if (request.op === "write") return await write(request.path, request.content);
+    return await list(request.path, request.limit);
+  } catch (error) {
+    const message = messageOf(error);
+    return { op: "error", code: codeOf(message), message };
+  }
+}
+
+function codeOf(message: string): (JailReply & { op: "error" })["code"] {
+  if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
+  if (message.startsWith("ENOSPC")) return "no_space";
+  return message.startsWith("EFBIG") ? "too_large" : "refused";
+}
+
+function tooLarge(file: string): Error {
+  return new Error(`EFBIG: larger than ${settings.maxFileBytes} bytes, '${file}'`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function send(reply: JailReply): void {
+  process.send?.(reply);
+}
+
+process.on("message", async (request: JailRequest) => send(await answer(request)));
+process.on("disconnect", () => process.exit(0));
+send({ op: "ready" });

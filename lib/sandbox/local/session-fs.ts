@@ -1,0 +1,146 @@
+/**
+ * The file tree that a command sees: the session's home and /tmp on disk under one quota, over a
+ * small read-only system part in memory.
+ */
+import { posix } from "node:path";
+import {
+  type CpOptions,
+  type FileContent,
+  type IFileSystem,
+  InMemoryFs,
+  type MkdirOptions,
+  MountableFs,
+  ReadWriteFs,
+} from "just-bash";
+import type { DiskUsage } from "./disk-usage.ts";
+
+type Encoding = Parameters<IFileSystem["writeFile"]>[2];
+
+/** The largest file that one command of the shell reads whole into its memory. */
+const MAX_COMMAND_FILE_BYTES = 32 * 1024 * 1024;
+
+class QuotaFs extends ReadWriteFs {
+  readonly #usage: DiskUsage;
+
+  constructor(root: string, usage: DiskUsage) {
+    super({ root, maxFileReadSize: MAX_COMMAND_FILE_BYTES, allowSymlinks: false });
+    this.#usage = usage;
+  }
+
+  override async writeFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
+    await this.#usage.reserve(byteLength(content), segments(path));
+    await super.writeFile(path, content, options);
+  }
+
+  override async appendFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
+    await this.#usage.reserve(byteLength(content), segments(path));
+    await super.appendFile(path, content, options);
+  }
+
+  override async mkdir(path: string, options?: MkdirOptions): Promise<void> {
+    await this.#usage.reserve(0, options?.recursive ? segments(path) : 1);
+    await super.mkdir(path, options);
+  }
+
+  override async link(existing: string, path: string): Promise<void> {
+    await this.#usage.reserve(0, 1);
+    await super.link(existing, path);
+  }
+
+  /** Own copy: the inherited one changes modes through file handles, which the jail refuses. */
+  override async cp(source: string, target: string, options?: CpOptions): Promise<void> {
+    const stat = await this.stat(source);
+    if (!stat.isDirectory) {
+      await this.writeFile(target, await this.readFileBuffer(source));
+      await this.chmod(target, stat.mode & 0o777);
+      return;
+    }
+    if (!options?.recursive) throw new Error(`EISDIR: is a directory, cp '${source}'`);
+    const names = await this.readdir(source);
+    await this.mkdir(target, { recursive: true });
+    for (const name of names) {
+      await this.cp(posix.join(source, name), posix.join(target, name), options);
+    }
+  }
+}
+
+/** /bin, /dev, /proc: filled through the synchronous calls while the shell is set up, then fixed. */
+class SystemFs extends InMemoryFs {
+  override async writeFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
+    if (!path.startsWith("/dev/")) throw readOnly(path);
+    await super.writeFile(path, content, options);
+  }
+
+  override async appendFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
+    if (!path.startsWith("/dev/")) throw readOnly(path);
+    await super.appendFile(path, content, options);
+  }
+
+  override async mkdir(path: string, options?: MkdirOptions): Promise<void> {
+    if (options?.recursive && (await this.exists(path))) return;
+    throw readOnly(path);
+  }
+
+  override async rm(path: string): Promise<void> {
+    throw readOnly(path);
+  }
+
+  override async cp(_source: string, target: string): Promise<void> {
+    throw readOnly(target);
+  }
+
+  override async mv(source: string): Promise<void> {
+    throw readOnly(source);
+  }
+
+  override async symlink(_target: string, path: string): Promise<void> {
+    throw readOnly(path);
+  }
+
+  override async link(_existing: string, path: string): Promise<void> {
+    throw readOnly(path);
+  }
+
+  override async chmod(path: string): Promise<void> {
+    throw readOnly(path);
+  }
+
+  override async utimes(path: string): Promise<void> {
+    throw readOnly(path);
+  }
+}
+
+/** The shell sets up its system part only on a file system that has these two calls. */
+export class SessionFs extends MountableFs {
+  readonly #system: SystemFs;
+
+  constructor(home: string, dirs: { home: string; tmp: string }, usage: DiskUsage) {
+    const system = new SystemFs({}, { maxTotalBytes: 1024 * 1024 });
+    super({ base: system });
+    this.#system = system;
+    this.mount(home, new QuotaFs(dirs.home, usage));
+    this.mount("/tmp", new QuotaFs(dirs.tmp, usage));
+  }
+
+  mkdirSync(path: string, options?: MkdirOptions): void {
+    this.#system.mkdirSync(path, options);
+  }
+
+  writeFileSync(path: string, content: FileContent): void {
+    this.#system.writeFileSync(path, content);
+  }
+}
+
+function readOnly(path: string): Error {
+  return new Error(`EROFS: read-only file system, '${path}'`);
+}
+
+/** UTF-8 at most: three bytes a UTF-16 unit, counted exactly only when the text is short. */
+function byteLength(content: FileContent): number {
+  return typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
+}
+
+/** At most as many new entries: the file and every folder above it. */
+function segments(path: string): number {
+  return path.split("/").filter(Boolean).length;
+}
