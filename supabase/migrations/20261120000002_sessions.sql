@@ -280,6 +280,22 @@ begin
 end
 $$;
 
+-- Which of the two is missing when a chat was not found in a session.
+create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select case when exists (
+    select 1 from public.sessions where id = p_session_id and account_id = p_account_id
+  ) then 'chat' else 'session' end
+$$;
+
+create function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(
+    (select jsonb_build_object('chat', public.chat_json(c)) from public.chats c
+     where c.id = p_chat_id and c.session_id = p_session_id and c.account_id = p_account_id),
+    jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id)))
+$$;
+
 -- Null leaves a field as it is.
 create function public.update_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text
@@ -312,14 +328,6 @@ begin
   end if;
   return jsonb_build_object('chat', public.chat_json(v_chat));
 end
-$$;
-
--- Which of the two is missing when a chat was not found in a session.
-create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
-language sql stable set search_path = '' as $$
-  select case when exists (
-    select 1 from public.sessions where id = p_session_id and account_id = p_account_id
-  ) then 'chat' else 'session' end
 $$;
 
 -- The whole body of GET /api/sessions/{sessionId}/chats/{chatId}, as text that is sent as it is:
