@@ -41,25 +41,26 @@ export interface Input<C extends Contract> {
   readonly log: Logger;
 }
 
-type BodyOf<R> = R extends { readonly schema: infer S extends z.ZodType } ? z.input<S> : undefined;
+interface ResponseHeaders {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+type StatusField<S> = S extends 200 ? { readonly status?: S } : { readonly status: S };
+type BodyField<R> = R extends { readonly schema: infer S extends z.ZodType }
+  ? { readonly body: z.input<S> }
+  : { readonly body?: undefined };
 
 /** What a success of the contract looks like; `status` may be left out when it is 200. */
-export type Success<C extends Contract> = {
-  [S in keyof C["responses"]]: (S extends 200
-    ? { readonly status?: S }
-    : { readonly status: S }) & {
-    readonly headers?: Readonly<Record<string, string>>;
-  } & (undefined extends BodyOf<C["responses"][S]>
-      ? { readonly body?: undefined }
-      : { readonly body: BodyOf<C["responses"][S]> });
-}[keyof C["responses"]];
+export type Success<C extends Contract> = SuccessOf<C["responses"]>;
+type SuccessOf<R> = {
+  [S in keyof R]: StatusField<S> & BodyField<R[S]> & ResponseHeaders;
+}[keyof R];
 
 export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 export type RouteHandler = (request: Request, context: RouteContext) => Promise<Response>;
 
-export function route<const C extends Contract>(
+export function route<const C extends Contract, R extends AppError | Response | Success<C>>(
   contract: C,
-  handler: (input: Input<C>) => Promise<AppError | Response | Success<C>>,
+  handler: (input: Input<C>) => Promise<R>,
 ): RouteHandler {
   const run = pipeline(contract, handler);
   return async (request, context) => {

@@ -1,0 +1,18 @@
+import { log } from "../log.ts";
+import { appError } from "./app-error.ts";
+import { preflight } from "./cors.ts";
+import { errorResponse } from "./error-response.ts";
+import { requestIdOf } from "./request-id.ts";
+import { withSharedHeaders } from "./route.ts";
+
+const notFound = appError("not_found", "Not found");
+
+/** JSON 404 for a path that no route has; a browser's preflight still passes, to show it. */
+export async function answerUnknownPath(request: Request): Promise<Response> {
+  const requestId = requestIdOf(request.headers);
+  if (request.method === "OPTIONS") {
+    return preflight("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", requestId);
+  }
+  log().info({ requestId, method: request.method, route: null, status: 404 }, "request");
+  return withSharedHeaders(errorResponse(notFound, "error"), requestId, false);
+}
