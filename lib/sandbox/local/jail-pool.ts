@@ -50,7 +50,7 @@ export class JailPool {
     clearTimeout(lane.idle);
     const mine = lane.tail.then(async (): Promise<Outcome> => {
       if (signal?.aborted) return { op: "ended", why: "aborted" };
-      lane.jail ??= await this.#start(sessionId, lane);
+      if (!lane.jail?.alive) lane.jail = await this.#start(sessionId, lane);
       return lane.jail.request(request, timeoutMs, signal);
     });
     lane.tail = mine.catch(() => undefined);

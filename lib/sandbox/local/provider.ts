@@ -84,7 +84,7 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     return {
       home: HOME,
       async run(command, { cwd, env = {}, timeoutMs, maxOutputChars, signal }) {
-        const message: JailRequest = { op: "run", command, cwd, env, maxOutputChars };
+        const message = { op: "run", command, cwd, env, maxOutputChars } as const;
         return resultOf(await request(name, message, timeoutMs, signal), timeoutMs);
       },
       async readFile(path) {

@@ -5,7 +5,13 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
-import { Bash, type SecureFetch } from "just-bash";
+import {
+  Bash,
+  type CommandName,
+  getCommandNames,
+  getNetworkCommandNames,
+  type SecureFetch,
+} from "just-bash";
 import { DiskUsage } from "./disk-usage.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import type { JailReply, JailRequest, JailSettings } from "./protocol.ts";
@@ -23,6 +29,11 @@ const fs = new SessionFs(settings.home, dirs, usage);
 const outsideCommands = AsyncLocalStorage.snapshot();
 const guarded = createGuardedFetch(settings.allowedHosts, settings.serviceOrigin);
 const fetch: SecureFetch = (url, options) => outsideCommands(() => guarded(url, options));
+
+// sqlite3 needs worker threads, which the jail refuses.
+const commands = [...getCommandNames(), ...getNetworkCommandNames()].filter(
+  (name): name is CommandName => name !== "sqlite3",
+);
 
 async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "run" }) {
   const start = fs.resolvePath(settings.home, cwd ?? ".");
@@ -42,6 +53,7 @@ async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "r
       ...env,
     },
     fetch,
+    commands,
     executionLimits: {
       maxSourceBytes: 8 * MIB,
       maxCommandCount: 1_000_000,
@@ -62,7 +74,8 @@ async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "r
     const { exitCode, stdout, stderr } = await bash.exec(command);
     return finished(exitCode, stdout, stderr, maxOutputChars);
   } catch (error) {
-    return finished(126, "", `bash: ${messageOf(error)}\n`, maxOutputChars);
+    // A redirection that the file system refuses ends the script, not only its command.
+    return finished(1, "", `bash: ${messageOf(error)}\n`, maxOutputChars);
   }
 }
 
@@ -83,7 +96,7 @@ async function read(path: string): Promise<JailReply> {
   const stat = await fs.stat(file);
   if (stat.isDirectory) throw new Error(`EISDIR: is a directory, '${file}'`);
   if (stat.size > settings.maxFileBytes) throw tooLarge(file);
-  return { op: "read", content: await fs.readFileBuffer(file) };
+  return { op: "read", content: new Uint8Array(await fs.readFileBuffer(file)) };
 }
 
 async function write(path: string, content: Uint8Array): Promise<JailReply> {
