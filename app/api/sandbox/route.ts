@@ -1,0 +1,27 @@
+import { isAppError } from "@/lib/http/app-error.ts";
+import { route } from "@/lib/http/route.ts";
+import {
+  getSandboxContract,
+  provisionSandboxContract,
+  stopSandboxContract,
+} from "@/lib/sandboxes/contract.ts";
+import { describeSandbox, noSandbox } from "@/lib/sandboxes/describe-sandbox.ts";
+import { getSandbox } from "@/lib/sandboxes/get-sandbox.ts";
+import { provisionSandbox } from "@/lib/sandboxes/provision-sandbox.ts";
+import { stopSandbox } from "@/lib/sandboxes/stop-sandbox.ts";
+
+export const POST = route(provisionSandboxContract, async ({ caller, body, log }) => {
+  const state = await provisionSandbox({ accountId: caller.accountId, ...body, log });
+  if (isAppError(state)) return state;
+  return { body: { status: "success", ...body, sandbox: describeSandbox(state, "active") } };
+});
+
+export const GET = route(getSandboxContract, async ({ caller, query, log }) => {
+  const sandbox = await getSandbox({ accountId: caller.accountId, ...query, log });
+  return isAppError(sandbox) ? sandbox : { body: { status: "success", ...query, sandbox } };
+});
+
+export const DELETE = route(stopSandboxContract, async ({ caller, query, log }) => {
+  const failure = await stopSandbox({ accountId: caller.accountId, ...query, log });
+  return failure ?? { body: { status: "success", ...query, sandbox: noSandbox } };
+});

@@ -1,0 +1,26 @@
+import { isAppError } from "@/lib/http/app-error.ts";
+import { route } from "@/lib/http/route.ts";
+import {
+  deleteChatContract,
+  getChatContract,
+  updateChatContract,
+} from "@/lib/sessions/contract.ts";
+import { deleteChat } from "@/lib/sessions/delete-chat.ts";
+import { selectChatBody } from "@/lib/sessions/store.ts";
+import { updateChat } from "@/lib/sessions/update-chat.ts";
+
+export const GET = route(getChatContract, async ({ caller, params }) => {
+  const json = await selectChatBody(caller.accountId, params.sessionId, params.chatId);
+  if (isAppError(json)) return json;
+  return new Response(json, { headers: { "content-type": "application/json" } });
+});
+
+export const PATCH = route(updateChatContract, async ({ caller, params, body }) => {
+  const chat = await updateChat({ accountId: caller.accountId, ...params, changes: body });
+  return isAppError(chat) ? chat : { body: { chat } };
+});
+
+export const DELETE = route(deleteChatContract, async ({ caller, params }) => {
+  const failure = await deleteChat({ accountId: caller.accountId, ...params });
+  return failure ?? { body: { status: "success" } };
+});

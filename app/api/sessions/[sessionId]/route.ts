@@ -1,0 +1,24 @@
+import { isAppError } from "@/lib/http/app-error.ts";
+import { route } from "@/lib/http/route.ts";
+import {
+  deleteSessionContract,
+  getSessionContract,
+  updateSessionContract,
+} from "@/lib/sessions/contract.ts";
+import { deleteSession } from "@/lib/sessions/delete-session.ts";
+import { selectSession, updateSessionTitle } from "@/lib/sessions/store.ts";
+
+export const GET = route(getSessionContract, async ({ caller, params }) => {
+  const found = await selectSession(caller.accountId, params.sessionId);
+  return isAppError(found) ? found : { body: { session: found.session } };
+});
+
+export const PATCH = route(updateSessionContract, async ({ caller, params, body }) => {
+  const updated = await updateSessionTitle(caller.accountId, params.sessionId, body.title);
+  return isAppError(updated) ? updated : { body: { session: updated.session } };
+});
+
+export const DELETE = route(deleteSessionContract, async ({ caller, params, log }) => {
+  const failure = await deleteSession({ accountId: caller.accountId, ...params, log });
+  return failure ?? { body: { status: "success" } };
+});

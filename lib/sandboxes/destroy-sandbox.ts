@@ -1,0 +1,18 @@
+import type { Logger } from "pino";
+import { type AppError, appError } from "@/lib/http/app-error.ts";
+import { sandboxProvider } from "@/lib/sandbox/provider.ts";
+import type { SandboxState } from "@/lib/sandbox/sandbox.ts";
+
+/** Stops a sandbox and deletes its files; safe to repeat. Errors: 502. */
+export async function destroySandbox(
+  state: SandboxState,
+  log: Logger,
+): Promise<AppError | undefined> {
+  try {
+    await sandboxProvider().destroy(state);
+    return undefined;
+  } catch (error) {
+    log.error({ err: error, sandbox: state.name }, "the sandbox could not be stopped");
+    return appError("upstream_error", "Failed to stop sandbox");
+  }
+}

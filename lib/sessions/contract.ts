@@ -1,0 +1,150 @@
+/** Sessions, chats and stored messages. Specification: Session, Chat; decisions, section 4. */
+import { z } from "zod";
+import { contract } from "@/lib/http/contract.ts";
+import { uuid } from "@/lib/http/fields.ts";
+import { pageQuery } from "./page.ts";
+import { chat, chatWithMessages, session } from "./session.ts";
+
+const title = z.string().trim().max(200);
+const modelId = z.string().trim().min(1).max(200);
+const nextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: "For `cursor` of the next page; null on the last one" });
+const sessionParams = z.object({ sessionId: uuid });
+const chatParams = z.object({ sessionId: uuid, chatId: uuid });
+const done = z.object({ status: z.literal("success") });
+
+const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
+
+export const createSessionContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/sessions",
+  summary: "Create a session with its first chat",
+  organizationAccess: { in: "body", field: "organization_id" },
+  artistAccess: { in: "body", field: "artistId" },
+  body: z.object({
+    title: title.optional(),
+    artistId: uuid.nullish(),
+    organization_id: uuid.nullish(),
+  }),
+  responses: {
+    201: { description: "The session and its chat", schema: z.object({ session, chat }) },
+  },
+  errors: ["forbidden", "not_found"],
+});
+
+export const listSessionsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/sessions",
+  summary: "List the caller's sessions, newest first",
+  query: pageQuery,
+  responses: {
+    200: {
+      description: "One page; `link` names the next one",
+      schema: z.object({ sessions: z.array(session), next_cursor: nextCursor }),
+    },
+  },
+  errors: [],
+});
+
+export const getSessionContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/sessions/{sessionId}",
+  summary: "Read a session",
+  params: sessionParams,
+  responses: { 200: { description: "The session", schema: z.object({ session }) } },
+  errors: ["not_found"],
+});
+
+export const updateSessionContract = contract({
+  ...shared,
+  method: "PATCH",
+  path: "/api/sessions/{sessionId}",
+  summary: "Rename a session",
+  params: sessionParams,
+  body: z.object({ title }),
+  responses: { 200: { description: "The session", schema: z.object({ session }) } },
+  errors: ["not_found"],
+});
+
+export const deleteSessionContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/sessions/{sessionId}",
+  summary: "Delete a session with its chats, runs and sandbox",
+  params: sessionParams,
+  responses: { 200: { description: "It is gone", schema: done } },
+  errors: ["not_found", "upstream_error"],
+});
+
+export const createChatContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/sessions/{sessionId}/chats",
+  summary: "Create a chat in a session",
+  description:
+    "With an `id` the request may be repeated: the session's chat of that id is the answer.",
+  params: sessionParams,
+  body: z.object({
+    id: uuid.optional(),
+    title: title.optional(),
+    modelId: modelId.optional(),
+  }),
+  responses: { 201: { description: "The chat", schema: z.object({ chat }) } },
+  errors: ["not_found", "conflict"],
+});
+
+export const listChatsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/sessions/{sessionId}/chats",
+  summary: "List the chats of a session, newest first",
+  params: sessionParams,
+  query: pageQuery,
+  responses: {
+    200: {
+      description: "One page; `link` names the next one",
+      schema: z.object({ chats: z.array(chat), next_cursor: nextCursor }),
+    },
+  },
+  errors: ["not_found"],
+});
+
+export const getChatContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/sessions/{sessionId}/chats/{chatId}",
+  summary: "Read a chat with its messages and its streaming state",
+  params: chatParams,
+  responses: { 200: { description: "The chat", schema: chatWithMessages } },
+  errors: ["not_found"],
+});
+
+export const updateChatContract = contract({
+  ...shared,
+  method: "PATCH",
+  path: "/api/sessions/{sessionId}/chats/{chatId}",
+  summary: "Rename a chat or choose its model",
+  params: chatParams,
+  body: z
+    .object({ title: title.optional(), modelId: modelId.optional() })
+    .refine(({ title, modelId }) => title !== undefined || modelId !== undefined, {
+      error: "title or modelId must be provided",
+    }),
+  responses: { 200: { description: "The chat", schema: z.object({ chat }) } },
+  errors: ["not_found"],
+});
+
+export const deleteChatContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/sessions/{sessionId}/chats/{chatId}",
+  summary: "Delete a chat with its messages; its run is stopped",
+  params: chatParams,
+  responses: { 200: { description: "It is gone", schema: done } },
+  errors: ["not_found"],
+});

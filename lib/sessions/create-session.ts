@@ -1,0 +1,20 @@
+/** A session and its first chat, in one transaction. Decisions, section 4. */
+import { defaultModelId } from "@/lib/agent/models/default-model.ts";
+import type { Chat, Session } from "./session.ts";
+import { insertSession } from "./store.ts";
+
+/** The caller's access to the artist and the organization was checked with the credential. */
+export function createSession(input: {
+  readonly accountId: string;
+  readonly organizationId?: string | null | undefined;
+  readonly artistId?: string | null | undefined;
+  readonly title?: string | undefined;
+}): Promise<{ session: Session; chat: Chat }> {
+  return insertSession({
+    accountId: input.accountId,
+    organizationId: input.organizationId ?? null,
+    artistId: input.artistId ?? null,
+    title: input.title ?? "",
+    modelId: defaultModelId(),
+  });
+}

@@ -1,0 +1,15 @@
+import { type AppError, isAppError } from "@/lib/http/app-error.ts";
+import { removeChat, selectChat } from "./store.ts";
+
+/** Deletes a chat with its messages. Errors: 404 `Session not found`, 404 `Chat not found`. */
+export async function deleteChat(input: {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly chatId: string;
+}): Promise<AppError | undefined> {
+  const { accountId, sessionId, chatId } = input;
+  const found = await selectChat(accountId, sessionId, chatId);
+  if (isAppError(found)) return found;
+  const removed = await removeChat(accountId, sessionId, chatId);
+  return isAppError(removed) ? removed : undefined;
+}

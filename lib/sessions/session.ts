@@ -1,0 +1,61 @@
+/** The resources of this domain as callers see them. Specification: Session, Chat, Message. */
+import { z } from "zod";
+import { dateTime, uuid } from "@/lib/http/fields.ts";
+
+export const sandboxStatus = z.enum(["none", "active", "stopped", "expired"]);
+export type SandboxStatus = z.output<typeof sandboxStatus>;
+
+export const session = z
+  .object({
+    id: uuid,
+    accountId: uuid,
+    organizationId: uuid.nullable(),
+    artistId: uuid.nullable(),
+    title: z.string(),
+    status: z.enum(["running", "archived"]),
+    sandboxState: sandboxStatus.meta({
+      description: "As last stored; `GET /api/sandbox` asks the provider",
+    }),
+    createdAt: dateTime,
+    updatedAt: dateTime,
+  })
+  .meta({ id: "Session" });
+export type Session = z.output<typeof session>;
+
+export const chat = z
+  .object({
+    id: uuid,
+    sessionId: uuid,
+    title: z.string(),
+    modelId: z.string(),
+    createdAt: dateTime,
+    updatedAt: dateTime,
+    activeStreamId: z.string().nullable().meta({ description: "Null when no stream is active" }),
+    lastAssistantMessageAt: dateTime
+      .nullable()
+      .meta({ description: "Null until the assistant has answered" }),
+  })
+  .meta({ id: "Chat" });
+export type Chat = z.output<typeof chat>;
+
+export const message = z
+  .object({
+    id: z.string(),
+    role: z.enum(["user", "assistant"]),
+    parts: z
+      .array(z.looseObject({ type: z.string() }))
+      .meta({ description: "UI message parts of the AI SDK" }),
+    metadata: z
+      .looseObject({})
+      .optional()
+      .meta({ description: "Of an assistant's message: modelId, usage, durationMs, finishReason" }),
+    createdAt: dateTime,
+  })
+  .meta({ id: "Message" });
+
+/** `GET /api/sessions/{sessionId}/chats/{chatId}` */
+export const chatWithMessages = z.object({
+  chat,
+  isStreaming: z.boolean().meta({ description: "True when `chat.activeStreamId` is not null" }),
+  messages: z.array(message).meta({ description: "Oldest first; equal times by id" }),
+});

@@ -1,0 +1,251 @@
+/**
+ * Sessions, chats and messages in the database. The tenant is an argument of every function, and
+ * a foreign row answers as a missing one (supabase/migrations/…_sessions.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { isRaised, rpc } from "@/lib/db/query.ts";
+import { type AppError, appError } from "@/lib/http/app-error.ts";
+import type { SandboxState } from "@/lib/sandbox/sandbox.ts";
+import { statusOfStored, storedSandbox } from "@/lib/sandboxes/stored-sandbox.ts";
+import { encodeCursor, type PageRequest } from "./page.ts";
+import { type Chat, chat, type Session, session } from "./session.ts";
+
+export const sessionNotFound = appError("not_found", "Session not found");
+export const chatNotFound = appError("not_found", "Chat not found");
+
+/** A session together with what the provider needs to reach its sandbox. */
+export interface StoredSession {
+  readonly session: Session;
+  readonly sandbox: SandboxState | null;
+}
+
+const storedSession = session.extend({ sandboxState: storedSandbox.nullable() }).transform(
+  ({ sandboxState, ...row }): StoredSession => ({
+    session: { ...row, sandboxState: statusOfStored(sandboxState) },
+    sandbox: sandboxState,
+  }),
+);
+
+const missing = z
+  .object({ missing: z.enum(["session", "chat"]) })
+  .transform((answer) => (answer.missing === "session" ? sessionNotFound : chatNotFound));
+const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
+const foundChat = z.object({ chat }).transform((answer) => answer.chat);
+const nextCursor = z
+  .string()
+  .nullable()
+  .transform((place) => (place === null ? null : encodeCursor(place)));
+
+/** None of these functions raises: what a caller may not see comes back as a value. */
+async function call<S extends z.ZodType>(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  schema: S,
+): Promise<z.output<S>> {
+  const answer = await rpc(name, args, schema);
+  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
+  return answer;
+}
+
+export function insertSession(values: {
+  readonly accountId: string;
+  readonly organizationId: string | null;
+  readonly artistId: string | null;
+  readonly title: string;
+  readonly modelId: string;
+}): Promise<{ session: Session; chat: Chat }> {
+  return call(
+    "create_session",
+    {
+      p_account_id: values.accountId,
+      p_organization_id: values.organizationId,
+      p_artist_id: values.artistId,
+      p_title: values.title,
+      p_model_id: values.modelId,
+    },
+    z
+      .object({ session: storedSession, chat })
+      .transform((answer) => ({ session: answer.session.session, chat: answer.chat })),
+  );
+}
+
+export function selectSessions(
+  accountId: string,
+  page: PageRequest,
+): Promise<{ sessions: Session[]; nextCursor: string | null }> {
+  return call(
+    "list_sessions",
+    { p_account_id: accountId, ...pageArguments(page) },
+    z.object({ sessions: z.array(storedSession), next: nextCursor }).transform((answer) => ({
+      sessions: answer.sessions.map((row) => row.session),
+      nextCursor: answer.next,
+    })),
+  );
+}
+
+export function selectSession(
+  accountId: string,
+  sessionId: string,
+): Promise<StoredSession | AppError> {
+  return call(
+    "get_session",
+    { p_account_id: accountId, p_session_id: sessionId },
+    z.union([foundSession, missing]),
+  );
+}
+
+export function updateSessionTitle(
+  accountId: string,
+  sessionId: string,
+  title: string,
+): Promise<StoredSession | AppError> {
+  return call(
+    "update_session",
+    { p_account_id: accountId, p_session_id: sessionId, p_title: title },
+    z.union([foundSession, missing]),
+  );
+}
+
+/** Answers the row as it was: a sandbox provisioned at the last moment is in it. */
+export function removeSession(
+  accountId: string,
+  sessionId: string,
+): Promise<StoredSession | AppError> {
+  return call(
+    "delete_session",
+    { p_account_id: accountId, p_session_id: sessionId },
+    z.union([foundSession, missing]),
+  );
+}
+
+/**
+ * Writes the sandbox's state if it still is `expected`; either way answers what now stands, so
+ * that of two who provision at once the second learns the state of the first.
+ */
+export function replaceSandboxState(
+  accountId: string,
+  sessionId: string,
+  change: { readonly expected: SandboxState | null; readonly next: SandboxState | null },
+): Promise<{ stored: boolean; sandbox: SandboxState | null } | AppError> {
+  return call(
+    "set_sandbox_state",
+    {
+      p_account_id: accountId,
+      p_session_id: sessionId,
+      p_expected: change.expected,
+      p_next: change.next,
+    },
+    z.union([
+      z
+        .object({ stored: z.boolean(), sandboxState: storedSandbox.nullable() })
+        .transform((answer) => ({ stored: answer.stored, sandbox: answer.sandboxState })),
+      missing,
+    ]),
+  );
+}
+
+/** With an id that the session already has, answers that chat; 409 when it is taken elsewhere. */
+export function insertChat(values: {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly chatId: string | null;
+  readonly title: string;
+  readonly modelId: string;
+}): Promise<Chat | AppError> {
+  return call(
+    "create_chat",
+    {
+      p_account_id: values.accountId,
+      p_session_id: values.sessionId,
+      p_chat_id: values.chatId,
+      p_title: values.title,
+      p_model_id: values.modelId,
+    },
+    z.union([
+      foundChat,
+      missing,
+      z
+        .object({ conflict: z.literal(true) })
+        .transform(() => appError("conflict", "A chat with this id exists in another session")),
+    ]),
+  );
+}
+
+export function selectChats(
+  accountId: string,
+  sessionId: string,
+  page: PageRequest,
+): Promise<{ chats: Chat[]; nextCursor: string | null } | AppError> {
+  return call(
+    "list_chats",
+    { p_account_id: accountId, p_session_id: sessionId, ...pageArguments(page) },
+    z.union([
+      z
+        .object({ chats: z.array(chat), next: nextCursor })
+        .transform((answer) => ({ chats: answer.chats, nextCursor: answer.next })),
+      missing,
+    ]),
+  );
+}
+
+export function selectChat(
+  accountId: string,
+  sessionId: string,
+  chatId: string,
+): Promise<Chat | AppError> {
+  return call(
+    "get_chat",
+    { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
+    z.union([foundChat, missing]),
+  );
+}
+
+/** The response's whole body as JSON text, printed by the database and not parsed here. */
+export async function selectChatBody(
+  accountId: string,
+  sessionId: string,
+  chatId: string,
+): Promise<string | AppError> {
+  const [answer] = await call(
+    "get_chat_body",
+    { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
+    z.tuple([z.union([z.object({ body: z.string() }).transform((row) => row.body), missing])]),
+  );
+  return answer;
+}
+
+export function updateChatFields(
+  accountId: string,
+  sessionId: string,
+  chatId: string,
+  changes: { readonly title?: string | undefined; readonly modelId?: string | undefined },
+): Promise<Chat | AppError> {
+  return call(
+    "update_chat",
+    {
+      p_account_id: accountId,
+      p_session_id: sessionId,
+      p_chat_id: chatId,
+      p_title: changes.title ?? null,
+      p_model_id: changes.modelId ?? null,
+    },
+    z.union([foundChat, missing]),
+  );
+}
+
+export function removeChat(
+  accountId: string,
+  sessionId: string,
+  chatId: string,
+): Promise<Chat | AppError> {
+  return call(
+    "delete_chat",
+    { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
+    z.union([foundChat, missing]),
+  );
+}
+
+function pageArguments({ limit, cursor }: PageRequest) {
+  return { p_limit: limit, p_after_at: cursor?.at ?? null, p_after_id: cursor?.id ?? null };
+}
