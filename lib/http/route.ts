@@ -44,9 +44,11 @@ export interface Input<C extends Contract> {
 interface ResponseHeaders {
   readonly headers?: Readonly<Record<string, string>>;
 }
+/** Literals in a handler's answer are inferred as constants, so its arrays are readonly. */
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 type StatusField<S> = S extends 200 ? { readonly status?: S } : { readonly status: S };
 type BodyField<R> = R extends { readonly schema: infer S extends z.ZodType }
-  ? { readonly body: z.input<S> }
+  ? { readonly body: DeepReadonly<z.input<S>> }
   : { readonly body?: undefined };
 
 /** What a success of the contract looks like; `status` may be left out when it is 200. */
@@ -58,7 +60,7 @@ type SuccessOf<R> = {
 export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 export type RouteHandler = (request: Request, context: RouteContext) => Promise<Response>;
 
-export function route<const C extends Contract, R extends AppError | Response | Success<C>>(
+export function route<const C extends Contract, const R extends AppError | Response | Success<C>>(
   contract: C,
   handler: (input: Input<C>) => Promise<R>,
 ): RouteHandler {
