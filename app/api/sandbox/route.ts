@@ -1,4 +1,5 @@
 import { isAppError } from "@/lib/http/app-error.ts";
+import { methods } from "@/lib/http/methods.ts";
 import { route } from "@/lib/http/route.ts";
 import {
   getSandboxContract,
@@ -10,18 +11,20 @@ import { getSandbox } from "@/lib/sandboxes/get-sandbox.ts";
 import { provisionSandbox } from "@/lib/sandboxes/provision-sandbox.ts";
 import { stopSandbox } from "@/lib/sandboxes/stop-sandbox.ts";
 
-export const POST = route(provisionSandboxContract, async ({ caller, body, log }) => {
-  const state = await provisionSandbox({ accountId: caller.accountId, ...body, log });
-  if (isAppError(state)) return state;
-  return { body: { status: "success", ...body, sandbox: describeSandbox(state, "active") } };
-});
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: route(provisionSandboxContract, async ({ caller, body, log }) => {
+    const state = await provisionSandbox({ accountId: caller.accountId, ...body, log });
+    if (isAppError(state)) return state;
+    return { body: { status: "success", ...body, sandbox: describeSandbox(state, "active") } };
+  }),
 
-export const GET = route(getSandboxContract, async ({ caller, query, log }) => {
-  const sandbox = await getSandbox({ accountId: caller.accountId, ...query, log });
-  return isAppError(sandbox) ? sandbox : { body: { status: "success", ...query, sandbox } };
-});
+  GET: route(getSandboxContract, async ({ caller, query, log }) => {
+    const sandbox = await getSandbox({ accountId: caller.accountId, ...query, log });
+    return isAppError(sandbox) ? sandbox : { body: { status: "success", ...query, sandbox } };
+  }),
 
-export const DELETE = route(stopSandboxContract, async ({ caller, query, log }) => {
-  const failure = await stopSandbox({ accountId: caller.accountId, ...query, log });
-  return failure ?? { body: { status: "success", ...query, sandbox: noSandbox } };
+  DELETE: route(stopSandboxContract, async ({ caller, query, log }) => {
+    const failure = await stopSandbox({ accountId: caller.accountId, ...query, log });
+    return failure ?? { body: { status: "success", ...query, sandbox: noSandbox } };
+  }),
 });

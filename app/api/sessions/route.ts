@@ -1,23 +1,26 @@
+import { methods } from "@/lib/http/methods.ts";
 import { route } from "@/lib/http/route.ts";
 import { createSessionContract, listSessionsContract } from "@/lib/sessions/contract.ts";
 import { createSession } from "@/lib/sessions/create-session.ts";
 import { linkHeader } from "@/lib/sessions/page.ts";
 import { selectSessions } from "@/lib/sessions/store.ts";
 
-export const POST = route(createSessionContract, async ({ caller, body }) => ({
-  status: 201,
-  body: await createSession({
-    accountId: caller.accountId,
-    organizationId: body.organization_id,
-    artistId: body.artistId,
-    title: body.title,
-  }),
-}));
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: route(createSessionContract, async ({ caller, body }) => ({
+    status: 201,
+    body: await createSession({
+      accountId: caller.accountId,
+      organizationId: body.organization_id,
+      artistId: body.artistId,
+      title: body.title,
+    }),
+  })),
 
-export const GET = route(listSessionsContract, async ({ caller, query }) => {
-  const { sessions, nextCursor } = await selectSessions(caller.accountId, query);
-  return {
-    body: { sessions, next_cursor: nextCursor },
-    headers: linkHeader("/api/sessions", query.limit, nextCursor),
-  };
+  GET: route(listSessionsContract, async ({ caller, query }) => {
+    const { sessions, nextCursor } = await selectSessions(caller.accountId, query);
+    return {
+      body: { sessions, next_cursor: nextCursor },
+      headers: linkHeader("/api/sessions", query.limit, nextCursor),
+    };
+  }),
 });

@@ -1,4 +1,5 @@
 import { isAppError } from "@/lib/http/app-error.ts";
+import { methods } from "@/lib/http/methods.ts";
 import { route } from "@/lib/http/route.ts";
 import {
   deleteSessionContract,
@@ -8,17 +9,19 @@ import {
 import { deleteSession } from "@/lib/sessions/delete-session.ts";
 import { selectSession, updateSessionTitle } from "@/lib/sessions/store.ts";
 
-export const GET = route(getSessionContract, async ({ caller, params }) => {
-  const found = await selectSession(caller.accountId, params.sessionId);
-  return isAppError(found) ? found : { body: { session: found.session } };
-});
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: route(getSessionContract, async ({ caller, params }) => {
+    const found = await selectSession(caller.accountId, params.sessionId);
+    return isAppError(found) ? found : { body: { session: found.session } };
+  }),
 
-export const PATCH = route(updateSessionContract, async ({ caller, params, body }) => {
-  const updated = await updateSessionTitle(caller.accountId, params.sessionId, body.title);
-  return isAppError(updated) ? updated : { body: { session: updated.session } };
-});
+  PATCH: route(updateSessionContract, async ({ caller, params, body }) => {
+    const updated = await updateSessionTitle(caller.accountId, params.sessionId, body.title);
+    return isAppError(updated) ? updated : { body: { session: updated.session } };
+  }),
 
-export const DELETE = route(deleteSessionContract, async ({ caller, params, log }) => {
-  const failure = await deleteSession({ accountId: caller.accountId, ...params, log });
-  return failure ?? { body: { status: "success" } };
+  DELETE: route(deleteSessionContract, async ({ caller, params, log }) => {
+    const failure = await deleteSession({ accountId: caller.accountId, ...params, log });
+    return failure ?? { body: { status: "success" } };
+  }),
 });

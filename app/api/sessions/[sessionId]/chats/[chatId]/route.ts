@@ -1,4 +1,5 @@
 import { isAppError } from "@/lib/http/app-error.ts";
+import { methods } from "@/lib/http/methods.ts";
 import { route } from "@/lib/http/route.ts";
 import {
   deleteChatContract,
@@ -9,18 +10,20 @@ import { deleteChat } from "@/lib/sessions/delete-chat.ts";
 import { selectChatBody } from "@/lib/sessions/store.ts";
 import { updateChat } from "@/lib/sessions/update-chat.ts";
 
-export const GET = route(getChatContract, async ({ caller, params }) => {
-  const json = await selectChatBody(caller.accountId, params.sessionId, params.chatId);
-  if (isAppError(json)) return json;
-  return new Response(json, { headers: { "content-type": "application/json" } });
-});
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: route(getChatContract, async ({ caller, params }) => {
+    const json = await selectChatBody(caller.accountId, params.sessionId, params.chatId);
+    if (isAppError(json)) return json;
+    return new Response(json, { headers: { "content-type": "application/json" } });
+  }),
 
-export const PATCH = route(updateChatContract, async ({ caller, params, body }) => {
-  const chat = await updateChat({ accountId: caller.accountId, ...params, changes: body });
-  return isAppError(chat) ? chat : { body: { chat } };
-});
+  PATCH: route(updateChatContract, async ({ caller, params, body }) => {
+    const chat = await updateChat({ accountId: caller.accountId, ...params, changes: body });
+    return isAppError(chat) ? chat : { body: { chat } };
+  }),
 
-export const DELETE = route(deleteChatContract, async ({ caller, params }) => {
-  const failure = await deleteChat({ accountId: caller.accountId, ...params });
-  return failure ?? { body: { status: "success" } };
+  DELETE: route(deleteChatContract, async ({ caller, params }) => {
+    const failure = await deleteChat({ accountId: caller.accountId, ...params });
+    return failure ?? { body: { status: "success" } };
+  }),
 });
