@@ -5,7 +5,7 @@ import { createLocalProvider } from "./local/provider.ts";
 import type { SandboxProvider } from "./sandbox.ts";
 
 /** Modules are evaluated again by the development server; the children must not be started twice. */
-const shared: { agentSandboxProvider?: SandboxProvider } = globalThis;
+const shared = globalThis as typeof globalThis & { agentSandboxProvider?: SandboxProvider };
 
 export function sandboxProvider(): SandboxProvider {
   shared.agentSandboxProvider ??= createProvider();
