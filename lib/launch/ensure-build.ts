@@ -1,0 +1,49 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { nextEnv } from "./run-next.ts";
+import { projectRoot } from "./start-parts.ts";
+
+const sources = ["app", "lib", "public", "next.config.ts", "package-lock.json", "tsconfig.json"];
+const sourceFile = /\.(ts|tsx|mjs|css|json|md|svg|png|ico|woff2?)$/;
+
+/** Builds the application into `distDir`, unless the build that is there is of these very sources. */
+export async function ensureBuild(distDir: string): Promise<void> {
+  const stamp = join(projectRoot, distDir, "sources.sha256");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === hashSources()) return;
+  await build(distDir);
+}
+
+/** @throws Error when the build fails; its output has been shown. */
+export async function build(distDir: string): Promise<void> {
+  const hash = hashSources();
+  const child = spawn(
+    process.execPath,
+    [join(projectRoot, "node_modules/next/dist/bin/next"), "build"],
+    { cwd: projectRoot, env: nextEnv({ NEXT_DIST_DIR: distDir }, "build"), stdio: "inherit" },
+  );
+  const code = await new Promise<number | string>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (exitCode, signal) => resolve(exitCode ?? signal ?? "unknown"));
+  });
+  if (code !== 0) throw new Error(`next build failed (${code}).`);
+  writeFileSync(join(projectRoot, distDir, "sources.sha256"), hash);
+}
+
+function hashSources(): string {
+  const hash = createHash("sha256");
+  const add = (path: string): void => {
+    const full = join(projectRoot, path);
+    if (!existsSync(full)) return;
+    if (statSync(full).isDirectory()) {
+      // `app/.well-known/workflow` is made by the build itself.
+      const names = readdirSync(full).filter((name) => name !== ".well-known");
+      for (const name of names.sort()) add(join(path, name));
+    } else if (sourceFile.test(path)) {
+      hash.update(`${path}\0`).update(readFileSync(full)).update("\0");
+    }
+  };
+  for (const source of sources) add(source);
+  return hash.digest("hex");
+}

@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+export const liteSettingsSchema = z.object({
+  databaseUrl: z.string(),
+  jwtSecret: z.string(),
+  publishableKey: z.string(),
+  secretKey: z.string(),
+  siteUrl: z.string(),
+});
+export type LiteSettings = z.output<typeof liteSettingsSchema>;
+
+export const liteAnswerSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("serving"), url: z.string() }),
+  z.object({ kind: z.literal("failed"), reason: z.string() }),
+]);
+export type LiteAnswer = z.output<typeof liteAnswerSchema>;

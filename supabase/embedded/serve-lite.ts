@@ -1,0 +1,87 @@
+/**
+ * The process that serves Supabase's REST and auth protocols over the embedded PostgreSQL.
+ * Started by `start-embedded.ts` with an IPC channel: settings come in, the port goes out.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { serve } from "@hono/node-server";
+import { App } from "@supabase/lite";
+import postgres from "postgres";
+import { applyMigrations } from "./apply-migrations.ts";
+import { connectLite } from "./connect-lite.ts";
+import { describeDatabaseError } from "./describe-database-error.ts";
+import { type LiteAnswer, liteSettingsSchema } from "./lite-protocol.ts";
+
+const here = import.meta.dirname;
+
+// The library logs a failed query with its parameters. A log gets the SQLSTATE and the place.
+console.error = (...values: unknown[]) => {
+  for (const value of values) {
+    const described = value instanceof Error ? describeDatabaseError(value) : undefined;
+    const summary =
+      described instanceof Error && "summary" in described ? described.summary : undefined;
+    if (typeof summary === "string") {
+      if (!summary.startsWith("PT")) process.stderr.write(`database error ${summary}\n`);
+    } else if (value instanceof Error) {
+      const frames = value.stack?.split("\n").filter((line) => /^ {4}at /.test(line)) ?? [];
+      process.stderr.write([value.name, ...frames, ""].join("\n"));
+    }
+  }
+};
+console.log = () => {};
+console.info = () => {};
+
+function answer(message: LiteAnswer): void {
+  process.send?.(message);
+}
+
+async function run(settings: unknown): Promise<void> {
+  const { databaseUrl, jwtSecret, publishableKey, secretKey, siteUrl } =
+    liteSettingsSchema.parse(settings);
+
+  const connection = connectLite(databaseUrl);
+  const app = new App({
+    connection,
+    api: { enabled: true, schemas: ["public"], max_rows: 1000 },
+    auth: {
+      enabled: true,
+      jwt_secret: jwtSecret,
+      publishable_key: publishableKey,
+      secret_key: secretKey,
+      site_url: siteUrl,
+      email: { enable_signup: true, enable_confirmations: false },
+    },
+    studio: { enabled: false },
+    storage: { enabled: false },
+    db: { migrations: { enabled: false } },
+    options: { server: { admin: false, disableStudio: true, disableFallback: true } },
+  });
+
+  const sql = postgres(databaseUrl, { max: 2, onnotice: () => {} });
+  const [existing] = await sql`select to_regnamespace('supabase_migrations') is not null as there`;
+  if (existing?.there !== true) {
+    await sql.unsafe(readFileSync(join(here, "bootstrap.sql"), "utf8")).simple();
+  }
+  await app.ensureSystemSchema();
+  await applyMigrations(sql, join(here, ".."));
+  // As PostgREST: `notify pgrst` after a change of the schema.
+  await sql.listen("pgrst", () => connection.clearSchemaCache());
+  await connection.introspect({ useCache: true });
+
+  const server = serve(
+    { fetch: (request) => app.fetch(request), hostname: "127.0.0.1", port: 0 },
+    ({ port }) => answer({ kind: "serving", url: `http://127.0.0.1:${port}` }),
+  );
+  if ("keepAliveTimeout" in server) {
+    // Longer than any client keeps an idle connection, so that none is closed under a request.
+    server.keepAliveTimeout = 120_000;
+  }
+}
+
+process.once("message", (settings) => {
+  run(settings).catch((error: unknown) => {
+    answer({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+  });
+});
+// The supervisor is gone, however it ended.
+process.once("disconnect", () => process.exit(0));

@@ -1,0 +1,130 @@
+import { fork } from "node:child_process";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { guardProcess } from "./guard-process.ts";
+import { keepSecrets } from "./keep-secrets.ts";
+import { type LiteSettings, liteAnswerSchema } from "./lite-protocol.ts";
+import { lockDataDir } from "./lock-data-dir.ts";
+import { runPostgres } from "./run-postgres.ts";
+
+export { DataDirInUse } from "./lock-data-dir.ts";
+
+export type Embedded = {
+  /** Direct to PostgreSQL, for the durable engine. */
+  databaseUrl: string;
+  supabaseUrl: string;
+  supabaseSecretKey: string;
+  supabasePublishableKey: string;
+  supabaseJwtSecret: string;
+  /** Keys the HMAC of API keys when no other secret is configured. */
+  apiKeySecret: string;
+  pids: { postgres: number; lite: number };
+  /** Resolves with a reason when a part ends without `stop()`. */
+  died: Promise<string>;
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts what stands in for Supabase: PostgreSQL with its data in `<dataDir>/postgres`, migrated to
+ * `supabase/migrations`, and the REST and auth server over it. Both listen on loopback only.
+ *
+ * @throws DataDirInUse when another process runs on the same directory.
+ */
+export async function startEmbedded(options: {
+  dataDir: string;
+  /** The origin of the application, for links in mails. */
+  siteUrl?: string;
+}): Promise<Embedded> {
+  const dataDir = resolve(options.dataDir);
+  const logs = join(dataDir, "logs");
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const lock = lockDataDir(dataDir);
+  try {
+    const secrets = keepSecrets(dataDir);
+    // Its modules load while PostgreSQL starts.
+    const lite = startLite(join(logs, "supabase.log"));
+    const postgres = await runPostgres({
+      dataDir,
+      password: secrets.postgresPassword,
+      logFile: join(logs, "postgres.log"),
+    }).catch((error: unknown) => {
+      void lite.stop();
+      throw error;
+    });
+    const stop = async () => {
+      await lite.stop();
+      await postgres.stop();
+      lock.release();
+    };
+    try {
+      const supabaseUrl = await lite.serve({
+        databaseUrl: postgres.url,
+        jwtSecret: secrets.jwtSecret,
+        publishableKey: secrets.publishableKey,
+        secretKey: secrets.secretKey,
+        siteUrl: options.siteUrl ?? "http://localhost:3000",
+      });
+      return {
+        databaseUrl: postgres.url,
+        supabaseUrl,
+        supabaseSecretKey: secrets.secretKey,
+        supabasePublishableKey: secrets.publishableKey,
+        supabaseJwtSecret: secrets.jwtSecret,
+        apiKeySecret: secrets.apiKeySecret,
+        pids: { postgres: postgres.pid, lite: lite.pid },
+        died: Promise.race([postgres.died, lite.died]),
+        stop,
+      };
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function startLite(logFile: string) {
+  const output = openSync(logFile, "a", 0o600);
+  const child = fork(join(import.meta.dirname, "serve-lite.ts"), [], {
+    detached: true,
+    env: { PATH: process.env.PATH, NODE_ENV: "production", TZ: "UTC" },
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+    stdio: ["ignore", output, output, "ipc"],
+  });
+  closeSync(output);
+  guardProcess(child, "TERM", "process");
+
+  let stopping = false;
+  const ended = new Promise<string>((done) => {
+    child.once("error", (error) => done(error.message));
+    child.once("exit", (code, signal) => done(String(code ?? signal)));
+  });
+  const died = new Promise<string>((done) => {
+    ended.then((how) => {
+      if (!stopping) done(`The embedded Supabase ended (${how}). Its log: ${logFile}`);
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    died,
+    serve(settings: LiteSettings): Promise<string> {
+      const answered = new Promise<string>((done, fail) => {
+        child.once("message", (message) => {
+          const answer = liteAnswerSchema.parse(message);
+          if (answer.kind === "serving") done(answer.url);
+          else fail(new Error(answer.reason));
+        });
+        died.then((reason) => fail(new Error(reason)));
+      });
+      child.send(settings);
+      return answered;
+    },
+    async stop(): Promise<void> {
+      stopping = true;
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { ensureBuild } from "../lib/launch/ensure-build.ts";
+import { freePort, runNext } from "../lib/launch/run-next.ts";
+import { startParts } from "../lib/launch/start-parts.ts";
+
+/** What every test file can reach, by `inject("stack")`. */
+export type Stack = {
+  /** Origin of the production server that all tests share. */
+  url: string;
+  /** The environment of that server: what a further server on the same database needs. */
+  env: Record<string, string>;
+  distDir: string;
+};
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    stack: Stack;
+  }
+}
+
+/** One embedded Supabase in a directory of its own and one production server on it, for all files. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const distDir = process.env.NEXT_DIST_DIR || ".next";
+  // For work below the server, while the application does not build.
+  const withServer = process.env.NO_SERVER !== "1";
+  if (withServer) await ensureBuild(distDir);
+
+  const dataDir = await mkdtemp(join(tmpdir(), "agent-platform-test-"));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const parts = await startParts({ dataDir, publicUrl: url, given: {} });
+  const env = { ...parts.env, DATA_DIR: dataDir, CHECK_RESPONSES: "true", LOG_LEVEL: "warn" };
+  const server = withServer
+    ? await runNext({
+        mode: "start",
+        port,
+        distDir,
+        env: { ...env, PUBLIC_URL: url },
+        output: "collect",
+      }).catch(async (error: unknown) => {
+        await parts.stop();
+        throw error;
+      })
+    : undefined;
+
+  project.provide("stack", { url, env, distDir });
+  return async () => {
+    await server?.stop();
+    await parts.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,17 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
+  test: {
+    include: ["tests/**/*.test.ts"],
+    exclude: process.env.SOAK === "1" ? [] : ["tests/soak/**"],
+    globalSetup: ["tests/global-setup.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 30_000,
+    pool: "forks",
+    // Every worker drives the same server: more of them only measure how long they wait.
+    maxWorkers: 2,
+  },
+});
