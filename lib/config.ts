@@ -25,6 +25,8 @@ const schema = z.object({
   /** Response bodies are checked against their contract when set. */
   CHECK_RESPONSES: flag(false),
 
+  /** Set by the launcher when it started the embedded parts; only told by `GET /api/health`. */
+  EMBEDDED_SUPABASE: flag(false),
   SUPABASE_URL: z.url(),
   SUPABASE_SECRET_KEY: z.string().min(1),
   DATABASE_URL: z.string().min(1).optional(),

@@ -46,6 +46,7 @@ export class IdentityProviderUnavailable extends Error {
 
 interface Provider {
   readonly keys: JWTVerifyGetKey;
+  readonly jwksUrl: string;
   readonly userinfoUrl: string | undefined;
 }
 
@@ -65,6 +66,16 @@ export async function verifyBearer(token: string): Promise<string | null> {
     }
     if (error instanceof errors.JOSEError) return null;
     throw error;
+  }
+}
+
+/** For readiness: can tokens be verified now? @throws when the provider cannot be asked */
+export async function checkIdentity(): Promise<void> {
+  const issuer = config().OIDC_ISSUER;
+  if (issuer === undefined) return;
+  const { jwksUrl } = await provider(issuer);
+  if ((await askProvider(jwksUrl, {})) === null) {
+    throw new IdentityProviderUnavailable("The identity provider refuses its keys");
   }
 }
 
@@ -123,7 +134,7 @@ function provider(issuer: string): Promise<Provider> {
 
 async function discover(issuer: string): Promise<Provider> {
   const { OIDC_JWKS_URL: jwksUrl, OIDC_USERINFO_URL: userinfoUrl } = config();
-  if (jwksUrl !== undefined) return { keys: remoteKeys(jwksUrl), userinfoUrl };
+  if (jwksUrl !== undefined) return { keys: remoteKeys(jwksUrl), jwksUrl, userinfoUrl };
   const found = discovery.safeParse(
     await askProvider(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`, {}),
   );
@@ -134,6 +145,7 @@ async function discover(issuer: string): Promise<Provider> {
   }
   return {
     keys: remoteKeys(found.data.jwks_uri),
+    jwksUrl: found.data.jwks_uri,
     userinfoUrl: userinfoUrl ?? found.data.userinfo_endpoint,
   };
 }

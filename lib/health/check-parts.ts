@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { checkIdentity } from "../auth/verify-bearer.ts";
+import { db } from "../db/client.ts";
+import { parseAnswer } from "../db/query.ts";
+import { log } from "../log.ts";
+import { listParts, type Part } from "./list-parts.ts";
+
+/** Milliseconds after which a part counts as not ready. */
+const DEADLINE = 3_000;
+
+export interface CheckedPart extends Part {
+  readonly ready: boolean;
+  readonly ms: number;
+}
+
+const checks: Partial<Record<Part["name"], () => Promise<void>>> = {
+  database: async () => {
+    const answer = await db().from("accounts").select("id").limit(1);
+    parseAnswer("check the database", answer, z.array(z.unknown()));
+  },
+  identity: checkIdentity,
+};
+
+/** A part without a check of its own is ready as soon as it is configured. */
+export async function checkParts(): Promise<CheckedPart[]> {
+  return Promise.all(listParts().map(checkPart));
+}
+
+async function checkPart(part: Part): Promise<CheckedPart> {
+  const check = checks[part.name];
+  if (!check) return { ...part, ready: true, ms: 0 };
+  const started = performance.now();
+  const ready = await withDeadline(check()).then(
+    () => true,
+    (error: unknown) => {
+      log().warn({ part: part.name, err: error }, "not ready");
+      return false;
+    },
+  );
+  return { ...part, ready, ms: Math.round(performance.now() - started) };
+}
+
+async function withDeadline(work: Promise<void>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer in ${DEADLINE} ms`)), DEADLINE);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

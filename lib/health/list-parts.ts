@@ -1,0 +1,31 @@
+import { type Config, config } from "../config.ts";
+
+export interface Part {
+  readonly name: "database" | "identity" | "durableRuns" | "sandbox" | "model";
+  readonly adapter: string;
+}
+
+/** Which adapter each part of this process uses, by its settings. */
+export function listParts(): Part[] {
+  const settings = config();
+  return [
+    { name: "database", adapter: settings.EMBEDDED_SUPABASE ? "embedded" : "supabase" },
+    { name: "identity", adapter: identityAdapter(settings) },
+    { name: "durableRuns", adapter: settings.DATABASE_URL ? "postgres" : "vercel" },
+    { name: "sandbox", adapter: usesVercelSandbox(settings) ? "vercel" : "local" },
+    { name: "model", adapter: modelAdapter(settings) },
+  ];
+}
+
+function identityAdapter(settings: Config): string {
+  if (settings.OIDC_ISSUER) return "oidc";
+  return settings.EMBEDDED_SUPABASE ? "embedded" : "supabase";
+}
+
+const usesVercelSandbox = (settings: Config): boolean =>
+  Boolean(settings.VERCEL_TOKEN || settings.VERCEL_OIDC_TOKEN);
+
+function modelAdapter(settings: Config): string {
+  if (settings.AI_GATEWAY_API_KEY) return "gateway";
+  return settings.OPENAI_BASE_URL ? "openai-compatible" : "embedded";
+}

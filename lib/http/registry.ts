@@ -1,0 +1,24 @@
+/**
+ * Every contract of the service. OpenAPI is made from it, and a test holds it against the route
+ * files: a contract without a route fails, and a route without a contract.
+ */
+import * as health from "../health/contract.ts";
+import * as keys from "../keys/contract.ts";
+import type { Contract } from "./contract.ts";
+
+const domains: readonly Readonly<Record<string, unknown>>[] = [health, keys];
+
+/** What a domain's `contract.ts` exports beside contracts (schemas, types) is left out. */
+function isContract(value: unknown): value is Contract {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "method" in value &&
+    "path" in value &&
+    "family" in value
+  );
+}
+
+export const contracts: readonly Contract[] = domains.flatMap((domain) =>
+  Object.values(domain).filter(isContract),
+);
