@@ -54,6 +54,7 @@ async function embeddedParts(
   const embedded = await startEmbedded({ dataDir, siteUrl: publicUrl });
   return {
     env: {
+      EMBEDDED_SUPABASE: "true",
       DATABASE_URL: embedded.databaseUrl,
       SUPABASE_URL: embedded.supabaseUrl,
       SUPABASE_SECRET_KEY: embedded.supabaseSecretKey,
