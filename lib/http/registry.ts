@@ -4,9 +4,11 @@
  */
 import * as health from "../health/contract.ts";
 import * as keys from "../keys/contract.ts";
+import * as sandboxes from "../sandboxes/contract.ts";
+import * as sessions from "../sessions/contract.ts";
 import type { Contract } from "./contract.ts";
 
-const domains: readonly Readonly<Record<string, unknown>>[] = [health, keys];
+const domains: readonly Readonly<Record<string, unknown>>[] = [health, keys, sandboxes, sessions];
 
 /** What a domain's `contract.ts` exports beside contracts (schemas, types) is left out. */
 function isContract(value: unknown): value is Contract {

@@ -8,8 +8,11 @@ export async function destroySandbox(
   state: SandboxState,
   log: Logger,
 ): Promise<AppError | undefined> {
+  const provider = sandboxProvider();
+  // Of a provider that this server no longer uses: out of reach, and no reason to keep the session.
+  if (state.provider !== provider.name) return undefined;
   try {
-    await sandboxProvider().destroy(state);
+    await provider.destroy(state);
     return undefined;
   } catch (error) {
     log.error({ err: error, sandbox: state.name }, "the sandbox could not be stopped");

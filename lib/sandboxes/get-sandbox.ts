@@ -15,8 +15,11 @@ export async function getSandbox(input: {
   const found = await selectSession(accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null) return noSandbox;
+  const provider = sandboxProvider();
+  // Of a provider that this server no longer uses: its files cannot be had.
+  if (found.sandbox.provider !== provider.name) return describeSandbox(found.sandbox, "expired");
   try {
-    return describeSandbox(found.sandbox, await sandboxProvider().status(found.sandbox));
+    return describeSandbox(found.sandbox, await provider.status(found.sandbox));
   } catch (error) {
     log.error({ err: error, sessionId }, "the sandbox's state could not be read");
     return appError("upstream_error", "Failed to read sandbox state");
