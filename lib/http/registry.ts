@@ -8,7 +8,7 @@ import * as sandboxes from "../sandboxes/contract.ts";
 import * as sessions from "../sessions/contract.ts";
 import type { Contract } from "./contract.ts";
 
-const domains: readonly Readonly<Record<string, unknown>>[] = [health, keys, sandboxes, sessions];
+const domains: readonly Readonly<Record<string, unknown>>[] = [keys, sessions, sandboxes, health];
 
 /** What a domain's `contract.ts` exports beside contracts (schemas, types) is left out. */
 function isContract(value: unknown): value is Contract {

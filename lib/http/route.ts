@@ -171,8 +171,10 @@ function pipeline<C extends Contract>(
       requestId,
       log: trace.log,
     } as Input<C>);
-    if (isAppError(result) || result instanceof Response) return result;
-    return respond(contract, result);
+    if (isAppError(result)) return result;
+    const response = result instanceof Response ? result : respond(result);
+    if (config().CHECK_RESPONSES) await checkResponse(contract, response);
+    return response;
   };
 }
 
@@ -195,15 +197,19 @@ interface AnySuccess {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function respond(contract: Contract, success: AnySuccess): Response {
-  const status = Number(success.status ?? 200);
-  if (config().CHECK_RESPONSES) {
-    const declared = contract.responses[status];
-    if (!declared) throw new Error(`${contract.path}: status ${status} is not in the contract`);
-    declared.schema?.parse(success.body);
-  }
-  const init = { status, ...(success.headers ? { headers: success.headers } : {}) };
-  return success.body === undefined ? new Response(null, init) : Response.json(success.body, init);
+function respond({ status, body, headers = {} }: AnySuccess): Response {
+  const init = { status: Number(status ?? 200), headers };
+  return body === undefined ? new Response(null, init) : Response.json(body, init);
+}
+
+/** In development and tests: what is sent is what the contract says. @throws Error when not */
+async function checkResponse(contract: Contract, response: Response): Promise<void> {
+  const declared = contract.responses[response.status];
+  const where = `${contract.method} ${contract.path} ${response.status}`;
+  if (!declared) throw new Error(`${where} is not in the contract`);
+  if (!declared.schema) return;
+  const result = declared.schema.safeParse(await response.clone().json());
+  if (!result.success) throw new Error(`${where} is not as the contract says: ${result.error}`);
 }
 
 /** A new response, because a handler's may be immutable; a stream passes through untouched. */
