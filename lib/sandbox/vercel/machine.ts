@@ -1,0 +1,169 @@
+/** Commands and files of one machine. */
+import { posix } from "node:path";
+import { APIError, type Sandbox as Machine, StreamError } from "@vercel/sandbox";
+import {
+  type CommandOptions,
+  type CommandResult,
+  MAX_FILE_BYTES,
+  type Sandbox,
+  SandboxError,
+} from "../sandbox.ts";
+
+const HOME = "/vercel/sandbox";
+const FILE_TIMEOUT_MS = 60_000;
+/** How much longer than the command's own deadline the machine's controller waits. */
+const CONTROLLER_GRACE_MS = 5_000;
+
+/**
+ * Runs $1 in $3 and passes on the first $2 bytes of stdout and of stderr each; the rest is dropped
+ * inside the machine, so a flood costs neither its network nor this server's memory.
+ */
+const RUN_BOUNDED = `cd -- "$3" || exit 1
+set -o pipefail
+first() { head -c "$1"; cat >/dev/null; }
+{ bash -c "$1" 2>&1 >&3 3>&- | first "$2" >&2 3>&-; } 3>&1 | first "$2"`;
+
+const LIST_FILES = `[ -e "$LIST_PATH" ] || exit 2
+find "$LIST_PATH" \\( -name .git -o -name node_modules \\) -prune -o -type f \\
+  -printf '%s\\t%T@\\t%p\\0' 2>/dev/null | head -z -n "$LIST_LIMIT"`;
+
+export function openMachine(connect: () => Promise<Machine>): Sandbox {
+  let connection: Promise<Machine> | undefined;
+  /** Connects once; a failed attempt is made again by the next call. */
+  function connected(): Promise<Machine> {
+    connection ??= connect().catch((error) => {
+      connection = undefined;
+      throw error;
+    });
+    return connection;
+  }
+
+  async function run(command: string, options: CommandOptions): Promise<CommandResult> {
+    const { timeoutMs, maxOutputChars, signal } = options;
+    if (signal?.aborted) return stopped();
+    const machine = await connected();
+    const started = performance.now();
+    const bytes = 4 * (maxOutputChars + 1);
+    const cwd = posix.resolve(HOME, options.cwd ?? ".");
+    try {
+      // As the leader of the command's process group, `timeout` takes all of it down, at the
+      // deadline with SIGKILL and when it is itself told to end.
+      const running = await machine.runCommand({
+        cmd: "timeout",
+        args: [
+          ...["--signal=KILL", "--kill-after=1", String(timeoutMs / 1000)],
+          ...["bash", "-c", RUN_BOUNDED, "bash", command, String(bytes), cwd],
+        ],
+        env: { ...options.env },
+        timeoutMs: timeoutMs + CONTROLLER_GRACE_MS,
+        detached: true,
+      });
+      const stop = () => void running.kill("SIGTERM").catch(() => undefined);
+      signal?.addEventListener("abort", stop, { once: true });
+      if (signal?.aborted) stop();
+      try {
+        let stdout = "";
+        let stderr = "";
+        for await (const { stream, data } of running.logs()) {
+          if (stream === "stdout") stdout += data;
+          else stderr += data;
+        }
+        const { exitCode } = await running.wait();
+        if (signal?.aborted) return stopped();
+        const late = exitCode === 137 && performance.now() - started >= timeoutMs;
+        if (late) stderr += `Killed: the deadline of ${timeoutMs / 1000} s passed\n`;
+        return {
+          exitCode: late ? 124 : exitCode,
+          stdout: stdout.slice(0, maxOutputChars),
+          stderr: stderr.slice(0, maxOutputChars),
+          truncated: stdout.length > maxOutputChars || stderr.length > maxOutputChars,
+        };
+      } finally {
+        signal?.removeEventListener("abort", stop);
+      }
+    } catch (error) {
+      if (error instanceof StreamError) return killed("the sandbox stopped under it");
+      throw refusal(error);
+    }
+  }
+
+  return {
+    home: HOME,
+    run,
+    async readFile(path) {
+      const machine = await connected();
+      const file = posix.resolve(HOME, path);
+      try {
+        const stream = await machine.readFile({ path: file }, fileDeadline());
+        if (!stream) throw new SandboxError("not_found", `No such file: ${file}`);
+        const chunks: Buffer[] = [];
+        let size = 0;
+        for await (const chunk of stream) {
+          const bytes = Buffer.from(chunk);
+          size += bytes.byteLength;
+          if (size > MAX_FILE_BYTES) throw tooLarge();
+          chunks.push(bytes);
+        }
+        return new Uint8Array(Buffer.concat(chunks));
+      } catch (error) {
+        throw refusal(error);
+      }
+    },
+    async writeFile(path, content) {
+      const bytes = typeof content === "string" ? Buffer.from(content) : content;
+      if (bytes.byteLength > MAX_FILE_BYTES) throw tooLarge();
+      const machine = await connected();
+      try {
+        const file = { path: posix.resolve(HOME, path), content: bytes };
+        await machine.writeFiles([file], fileDeadline());
+      } catch (error) {
+        throw refusal(error);
+      }
+    },
+    async listFiles(path, limit) {
+      const { exitCode, stdout, stderr } = await run(LIST_FILES, {
+        env: { LIST_PATH: posix.resolve(HOME, path), LIST_LIMIT: String(limit + 1) },
+        timeoutMs: FILE_TIMEOUT_MS,
+        maxOutputChars: MAX_FILE_BYTES,
+      });
+      if (exitCode === 2) throw new SandboxError("not_found", `No such folder: ${path}`);
+      if (exitCode !== 0) throw new SandboxError("refused", stderr.trim());
+      const files = stdout
+        .split("\0")
+        .filter(Boolean)
+        .map((line) => {
+          const [size, seconds, ...name] = line.split("\t");
+          const modifiedAt = Math.round(Number(seconds) * 1000);
+          return { path: name.join("\t"), size: Number(size), modifiedAt };
+        });
+      return { files: files.slice(0, limit), truncated: files.length > limit };
+    },
+  };
+}
+
+function fileDeadline(): { signal: AbortSignal } {
+  return { signal: AbortSignal.timeout(FILE_TIMEOUT_MS) };
+}
+
+function tooLarge(): SandboxError {
+  return new SandboxError("too_large", `File is larger than ${MAX_FILE_BYTES} bytes`);
+}
+
+function stopped(): CommandResult {
+  return killed("the command was stopped");
+}
+
+function killed(why: string): CommandResult {
+  return { exitCode: 137, stdout: "", stderr: `Killed: ${why}\n`, truncated: false };
+}
+
+function refusal(error: unknown): SandboxError {
+  if (error instanceof SandboxError) return error;
+  if (error instanceof APIError && error.response.status < 500) {
+    const full = /no space|ENOSPC|quota/i.test(error.message);
+    return full
+      ? new SandboxError("no_space", "No space left in the sandbox")
+      : new SandboxError("refused", `The sandbox refused it (status ${error.response.status})`);
+  }
+  return new SandboxError("unavailable", "The sandbox service did not answer");
+}

@@ -1,0 +1,121 @@
+/**
+ * The sandbox on Vercel: one named, persistent machine for each session. It is saved and stopped
+ * when it is not used, and resumes with its files at the next call.
+ */
+import { APIError, Sandbox as Machine, type NetworkPolicy } from "@vercel/sandbox";
+import { SandboxError, type SandboxProvider } from "../sandbox.ts";
+import { openMachine } from "./machine.ts";
+
+/** How long a machine runs before it is saved and stopped. */
+const RUN_MS = 30 * 60 * 1000;
+const REQUEST_TIMEOUT_MS = 60_000;
+/** Never reached, whatever a name of the allow-list resolves to. */
+const PRIVATE_SUBNETS = [
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
+];
+
+export interface VercelProviderOptions {
+  /** Without them the SDK takes the deployment's own OIDC token. */
+  readonly credentials?: {
+    readonly token: string;
+    readonly teamId: string;
+    readonly projectId: string;
+  };
+  /** Hosts that commands may call: `example.com`, `*.example.com`. */
+  readonly allowedHosts: readonly string[];
+  /** The service's own origin, as callers reach it. */
+  readonly serviceOrigin?: string | undefined;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export function createVercelProvider(options: VercelProviderOptions): SandboxProvider {
+  const access = { ...options.credentials, fetch: withoutRepeats(options.fetch ?? fetch) };
+  const networkPolicy = policyFor(options.allowedHosts, options.serviceOrigin);
+  const get = (name: string) =>
+    Machine.get({ ...access, name, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+
+  return {
+    name: "vercel",
+    async provision(sessionId) {
+      const started = performance.now();
+      const machine = await Machine.getOrCreate({
+        ...access,
+        name: sessionId,
+        persistent: true,
+        resume: true,
+        timeout: RUN_MS,
+        snapshotExpiration: 0,
+        keepLastSnapshots: { count: 1, expiration: 0 },
+        networkPolicy,
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      })
+        // Two calls at once: the one that came second finds what the first has made.
+        .catch(() => get(sessionId))
+        .catch(unavailable);
+      return {
+        provider: "vercel",
+        name: machine.name,
+        createdAt: machine.createdAt.toISOString(),
+        expiresAt: null,
+        readyMs: Math.round(performance.now() - started),
+      };
+    },
+    open: ({ name }) => openMachine(() => get(name).catch(unavailable)),
+    async status({ name }) {
+      const machine = await get(name).catch((error) =>
+        isMissing(error) ? undefined : unavailable(error),
+      );
+      if (!machine) return "expired";
+      // A machine that was saved and stopped answers the next call.
+      return ["failed", "aborted"].includes(machine.status) ? "stopped" : "active";
+    },
+    async destroy({ name }) {
+      try {
+        const machine = await get(name);
+        await machine.stop().catch(() => undefined);
+        await machine.delete({ deleteOrphanSnapshots: true });
+      } catch (error) {
+        if (!isMissing(error)) unavailable(error);
+      }
+    },
+  };
+}
+
+function policyFor(hosts: readonly string[], serviceOrigin: string | undefined): NetworkPolicy {
+  const own = serviceOrigin ? [new URL(serviceOrigin).hostname] : [];
+  const allow = [...own, ...hosts.map((host) => host.replace(/:\d+$/, ""))];
+  return allow.length > 0 ? { allow, subnets: { deny: PRIVATE_SUBNETS } } : "deny-all";
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof APIError && [404, 410].includes(error.response.status);
+}
+
+/** The API's own message stays out: it may name the account. */
+function unavailable(error: unknown): never {
+  const status = error instanceof APIError ? ` (status ${error.response.status})` : "";
+  throw new SandboxError("unavailable", `The sandbox service did not answer as expected${status}`);
+}
+
+/**
+ * The SDK repeats a request that failed. A command whose answer was lost may have run, so starting
+ * one is never repeated; the SDK takes an AbortError as the end of its attempts.
+ */
+function withoutRepeats(send: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    const starts = init?.method === "POST" && /\/cmd(\?|$)/.test(String(input));
+    if (!starts) return send(input, init);
+    const lost = (why: string) =>
+      new DOMException(`Command may have started: ${why}`, "AbortError");
+    const response = await send(input, init).catch((error) => {
+      throw lost(String(error));
+    });
+    if (response.status >= 500) throw lost(`status ${response.status}`);
+    return response;
+  };
+}
