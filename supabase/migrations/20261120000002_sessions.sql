@@ -186,6 +186,11 @@ language plpgsql set search_path = '' as $$
 declare
   v_session public.sessions;
 begin
+  -- Chats before their session, as a turn locks them that starts now: the other order deadlocks.
+  perform 1 from public.chats
+  where session_id = p_session_id and account_id = p_account_id
+  order by id
+  for update;
   delete from public.sessions
   where id = p_session_id and account_id = p_account_id
   returning * into v_session;
