@@ -1,0 +1,64 @@
+/**
+ * Bounds what a model is sent. Decisions, section 5: old tool results go first, then old turns;
+ * never the system prompt or the newest user message.
+ * A token is estimated as four characters of the message's JSON.
+ */
+import type { ModelMessage, ToolModelMessage } from "ai";
+
+const CHARS_PER_TOKEN = 4;
+export const OMITTED = "[result omitted to save context]";
+
+export function estimateTokens(messages: readonly ModelMessage[]): number {
+  return messages.reduce((sum, message) => sum + tokensOf(message), 0);
+}
+
+/**
+ * The messages themselves when they fit or no limit is given. Otherwise results are replaced by a
+ * note, oldest first, those of the newest turn last; then whole turns are dropped, oldest first;
+ * so a tool call never loses its result. What is then still too large is sent as it is.
+ */
+export function limitContext(messages: ModelMessage[], tokens: number | undefined): ModelMessage[] {
+  if (tokens === undefined) return messages;
+  let excess = estimateTokens(messages) - tokens;
+  if (excess <= 0) return messages;
+  const lighter = messages.map((message) => {
+    if (excess <= 0 || message.role !== "tool") return message;
+    const { message: emptied, saved } = emptyResults(message, excess);
+    excess -= saved;
+    return emptied;
+  });
+  const isSystem = (message: ModelMessage): boolean => message.role === "system";
+  const turns = splitTurns(lighter.filter((message) => !isSystem(message)));
+  while (excess > 0 && turns.length > 1) excess -= estimateTokens(turns.shift() ?? []);
+  return [...lighter.filter(isSystem), ...turns.flat()];
+}
+
+/** Replaces only results that are longer than the note, and no more of them than needed. */
+function emptyResults(message: ToolModelMessage, excess: number) {
+  let saved = 0;
+  const before = tokensOf(message);
+  let current = message;
+  for (const [index, part] of message.content.entries()) {
+    if (saved >= excess) break;
+    if (part.type !== "tool-result") continue;
+    const note = { ...part, output: { type: "text" as const, value: OMITTED } };
+    if (charsOf(note) >= charsOf(part)) continue;
+    current = { ...current, content: current.content.with(index, note) };
+    saved = before - tokensOf(current);
+  }
+  return { message: current, saved };
+}
+
+/** A turn begins with its user message; what precedes the first one is a turn of its own. */
+function splitTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
+  const turns: ModelMessage[][] = [];
+  for (const message of messages) {
+    const current = turns.at(-1);
+    if (message.role === "user" || current === undefined) turns.push([message]);
+    else current.push(message);
+  }
+  return turns;
+}
+
+const tokensOf = (message: ModelMessage): number => Math.ceil(charsOf(message) / CHARS_PER_TOKEN);
+const charsOf = (value: unknown): number => JSON.stringify(value).length;

@@ -1,0 +1,98 @@
+/** What the embedded model says and calls next, from the prompt alone. */
+import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
+import { describeResult } from "./describe-result.ts";
+import { INTRODUCTION } from "./identity.ts";
+import { type PlanStep, parsePlan, type ToolRequest } from "./parse-plan.ts";
+
+export interface Reply {
+  /** Deltas in order. */
+  readonly text: Iterable<string>;
+  readonly calls: readonly ToolRequest[];
+}
+
+type ToolStep = Extract<PlanStep, { kind: "tools" }>;
+
+export function decideReply(prompt: LanguageModelV4Prompt, tools: ReadonlySet<string>): Reply {
+  const turnStart = prompt.findLastIndex((message) => message.role === "user");
+  const plan = parsePlan(textOf(prompt[turnStart]));
+  const results = resultsAfter(prompt, turnStart);
+  const toolSteps = plan.filter((step) => step.kind === "tools");
+  const step = stepAfter(toolSteps, callsAfter(prompt, turnStart));
+
+  if (step) {
+    const missing = step.calls.find((call) => !tools.has(call.tool));
+    if (missing)
+      return say(`I would call the tool \`${missing.tool}\`, but this run does not have it.`);
+    return { text: words(announce(step, toolSteps)), calls: step.calls };
+  }
+  if (plan.length === 0) return say(INTRODUCTION);
+  return { text: report(plan, results), calls: [] };
+}
+
+const say = (text: string): Reply => ({ text: words(text), calls: [] });
+
+/** The first step whose calls have not all been made. */
+function stepAfter(steps: readonly ToolStep[], made: number): ToolStep | undefined {
+  let needed = 0;
+  return steps.find((step) => {
+    needed += step.calls.length;
+    return needed > made;
+  });
+}
+
+function announce(step: ToolStep, steps: readonly ToolStep[]): string {
+  const place = steps.length > 1 ? `Step ${steps.indexOf(step) + 1} of ${steps.length}: ` : "";
+  const what = step.calls.map((call) => call.label).join(", ");
+  return `${place}${place === "" ? what.charAt(0).toUpperCase() + what.slice(1) : what}.`;
+}
+
+function* report(plan: readonly PlanStep[], results: readonly unknown[]): Generator<string> {
+  let next = 0;
+  for (const [index, step] of plan.entries()) {
+    if (index > 0) yield "\n\n";
+    if (step.kind === "say") yield* step.deltas();
+    else {
+      for (const [position, call] of step.calls.entries()) {
+        if (position > 0) yield "\n\n";
+        yield* words(describeResult(call, results[next++]));
+      }
+    }
+  }
+}
+
+/** Word-sized deltas whose concatenation is the text. */
+function words(text: string): string[] {
+  return text.match(/\s*\S+|\s+$/g) ?? [];
+}
+
+function textOf(message: LanguageModelV4Prompt[number] | undefined): string {
+  if (message?.role !== "user") return "";
+  return message.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+function callsAfter(prompt: LanguageModelV4Prompt, start: number): number {
+  return prompt
+    .slice(start + 1)
+    .flatMap((message) => (message.role === "assistant" ? message.content : []))
+    .filter((part) => part.type === "tool-call").length;
+}
+
+/** In the order of the calls; a result that the prompt no longer holds is undefined. */
+function resultsAfter(prompt: LanguageModelV4Prompt, start: number): unknown[] {
+  const later = prompt.slice(start + 1);
+  const outputs = new Map<string, unknown>();
+  for (const message of later) {
+    if (message.role !== "tool" && message.role !== "assistant") continue;
+    for (const part of message.content) {
+      if (part.type !== "tool-result") continue;
+      const { output } = part;
+      outputs.set(
+        part.toolCallId,
+        "value" in output ? output.value : { error: output.reason ?? "denied" },
+      );
+    }
+  }
+  return later
+    .flatMap((message) => (message.role === "assistant" ? message.content : []))
+    .flatMap((part) => (part.type === "tool-call" ? [outputs.get(part.toolCallId)] : []));
+}

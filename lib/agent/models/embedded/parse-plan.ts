@@ -1,0 +1,74 @@
+/**
+ * The newest user text as a plan: a list of steps, in the text's order. Clauses are told apart by
+ * lines, `;`, "then", "and" and commas, where a request follows; what is quoted stays whole.
+ */
+import { rules } from "./rules.ts";
+
+export interface ToolRequest {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** What is being done, for people: "running `ls`". */
+  readonly label: string;
+}
+
+export type PlanStep =
+  | { readonly kind: "tools"; readonly calls: readonly ToolRequest[] }
+  /** Text that is made, not looked up; one delta an item. */
+  | { readonly kind: "say"; readonly deltas: () => Iterable<string> };
+
+/** A plan is written by a person; what is longer is data, and would keep the patterns busy. */
+const LONGEST_PLAN = 50_000;
+const LONGEST_LINE = 2_000;
+
+const QUOTED = /```[^\n`]*\n[^`]*```|`[^`\n]+`|"[^"\n]*"|“[^”\n]*”/g;
+const AT_ONCE = /[,:]?\s*\b(?:all )?(?:at once|at the same time|in parallel|simultaneously)\b:?/i;
+const MARKER = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
+const FILLER =
+  /^(?:(?:please|now|first|next|finally|lastly|also|and|then|ok|okay|hi|hello|hey|(?:could|can|would|will) you|i want you to|let us|let's)\b[\s,:!]*)+/i;
+const VERBS =
+  "run|execute|bash|write|save|create|read|show|open|cat|list|find|glob|search|grep|look for|plan|todo|delegate|fetch|download|ask|use|load|count|repeat";
+/** One or more joints, where a request or a quoted command follows. */
+const BOUNDARY = new RegExp(
+  `\\s*(?:(?:[;,]|[.!](?=\\s)|\\b(?:and|then|next|also|now|please|finally|lastly)\\b:?)\\s*)+(?=(?:${VERBS})\\b|\uE000\\d+\uE001(?:[\\s,;.!]|$))`,
+  "i",
+);
+/** The rest of the line is taken word for word. */
+const VERBATIM = /^(?:run|execute|bash|delegate|plan|todos?|ask)\b[^:\uE000]{0,40}:\s/i;
+
+export function parsePlan(text: string): readonly PlanStep[] {
+  const spans: string[] = [];
+  const guarded = text
+    .slice(0, LONGEST_PLAN)
+    .replace(/[\uE000\uE001]/g, "")
+    .replace(QUOTED, (span) => `\uE000${spans.push(span) - 1}\uE001`);
+  const restore = (part: string): string =>
+    part.replace(/\uE000(\d+)\uE001/g, (_, index) => spans[Number(index)] ?? "");
+  const lines = guarded
+    .replace(/:[ \t]*\n(?=\uE000)/g, ": ")
+    .split("\n")
+    .filter((line) => line.length <= LONGEST_LINE);
+  return lines.flatMap((line) => parseLine(line, restore));
+}
+
+function parseLine(line: string, restore: (part: string) => string): PlanStep[] {
+  const atOnce = AT_ONCE.test(line);
+  const request = line.replace(MARKER, "").replace(AT_ONCE, " ").trim().replace(FILLER, "");
+  const clauses =
+    VERBATIM.test(request) && !/:\s*\uE000/.test(request) ? [request] : request.split(BOUNDARY);
+  const steps = clauses.flatMap((clause) =>
+    parseClause(restore(clause.trim().replace(FILLER, ""))),
+  );
+  if (!atOnce) return steps;
+  const calls = steps.flatMap((step) => (step.kind === "tools" ? step.calls : []));
+  const said = steps.filter((step) => step.kind === "say");
+  return calls.length > 0 ? [{ kind: "tools", calls }, ...said] : said;
+}
+
+function parseClause(clause: string): PlanStep[] {
+  const request = clause.replace(/(?<=[\w`")\]])[.!?]+$/, "");
+  for (const rule of rules) {
+    const match = rule.pattern.exec(request);
+    if (match) return [rule.step(match)];
+  }
+  return [];
+}

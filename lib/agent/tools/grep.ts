@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { COMMAND_DEADLINE_MS, MAX_OUTPUT_CHARS } from "./limits.ts";
+import { quoteForShell, quotePath } from "./quote-for-shell.ts";
+import { agentTool, toolFailure } from "./tool.ts";
+
+const MAX_MATCHES = 500;
+const LONGEST_LINE = 500;
+const MISSING = 66;
+
+export const grep = agentTool({
+  name: "grep",
+  description: `Search the text files of the sandbox by regular expression (Perl-compatible).
+- Gives {matches: [{file, line, text}], truncated}, at most ${MAX_MATCHES} matches; a line is cut at ${LONGEST_LINE} characters.
+- path is a file or a folder and defaults to the sandbox's home; .git and node_modules are skipped.
+- glob filters by file name, such as *.md or *.{ts,tsx}; it does not contain folders.
+- caseSensitive defaults to true.`,
+  input: z.object({
+    pattern: z.string().min(1).describe("Regular expression"),
+    path: z.string().min(1).optional().describe("File or folder to search"),
+    glob: z.string().min(1).optional().describe("File names to search, such as *.md"),
+    caseSensitive: z.boolean().optional().describe("Default true"),
+  }),
+  async execute({ pattern, path = ".", glob, caseSensitive = true }, context) {
+    if (/[\n\0]/.test(pattern)) return toolFailure("pattern must be a single line");
+    const names = glob === undefined ? [] : expandBraces(glob.replace(/^(?:\*\*\/)+/, ""));
+    if (names.some((name) => name.includes("/"))) {
+      return toolFailure(
+        "glob filters by file name and must not contain a folder; use path for the folder",
+      );
+    }
+    const options = [
+      "grep -rnP",
+      caseSensitive ? "" : "-i",
+      ...names.map((name) => `--include=${quoteForShell(name)}`),
+      "--exclude-dir=.git --exclude-dir=node_modules",
+      `-e ${quoteForShell(pattern)}`,
+    ];
+    // The second file makes grep name the file even where path is one file.
+    const search = `${options.filter(Boolean).join(" ")} -- ${quotePath(path)} /dev/null`;
+    const { exitCode, stdout, stderr, truncated } = await context.sandbox.run(
+      `[ -e ${quotePath(path)} ] || exit ${MISSING}; ${search}`,
+      {
+        timeoutMs: COMMAND_DEADLINE_MS,
+        maxOutputChars: 20 * MAX_OUTPUT_CHARS,
+        signal: context.signal,
+      },
+    );
+    if (exitCode === MISSING) return toolFailure(`${path} does not exist`);
+    if (exitCode === 124) return toolFailure("The search took too long; narrow path or pattern");
+    // 2 is also said of single files that cannot be read.
+    if (exitCode > 1 && stdout === "")
+      return toolFailure(stderr.trim().slice(0, 300) || "The search failed");
+    return collect(stdout, truncated);
+  },
+});
+
+function collect(stdout: string, outputCut: boolean) {
+  const matches: { file: string; line: number; text: string }[] = [];
+  let room = MAX_OUTPUT_CHARS;
+  for (const output of stdout.split("\n")) {
+    const found = /^(?:\.\/)?(.+?):(\d+):(.*)$/.exec(output);
+    if (!found) continue;
+    const [, file = "", line = "", text = ""] = found;
+    const match = { file, line: Number(line), text: text.slice(0, LONGEST_LINE) };
+    room -= file.length + match.text.length;
+    if (matches.length === MAX_MATCHES || room < 0) return { matches, truncated: true };
+    matches.push(match);
+  }
+  return { matches, truncated: outputCut };
+}
+
+/** `*.{ts,tsx}` is two names for grep. */
+function expandBraces(glob: string): string[] {
+  const braces = /^([^{}]*)\{([^{}]*)\}([^{}]*)$/.exec(glob);
+  if (!braces) return [glob];
+  const [, before = "", inner = "", after = ""] = braces;
+  return inner.split(",").map((choice) => `${before}${choice}${after}`);
+}

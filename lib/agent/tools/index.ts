@@ -1,0 +1,56 @@
+/** The ten tools of the agent, by the names of the specification (POST /api/chat). */
+import { type JSONValue, type ToolSet, tool } from "ai";
+import { askUserQuestion } from "./ask-user-question.ts";
+import { bash } from "./bash.ts";
+import { fetchTool } from "./fetch.ts";
+import { glob } from "./glob.ts";
+import { grep } from "./grep.ts";
+import { read } from "./read.ts";
+import { runSafely } from "./run-safely.ts";
+import { skill } from "./skill.ts";
+import { task } from "./task.ts";
+import { todo } from "./todo.ts";
+import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
+import { write } from "./write.ts";
+
+const runnable: readonly AnyAgentTool[] = [
+  bash,
+  read,
+  write,
+  grep,
+  glob,
+  todo,
+  task,
+  skill,
+  fetchTool,
+];
+
+/** For `streamText`. None has `execute`: the loop runs tools itself, recorded by call id. */
+export function toolSchemas({ headless }: { readonly headless: boolean }): ToolSet {
+  const offered = headless ? runnable : [...runnable, askUserQuestion];
+  return Object.fromEntries(
+    offered.map(({ name, description, input }) => [
+      name,
+      tool({ description, inputSchema: input }),
+    ]),
+  );
+}
+
+/**
+ * Runs one tool call. Never throws and never rejects: an unknown tool, a malformed input, a
+ * failure and a stop are all `{error}` with a text that is safe to show.
+ */
+export async function runTool(
+  name: string,
+  input: unknown,
+  context: ToolContext,
+): Promise<JSONValue> {
+  const found = runnable.find((candidate) => candidate.name === name);
+  return found ? runSafely(found, input, context) : toolFailure("There is no such tool");
+}
+
+/** Tools whose call stays open until the client answers it. */
+export const isAnsweredByClient = (name: string): boolean => name === askUserQuestion.name;
+
+export { userAnswer } from "./ask-user-question.ts";
+export type { ToolContext } from "./tool.ts";

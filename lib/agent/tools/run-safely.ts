@@ -1,0 +1,48 @@
+/** Whatever happens in a tool is an answer for the model: it never throws. */
+import type { JSONValue } from "ai";
+import { SandboxError } from "../../sandbox/sandbox.ts";
+import { makeStorable } from "./make-storable.ts";
+import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
+
+const STOPPED = "Stopped before it finished";
+
+export async function runSafely(
+  tool: AnyAgentTool,
+  input: unknown,
+  context: ToolContext,
+): Promise<JSONValue> {
+  const { signal } = context;
+  if (signal.aborted) return toolFailure(STOPPED);
+  let onAbort = (): void => {};
+  // A tool that is slow to notice the stop does not hold up the turn.
+  const stopped = new Promise<JSONValue>((resolve) => {
+    onAbort = () => resolve(toolFailure(STOPPED));
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  const answered = tool.run(input, context).catch((error: unknown) => {
+    if (signal.aborted) return toolFailure(STOPPED);
+    if (error instanceof SandboxError) return toolFailure(textOf(error));
+    context.reportFault(tool.name, error);
+    return toolFailure(`The tool ${tool.name} failed`);
+  });
+  try {
+    return makeStorable(await Promise.race([answered, stopped]), context.env);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function textOf(error: SandboxError): string {
+  switch (error.code) {
+    case "not_found":
+      return "No such file in the sandbox";
+    case "refused":
+      return "The sandbox refused: outside its folder, or not a regular file";
+    case "no_space":
+      return "The sandbox is full";
+    case "too_large":
+      return "The file is too large";
+    case "unavailable":
+      return "The sandbox is not available";
+  }
+}

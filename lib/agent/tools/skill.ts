@@ -1,0 +1,94 @@
+import { parse } from "yaml";
+import { z } from "zod";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { COMMAND_DEADLINE_MS, cut, MAX_OUTPUT_CHARS } from "./limits.ts";
+import { agentTool, toolFailure } from "./tool.ts";
+
+/** Below the sandbox's home, first wins. The folders that other agents use are read as well. */
+const FOLDERS = [".agents/skills", ".claude/skills", ".skills", "skills"];
+const LIST = "list";
+const HEAD_LINES = 40;
+/** ASCII unit separator: no path and no text that matters begins a line with it. */
+const SEPARATOR = "\x1f";
+
+interface Skill {
+  readonly name: string;
+  readonly description: string;
+  readonly path: string;
+}
+
+export const skill = agentTool({
+  name: "skill",
+  description: `List or load skills: instructions kept in the sandbox as SKILL.md files, below ${FOLDERS.join(", ")}.
+- skill "${LIST}" gives {skills: [{name, description, path}]}.
+- A name loads that skill: {skill, path, instructions}. Follow the instructions; files they mention are relative to the folder of path.
+- args are put where the skill says $ARGUMENTS ($1, $2, … for single words), or after its text.`,
+  input: z.object({
+    skill: z.string().min(1).describe(`Name of the skill, or "${LIST}"`),
+    args: z.string().optional().describe("What the skill is to be applied to"),
+  }),
+  async execute({ skill: name, args }, context) {
+    const skills = await listSkills(context.sandbox, context.signal);
+    const found = skills.find((candidate) => candidate.name === name);
+    if (!found && name === LIST) return { skills: skills.map((known) => ({ ...known })) };
+    if (!found) {
+      const names = skills.map((known) => known.name).join(", ");
+      return toolFailure(`There is no skill "${cut(name, 100).text}". Skills: ${names || "none"}`);
+    }
+    const text = new TextDecoder().decode(await context.sandbox.readFile(found.path));
+    const { text: instructions, truncated } = cut(insertArguments(splitSkill(text).body, args));
+    return {
+      skill: found.name,
+      path: found.path,
+      instructions,
+      ...(truncated ? { truncated } : {}),
+    };
+  },
+});
+
+/** All in one command: in a remote sandbox each costs a round trip. */
+async function listSkills(sandbox: Sandbox, signal: AbortSignal): Promise<Skill[]> {
+  const files = FOLDERS.map((folder) => `${folder}/*/SKILL.md`).join(" ");
+  const { stdout } = await sandbox.run(
+    `for f in ${files}; do if [ -f "$f" ]; then printf '\\037%s\\n' "$f"; head -n ${HEAD_LINES} "$f"; echo; fi; done`,
+    { timeoutMs: COMMAND_DEADLINE_MS, maxOutputChars: 4 * MAX_OUTPUT_CHARS, signal },
+  );
+  const skills = new Map<string, Skill>();
+  for (const entry of stdout.split(SEPARATOR).slice(1)) {
+    const end = entry.indexOf("\n");
+    const path = entry.slice(0, end);
+    const { name = path.split("/").at(-2) ?? path, description = "" } = splitSkill(
+      entry.slice(end + 1),
+    );
+    if (!skills.has(name)) skills.set(name, { name, description, path });
+  }
+  return [...skills.values()];
+}
+
+const frontMatter = z.object({
+  name: z.string().min(1).max(100).optional(),
+  description: z.string().max(1_000).optional(),
+});
+
+/** A file with malformed front matter is still a skill, named after its folder. */
+export function splitSkill(text: string): z.infer<typeof frontMatter> & { body: string } {
+  const match = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text);
+  if (!match) return { body: text };
+  const [, head = "", body = ""] = match;
+  try {
+    return { ...frontMatter.parse(parse(head, { maxAliasCount: 0 })), body };
+  } catch {
+    return { body };
+  }
+}
+
+export function insertArguments(body: string, args = ""): string {
+  const words = args.split(/\s+/).filter(Boolean);
+  const used = /\$(?:ARGUMENTS|[1-9])(?!\w)/.test(body);
+  if (used) {
+    return body.replace(/\$(ARGUMENTS|[1-9])(?!\w)/g, (_, key) =>
+      key === "ARGUMENTS" ? args : (words[Number(key) - 1] ?? ""),
+    );
+  }
+  return args === "" ? body : `${body.trimEnd()}\n\nARGUMENTS: ${args}\n`;
+}
