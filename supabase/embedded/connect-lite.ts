@@ -22,16 +22,26 @@ class Connection extends PostgresConnection {
     }
     if (vars === undefined) return work(this.kysely);
     const context = requestSettings(vars, options?.rpc);
-    return this.kysely.transaction().execute(async (transaction) => {
-      const names = Object.keys(context);
-      const calls = names.map((_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, true)`);
-      await transaction.executeQuery({
-        sql: `select ${calls.join(", ")}`,
-        parameters: names.flatMap((name) => [name, context[name]]),
-        query: { kind: "RawNode", sqlFragments: [], parameters: [] },
-        queryId: { queryId: "request-context" },
-      });
-      return work(transaction);
+    return this.kysely.connection().execute(async (connection) => {
+      const run = (statement: string) =>
+        connection.executeQuery({
+          sql: statement,
+          parameters: [],
+          query: { kind: "RawNode", sqlFragments: [], parameters: [] },
+          queryId: { queryId: "request" },
+        });
+      const calls = Object.entries(context).map(
+        ([name, value]) => `set_config('${name}', ${literal(value)}, true)`,
+      );
+      await run(`begin; select ${calls.join(", ")}`);
+      try {
+        const result = await work(connection);
+        await run("commit");
+        return result;
+      } catch (error) {
+        await run("rollback").catch(() => {});
+        throw error;
+      }
     });
   }
 
@@ -59,6 +69,10 @@ function requestSettings(vars: NonNullable<Vars>, rpc: Options["rpc"]): Record<s
           ...(rpc.readOnly ? { transaction_read_only: "on" } : {}),
         }),
   };
+}
+
+function literal(text: string): string {
+  return ` E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''").replaceAll("\0", "")}'`;
 }
 
 // Text that PostgreSQL is to parse itself arrives here as JSON text already; encoding it again would
@@ -92,5 +106,22 @@ export function connectLite(url: string): PostgresConnection {
       },
     },
   };
-  return new Connection(config);
+  const connection = new Connection(config);
+  prepareStatements(connection.driver);
+  return connection;
+}
+
+/**
+ * Statements come back in the same few shapes: prepared, each costs one round trip instead of two,
+ * and PostgreSQL parses it once.
+ */
+function prepareStatements(driver: PostgresConnection["driver"]): void {
+  const reserve = driver.reserve.bind(driver);
+  driver.reserve = async () => {
+    const connection = await reserve();
+    const unsafe = connection.unsafe.bind(connection);
+    connection.unsafe = (text, parameters, options) =>
+      unsafe(text, parameters, { prepare: true, ...options });
+    return connection;
+  };
 }

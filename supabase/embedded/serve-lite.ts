@@ -8,6 +8,7 @@ import { serve } from "@hono/node-server";
 import { App } from "@supabase/lite";
 import postgres from "postgres";
 import { applyMigrations } from "./apply-migrations.ts";
+import { FunctionCaller } from "./call-function.ts";
 import { connectLite } from "./connect-lite.ts";
 import { describeDatabaseError } from "./describe-database-error.ts";
 import { type LiteAnswer, liteSettingsSchema } from "./lite-protocol.ts";
@@ -65,12 +66,17 @@ async function run(settings: unknown): Promise<void> {
   await app.ensureSystemSchema();
   await applyMigrations(sql, join(here, ".."));
   // As PostgREST: `notify pgrst` after a change of the schema.
-  await sql.listen("pgrst", () => connection.clearSchemaCache());
+  const functions = new FunctionCaller(databaseUrl, secretKey);
+  await sql.listen("pgrst", () => {
+    functions.forget();
+    return connection.clearSchemaCache();
+  });
   await connection.introspect({ useCache: true });
 
-  const server = serve(
-    { fetch: (request) => app.fetch(request), hostname: "127.0.0.1", port: 0 },
-    ({ port }) => answer({ kind: "serving", url: `http://127.0.0.1:${port}` }),
+  const answerRequest = (request: Request) =>
+    functions.answer(request, (other) => app.fetch(other));
+  const server = serve({ fetch: answerRequest, hostname: "127.0.0.1", port: 0 }, ({ port }) =>
+    answer({ kind: "serving", url: `http://127.0.0.1:${port}` }),
   );
   if ("keepAliveTimeout" in server) {
     // Longer than any client keeps an idle connection, so that none is closed under a request.
