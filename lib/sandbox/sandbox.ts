@@ -37,33 +37,17 @@ export class SandboxError extends Error {
 /** Most bytes that one `readFile` or `writeFile` moves; more is `too_large`. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
-export interface SandboxFile {
-  /** Absolute inside the sandbox. */
-  readonly path: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Milliseconds since the epoch. */
-  readonly modifiedAt: number;
-}
-
-export interface SandboxFiles {
-  readonly files: readonly SandboxFile[];
-  /** True when there are more than `limit`. */
-  readonly truncated: boolean;
-}
-
-/** Paths are absolute inside the sandbox or relative to `home`; none reaches outside it. */
+/** Paths are absolute inside the sandbox or relative to its home; none reaches outside it. */
 export interface Sandbox {
-  /** Where commands start and relative paths begin; absolute inside the sandbox. */
-  readonly home: string;
-  /** A command that fails, is killed or too much is a result, never an exception. */
+  /**
+   * A command that fails, is killed or prints too much is a result, not an exception.
+   * @throws SandboxError `unavailable` when the sandbox is gone or cannot be reached
+   */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
   /** @throws SandboxError */
   readFile(path: string): Promise<Uint8Array>;
   /** Creates parent folders; replaces the file as a whole. @throws SandboxError */
   writeFile(path: string, content: string | Uint8Array): Promise<void>;
-  /** The regular files at and below a folder, without `.git` and `node_modules`. @throws SandboxError */
-  listFiles(path: string, limit: number): Promise<SandboxFiles>;
 }
 
 /** What is stored as the session's `sandbox_state`; it never holds a secret. */

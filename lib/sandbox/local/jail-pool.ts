@@ -21,6 +21,8 @@ export interface PoolLimits {
   readonly idleMs: number;
 }
 
+const aborted: Outcome = { op: "ended", why: "aborted" };
+
 export class JailPool {
   readonly #lanes = new Map<string, Lane>();
   readonly #limits: PoolLimits;
@@ -33,12 +35,12 @@ export class JailPool {
     this.#settingsOf = settingsOf;
     // A child that is stuck in a loop would not notice that its server has gone.
     process.once("exit", () => {
-      for (const lane of this.#lanes.values()) lane.jail?.kill("died");
+      for (const lane of this.#lanes.values()) lane.jail?.kill("aborted");
     });
   }
 
   /** The deadline begins when the request's turn comes. */
-  async request(
+  request(
     sessionId: string,
     request: JailRequest,
     timeoutMs: number,
@@ -49,17 +51,23 @@ export class JailPool {
     lane.waiting += 1;
     clearTimeout(lane.idle);
     const mine = lane.tail.then(async (): Promise<Outcome> => {
-      if (signal?.aborted) return { op: "ended", why: "aborted" };
+      if (signal?.aborted) return aborted;
+      if (lane.jail?.worn) lane.jail.kill("aborted");
       if (!lane.jail?.alive) lane.jail = await this.#start(sessionId, lane);
       return lane.jail.request(request, timeoutMs, signal);
     });
-    lane.tail = mine.catch(() => undefined);
-    try {
-      return await mine;
-    } finally {
-      lane.waiting -= 1;
-      if (lane.waiting === 0) this.#rest(sessionId, lane);
-    }
+    lane.tail = mine
+      .catch(() => undefined)
+      .then(() => {
+        lane.waiting -= 1;
+        if (lane.waiting === 0) this.#rest(sessionId, lane);
+      });
+    // A caller that gives up is answered at once, also while it waits in line.
+    return new Promise((resolve, reject) => {
+      const giveUp = () => resolve(aborted);
+      signal?.addEventListener("abort", giveUp, { once: true });
+      mine.then(resolve, reject).finally(() => signal?.removeEventListener("abort", giveUp));
+    });
   }
 
   /** Ends the session's jail and the command in it, if any. */
@@ -78,32 +86,30 @@ export class JailPool {
       this.#evict();
       await gone;
     }
-    this.#running += 1;
     const jail = new Jail(this.#settingsOf(sessionId), () => {
       if (lane.jail === jail) lane.jail = undefined;
+      if (lane.waiting === 0 && this.#lanes.get(sessionId) === lane) this.#lanes.delete(sessionId);
       this.#running -= 1;
       this.#queue.shift()?.();
     });
+    this.#running += 1;
     return jail;
   }
 
   #rest(sessionId: string, lane: Lane): void {
-    if (!lane.jail) {
-      this.#lanes.delete(sessionId);
-      return;
-    }
-    // Sorted by how long they have been idle: the map keeps the order of insertion.
     this.#lanes.delete(sessionId);
+    if (!lane.jail) return;
+    // The map keeps the order of insertion: the lane that has been idle longest comes first.
     this.#lanes.set(sessionId, lane);
     if (this.#queue.length > 0) this.#evict();
-    else lane.idle = setTimeout(() => lane.jail?.kill("died"), this.#limits.idleMs).unref();
+    else lane.idle = setTimeout(() => lane.jail?.kill("aborted"), this.#limits.idleMs).unref();
   }
 
   /** Ends the jail that has been idle longest; its exit wakes the first in the queue. */
   #evict(): void {
     for (const lane of this.#lanes.values()) {
       if (lane.waiting === 0 && lane.jail?.alive) {
-        lane.jail.kill("died");
+        lane.jail.kill("aborted");
         return;
       }
     }

@@ -9,20 +9,22 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
 
-export type Ending = "deadline" | "aborted" | "memory" | "died";
+/** `unready`: it did not start; `died`: by itself, as V8 does when its heap is full. */
+export type Ending = "deadline" | "aborted" | "memory" | "unready" | "died";
 export type Outcome = JailReply | { readonly op: "ended"; readonly why: Ending };
 
 /** V8's heap; what lies outside it (buffers, code) is bounded by the resident size. */
 const HEAP_MIB = 256;
-const MAX_RESIDENT_BYTES = 768 * 1024 * 1024;
+const MAX_RESIDENT_BYTES = 512 * 1024 * 1024;
 const MEMORY_CHECK_MS = 200;
 const PAGE_BYTES = 4096;
 const START_TIMEOUT_MS = 30_000;
 /**
  * Seconds of CPU after which the kernel ends the child. Only an orphan gets there, whose server
- * was killed while a command kept it from noticing; a living server retires the child long before.
+ * was killed while a command kept it from noticing; a living server replaces it long before.
  */
-const CPU_SECONDS = 300;
+const CPU_SECONDS = 600;
+const WORN_MS = 60_000;
 
 /** Low priority, no core files, no orphan: where the system can tie the child to its parent, it does. */
 const LAUNCH = `ulimit -c 0; ulimit -t ${CPU_SECONDS}
@@ -34,6 +36,8 @@ export class Jail {
   readonly #ready: Promise<Outcome>;
   #settle: ((outcome: Outcome) => void) | undefined;
   #alive = true;
+  #exited = false;
+  #busyMs = 0;
 
   /** @param onExit called once, when the process is gone. */
   constructor(settings: JailSettings, onExit: () => void) {
@@ -61,14 +65,24 @@ export class Jail {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       serialization: "advanced",
     });
-    this.#child.on("message", (message) => this.#end(jailReply.parse(message)));
+    this.#child.on("message", (message) => {
+      const reply = jailReply.safeParse(message);
+      if (reply.success) this.#end(reply.data);
+      else this.kill("died");
+    });
     this.#child.once("error", () => this.#gone(onExit));
     this.#child.once("exit", () => this.#gone(onExit));
     this.#hold(false);
   }
 
+  /** True while it can take a request. */
   get alive(): boolean {
     return this.#alive;
+  }
+
+  /** True when it has worked so long that a new one should take over. */
+  get worn(): boolean {
+    return this.#busyMs > WORN_MS;
   }
 
   /** One at a time. An outcome of `ended` means that this jail is dead. */
@@ -78,18 +92,20 @@ export class Jail {
     signal: AbortSignal | undefined,
   ): Promise<Outcome> {
     this.#hold(true);
+    const started = performance.now();
     const abort = () => this.kill("aborted");
     try {
       signal?.addEventListener("abort", abort, { once: true });
       if (signal?.aborted) abort();
       const ready = await this.#ready;
-      if (ready.op !== "ready") return ready;
-      if (!this.#alive) return { op: "ended", why: "aborted" };
+      if (signal?.aborted) return { op: "ended", why: "aborted" };
+      if (ready.op !== "ready" || !this.#alive) return { op: "ended", why: "unready" };
       const reply = this.#next(timeoutMs);
       this.#child.send(request, (error) => error && this.kill("died"));
       return await reply;
     } finally {
       signal?.removeEventListener("abort", abort);
+      this.#busyMs += performance.now() - started;
       this.#hold(false);
     }
   }
@@ -119,8 +135,10 @@ export class Jail {
   }
 
   #gone(onExit: () => void): void {
-    if (this.#alive || this.#settle) this.#end({ op: "ended", why: "died" });
+    if (this.#exited) return;
+    this.#exited = true;
     this.#alive = false;
+    this.#end({ op: "ended", why: "died" });
     onExit();
   }
 

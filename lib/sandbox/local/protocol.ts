@@ -4,13 +4,10 @@
  */
 import { z } from "zod";
 
-export const HOME = "/home/agent";
-
 /** Handed to the runner as its one argument; visible in the process list, so never a secret. */
 export interface JailSettings {
   /** The session's folder on disk, a real path. */
   readonly dir: string;
-  readonly home: string;
   /** Bytes. */
   readonly diskQuota: number;
   /** Most files and folders. */
@@ -29,8 +26,7 @@ export type JailRequest =
       readonly maxOutputChars: number;
     }
   | { readonly op: "read"; readonly path: string }
-  | { readonly op: "write"; readonly path: string; readonly content: Uint8Array }
-  | { readonly op: "list"; readonly path: string; readonly limit: number };
+  | { readonly op: "write"; readonly path: string; readonly content: Uint8Array };
 
 export const jailReply = z.discriminatedUnion("op", [
   z.object({ op: z.literal("ready") }),
@@ -43,11 +39,6 @@ export const jailReply = z.discriminatedUnion("op", [
   }),
   z.object({ op: z.literal("read"), content: z.instanceof(Uint8Array) }),
   z.object({ op: z.literal("write") }),
-  z.object({
-    op: z.literal("list"),
-    files: z.array(z.object({ path: z.string(), size: z.number(), modifiedAt: z.number() })),
-    truncated: z.boolean(),
-  }),
   z.object({
     op: z.literal("error"),
     code: z.enum(["not_found", "refused", "no_space", "too_large", "unavailable"]),

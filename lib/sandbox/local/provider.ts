@@ -16,7 +16,7 @@ import {
 } from "../sandbox.ts";
 import type { Outcome } from "./jail.ts";
 import { JailPool } from "./jail-pool.ts";
-import { HOME, type JailReply, type JailRequest } from "./protocol.ts";
+import type { JailReply, JailRequest } from "./protocol.ts";
 
 const FILE_TIMEOUT_MS = 30_000;
 /** A folder walk and the memory of the file system both grow with it. */
@@ -46,7 +46,6 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     { maxJails: options.maxJails ?? 16, idleMs: options.idleMs ?? 60_000 },
     (name) => ({
       dir: dirOf(name),
-      home: HOME,
       diskQuota: options.diskQuota,
       maxFiles: MAX_FILES,
       maxFileBytes: MAX_FILE_BYTES,
@@ -67,10 +66,14 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     signal?: AbortSignal,
   ): Promise<Outcome> {
     if (!(await exists(name))) throw new SandboxError("unavailable", "The sandbox is gone");
-    return pool.request(name, message, timeoutMs, signal);
+    const outcome = await pool.request(name, message, timeoutMs, signal);
+    if (outcome.op === "ended" && outcome.why === "unready") {
+      throw new SandboxError("unavailable", "The sandbox did not start");
+    }
+    return outcome;
   }
 
-  async function fileRequest<Op extends "read" | "write" | "list">(
+  async function fileRequest<Op extends "read" | "write">(
     name: string,
     message: JailRequest & { op: Op },
   ): Promise<JailReply & { op: Op }> {
@@ -82,7 +85,6 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
 
   function open({ name }: SandboxState): Sandbox {
     return {
-      home: HOME,
       async run(command, { cwd, env = {}, timeoutMs, maxOutputChars, signal }) {
         const message = { op: "run", command, cwd, env, maxOutputChars } as const;
         return resultOf(await request(name, message, timeoutMs, signal), timeoutMs);
@@ -97,10 +99,6 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
         }
         await fileRequest(name, { op: "write", path, content: bytes });
       },
-      async listFiles(path, limit) {
-        const { files, truncated } = await fileRequest(name, { op: "list", path, limit });
-        return { files, truncated };
-      },
     };
   }
 
@@ -113,7 +111,8 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
       await mkdir(join(dir, "tmp"), { recursive: true });
       // The first command finds its jail warm; with no room for that it starts its own.
       if (pool.hasRoom) {
-        void pool.request(sessionId, { op: "list", path: "/bin", limit: 0 }, FILE_TIMEOUT_MS);
+        const nothing = { op: "run", command: ":", cwd: ".", env: {}, maxOutputChars: 0 } as const;
+        void pool.request(sessionId, nothing, FILE_TIMEOUT_MS);
       }
       return {
         provider: "local",
@@ -158,6 +157,6 @@ function resultOf(outcome: Outcome, timeoutMs: number): CommandResult {
     case "aborted":
       return killed(137, "Killed: the command was stopped");
     default:
-      return killed(137, "Killed: the command used too much memory");
+      return killed(137, "Killed: the command used too much memory or CPU");
   }
 }

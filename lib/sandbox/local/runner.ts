@@ -17,13 +17,14 @@ import { createGuardedFetch } from "./guarded-fetch.ts";
 import type { JailReply, JailRequest, JailSettings } from "./protocol.ts";
 import { SessionFs } from "./session-fs.ts";
 
+const HOME = "/home/agent";
 const MIB = 1024 * 1024;
 
 const settings: JailSettings = JSON.parse(process.argv[2] ?? "");
 const dirs = { home: join(settings.dir, "home"), tmp: join(settings.dir, "tmp") };
 
 const usage = new DiskUsage(settings.dir, settings.diskQuota, settings.maxFiles);
-const fs = new SessionFs(settings.home, dirs, usage);
+const fs = new SessionFs(HOME, dirs, usage);
 
 // The shell's own defences wrap what runs inside a command; the network code is ours, not the command's.
 const outsideCommands = AsyncLocalStorage.snapshot();
@@ -36,7 +37,7 @@ const commands = [...getCommandNames(), ...getNetworkCommandNames()].filter(
 );
 
 async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "run" }) {
-  const start = fs.resolvePath(settings.home, cwd ?? ".");
+  const start = fs.resolvePath(HOME, cwd ?? ".");
   if (!(await fs.exists(start)) || !(await fs.stat(start)).isDirectory) {
     return finished(1, "", `bash: ${start}: No such directory\n`, maxOutputChars);
   }
@@ -45,7 +46,7 @@ async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "r
     fs,
     cwd: start,
     env: {
-      HOME: settings.home,
+      HOME: HOME,
       PATH: "/usr/bin:/bin",
       USER: "agent",
       LANG: "C.UTF-8",
@@ -92,7 +93,7 @@ function head(text: string, most: number): string {
 }
 
 async function read(path: string): Promise<JailReply> {
-  const file = fs.resolvePath(settings.home, path);
+  const file = fs.resolvePath(HOME, path);
   const stat = await fs.stat(file);
   if (stat.isDirectory) throw new Error(`EISDIR: is a directory, '${file}'`);
   if (stat.size > settings.maxFileBytes) throw tooLarge(file);
@@ -100,7 +101,7 @@ async function read(path: string): Promise<JailReply> {
 }
 
 async function write(path: string, content: Uint8Array): Promise<JailReply> {
-  const file = fs.resolvePath(settings.home, path);
+  const file = fs.resolvePath(HOME, path);
   if (content.byteLength > settings.maxFileBytes) throw tooLarge(file);
   const folder = fs.resolvePath(file, "..");
   if (!(await fs.exists(folder))) await fs.mkdir(folder, { recursive: true });
@@ -108,34 +109,11 @@ async function write(path: string, content: Uint8Array): Promise<JailReply> {
   return { op: "write" };
 }
 
-async function list(path: string, limit: number): Promise<JailReply> {
-  const files: { path: string; size: number; modifiedAt: number }[] = [];
-  const open = [fs.resolvePath(settings.home, path)];
-  for (let current = open.pop(); current !== undefined; current = open.pop()) {
-    const stat = await fs.lstat(current);
-    if (stat.isDirectory) {
-      const names = await fs.readdir(current);
-      const inside = names.filter((name) => name !== ".git" && name !== "node_modules");
-      open.push(
-        ...inside
-          .sort()
-          .reverse()
-          .map((name) => fs.resolvePath(current ?? "/", name)),
-      );
-    } else if (stat.isFile) {
-      if (files.length === limit) return { op: "list", files, truncated: true };
-      files.push({ path: current, size: stat.size, modifiedAt: stat.mtime.getTime() });
-    }
-  }
-  return { op: "list", files, truncated: false };
-}
-
 async function answer(request: JailRequest): Promise<JailReply> {
   try {
     if (request.op === "run") return await run(request);
     if (request.op === "read") return await read(request.path);
-    if (request.op === "write") return await write(request.path, request.content);
-    return await list(request.path, request.limit);
+    return await write(request.path, request.content);
   } catch (error) {
     const message = messageOf(error);
     return { op: "error", code: codeOf(message), message };

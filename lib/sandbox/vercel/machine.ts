@@ -23,10 +23,6 @@ set -o pipefail
 first() { head -c "$1"; cat >/dev/null; }
 { bash -c "$1" 2>&1 >&3 3>&- | first "$2" >&2 3>&-; } 3>&1 | first "$2"`;
 
-const LIST_FILES = `[ -e "$LIST_PATH" ] || exit 2
-find "$LIST_PATH" \\( -name .git -o -name node_modules \\) -prune -o -type f \\
-  -printf '%s\\t%T@\\t%p\\0' 2>/dev/null | head -z -n "$LIST_LIMIT"`;
-
 export function openMachine(connect: () => Promise<Machine>): Sandbox {
   let connection: Promise<Machine> | undefined;
   /** Connects once; a failed attempt is made again by the next call. */
@@ -88,7 +84,6 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox {
   }
 
   return {
-    home: HOME,
     run,
     async readFile(path) {
       const machine = await connected();
@@ -119,24 +114,6 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox {
       } catch (error) {
         throw refusal(error);
       }
-    },
-    async listFiles(path, limit) {
-      const { exitCode, stdout, stderr } = await run(LIST_FILES, {
-        env: { LIST_PATH: posix.resolve(HOME, path), LIST_LIMIT: String(limit + 1) },
-        timeoutMs: FILE_TIMEOUT_MS,
-        maxOutputChars: MAX_FILE_BYTES,
-      });
-      if (exitCode === 2) throw new SandboxError("not_found", `No such folder: ${path}`);
-      if (exitCode !== 0) throw new SandboxError("refused", stderr.trim());
-      const files = stdout
-        .split("\0")
-        .filter(Boolean)
-        .map((line) => {
-          const [size, seconds, ...name] = line.split("\t");
-          const modifiedAt = Math.round(Number(seconds) * 1000);
-          return { path: name.join("\t"), size: Number(size), modifiedAt };
-        });
-      return { files: files.slice(0, limit), truncated: files.length > limit };
     },
   };
 }
