@@ -8,11 +8,10 @@ export async function destroySandbox(
   state: SandboxState,
   log: Logger,
 ): Promise<AppError | undefined> {
-  const provider = sandboxProvider();
-  // Of a provider that this server no longer uses: out of reach, and no reason to keep the session.
-  if (state.provider !== provider.name) return undefined;
   try {
-    await provider.destroy(state);
+    const provider = sandboxProvider();
+    // Of a provider that this server no longer uses: out of reach, and no reason to keep the session.
+    if (state.provider === provider.name) await provider.destroy(state);
     return undefined;
   } catch (error) {
     log.error({ err: error, sandbox: state.name }, "the sandbox could not be stopped");

@@ -15,11 +15,12 @@ export async function getSandbox(input: {
   const found = await selectSession(accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null) return noSandbox;
-  const provider = sandboxProvider();
-  // Of a provider that this server no longer uses: its files cannot be had.
-  if (found.sandbox.provider !== provider.name) return describeSandbox(found.sandbox, "expired");
   try {
-    return describeSandbox(found.sandbox, await provider.status(found.sandbox));
+    const provider = sandboxProvider();
+    // The files of a provider that this server no longer uses cannot be had.
+    const state =
+      found.sandbox.provider === provider.name ? await provider.status(found.sandbox) : "expired";
+    return describeSandbox(found.sandbox, state);
   } catch (error) {
     log.error({ err: error, sessionId }, "the sandbox's state could not be read");
     return appError("upstream_error", "Failed to read sandbox state");

@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { chat } from "../../lib/sessions/session.ts";
+import { createPerson } from "../support/clients.ts";
+import { createSession } from "../support/sessions.ts";
+import { sql } from "../support/stack.ts";
+
+const created = z.strictObject({ chat: z.strictObject(chat.shape) });
+
+describe("POST /api/sessions/{sessionId}/chats 201", () => {
+  test("answers a chat of exactly the eight fields, with the service's default model", async () => {
+    const person = await createPerson();
+    const { session, chat: first } = await createSession(person.withKey);
+    const answer = await person.withKey.post(`/api/sessions/${session.id}/chats`, {
+      title: " Second ",
+    });
+    expect(answer.status).toBe(201);
+    expect(created.parse(answer.body).chat).toMatchObject({
+      sessionId: session.id,
+      title: "Second",
+      modelId: first.modelId,
+      activeStreamId: null,
+      lastAssistantMessageAt: null,
+    });
+  });
+
+  test("the model chosen is the chat's", async () => {
+    const person = await createPerson();
+    const { session, chat: first } = await createSession(person.withKey);
+    const answer = await person.withKey.post(`/api/sessions/${session.id}/chats`, {
+      modelId: first.modelId,
+    });
+    expect(created.parse(answer.body).chat.modelId).toBe(first.modelId);
+  });
+
+  test("repeated with the client's id it answers the chat that is there, unchanged", async () => {
+    const person = await createPerson();
+    const { session } = await createSession(person.withKey);
+    const id = randomUUID();
+    const path = `/api/sessions/${session.id}/chats`;
+    const first = await person.withKey.post(path, { id: id.toUpperCase(), title: "First" });
+    const again = await person.withKey.post(path, { id, title: "Other" });
+    expect(created.parse(first.body).chat).toMatchObject({ id, title: "First" });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+  });
+
+  test("twenty creations at once with one id make one chat", async () => {
+    const person = await createPerson();
+    const { session } = await createSession(person.withKey);
+    const id = randomUUID();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        person.withKey.post(`/api/sessions/${session.id}/chats`, { id }),
+      ),
+    );
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(await sql`select 1 from chats where session_id = ${session.id}`).toHaveLength(2);
+  });
+});
+
+describe("POST /api/sessions/{sessionId}/chats 400", () => {
+  test.each([
+    [{ id: "42" }, "id must be a valid UUID"],
+    [{ title: "x".repeat(201) }, "title must be at most 200 characters"],
+    [{ modelId: "" }, "modelId must not be empty"],
+    [{ modelId: "no/such-model" }, "modelId must be one of the available models"],
+  ])("%j is refused", async (body, sentence) => {
+    const person = await createPerson();
+    const { session } = await createSession(person.withKey);
+    const answer = await person.withKey.post(`/api/sessions/${session.id}/chats`, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ status: "error", error: sentence });
+  });
+});
+
+describe("POST /api/sessions/{sessionId}/chats 404", () => {
+  test("a foreign session gets no chat and answers as a missing one", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const { session } = await createSession(owner.withKey);
+    for (const id of [session.id, randomUUID()]) {
+      const answer = await other.withKey.post(`/api/sessions/${id}/chats`, {});
+      expect(answer.status).toBe(404);
+      expect(answer.text).toBe('{"status":"error","error":"Session not found"}');
+    }
+    expect(await sql`select 1 from chats where session_id = ${session.id}`).toHaveLength(1);
+  });
+});
+
+describe("POST /api/sessions/{sessionId}/chats 409", () => {
+  test("an id of another session's chat is refused, and that chat stays as it is", async () => {
+    const [person, other] = await Promise.all([createPerson(), createPerson()]);
+    const { session } = await createSession(person.withKey);
+    for (const owner of [person, other]) {
+      const elsewhere = await createSession(owner.withKey);
+      const answer = await person.withKey.post(`/api/sessions/${session.id}/chats`, {
+        id: elsewhere.chat.id,
+        title: "Taken",
+      });
+      expect(answer.status).toBe(409);
+      expect(answer.headers.get("x-error-code")).toBe("conflict");
+      expect(answer.body).toEqual({
+        status: "error",
+        error: "A chat with this id exists in another session",
+      });
+      const read = await owner.withKey.get(
+        `/api/sessions/${elsewhere.session.id}/chats/${elsewhere.chat.id}`,
+      );
+      expect(read.body).toMatchObject({ chat: elsewhere.chat });
+    }
+  });
+});
