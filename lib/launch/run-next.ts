@@ -33,6 +33,8 @@ export async function runNext(options: {
   output: "collect" | "show";
 }): Promise<RunningNext> {
   const { mode, port } = options;
+  // Otherwise whoever holds the port would answer in the server's place.
+  await assertFree(port);
   const child = spawn(
     process.execPath,
     [join(projectRoot, "node_modules/next/dist/bin/next"), mode, "--port", String(port)],
@@ -85,6 +87,16 @@ export async function runNext(options: {
       });
     }),
   };
+}
+
+function assertFree(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", () =>
+      reject(new Error(`Port ${port} is in use. Stop what uses it, or set PORT to another.`)),
+    );
+    probe.listen(port, () => probe.close(() => resolve()));
+  });
 }
 
 /** A free loopback port, free at the time of asking. */

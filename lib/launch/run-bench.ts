@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureBuild } from "./ensure-build.ts";
+import { freePort, runNext } from "./run-next.ts";
+import { runProgram } from "./run-program.ts";
+import { seedAccount } from "./seed-development.ts";
+import { startParts } from "./start-parts.ts";
+
+/**
+ * Runs `tests/bench/run.ts` against a production server with a database of its own. It finds the
+ * server's origin in `BENCH_URL`, an API key in `BENCH_API_KEY`, and the server's settings beside.
+ */
+export async function bench(distDir: string, args: string[]): Promise<number> {
+  await ensureBuild(distDir);
+  const dataDir = mkdtempSync(join(tmpdir(), "agent-platform-bench-"));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const parts = await startParts({ dataDir, publicUrl: url, given: {} });
+  try {
+    const env = { ...parts.env, DATA_DIR: dataDir, PUBLIC_URL: url, LOG_LEVEL: "warn" };
+    const key = await seedAccount(parts.env);
+    const server = await runNext({ mode: "start", port, distDir, env, output: "collect" });
+    try {
+      return await runProgram(["tests/bench/run.ts", ...args], {
+        ...process.env,
+        ...env,
+        BENCH_URL: url,
+        BENCH_API_KEY: key,
+      });
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await parts.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,31 @@
+/** Every npm script, once `launch.mjs` has installed what they need: `run.ts <script> [arguments]`. */
+import { build } from "./ensure-build.ts";
+import { bench } from "./run-bench.ts";
+import { check } from "./run-check.ts";
+import { test } from "./run-tests.ts";
+import { serve } from "./serve.ts";
+
+const [script = "", ...args] = process.argv.slice(2);
+const distDir = process.env.NEXT_DIST_DIR || ".next";
+
+const scripts: Record<string, () => Promise<number>> = {
+  dev: () => serve("dev", distDir),
+  start: () => serve("start", distDir),
+  build: () => build(distDir).then(() => 0),
+  test: () => test(distDir, "tests", args),
+  soak: () => test(distDir, "soak", args),
+  bench: () => bench(distDir, args),
+  check,
+};
+
+const run = scripts[script];
+if (run === undefined) {
+  console.error(`Unknown script "${script}". There are: ${Object.keys(scripts).join(", ")}.`);
+  process.exit(2);
+}
+try {
+  process.exit(await run());
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,84 @@
+import { createHmac } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { z } from "zod";
+import { formatKey, hashKey, PREFIX_LENGTH } from "../keys/key-format.ts";
+
+const email = "developer@example.com";
+
+/**
+ * Makes sure that the development account and its API key are there.
+ *
+ * The key follows from the local secret, so it is the same at every start although only its hash is
+ * stored.
+ *
+ * @returns the raw key
+ */
+export async function seedAccount(env: Readonly<Record<string, string>>): Promise<string> {
+  const secret = env.API_KEY_SECRET ?? "";
+  const key = formatKey(createHmac("sha256", secret).update("development key").digest());
+  const sql = postgres(env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
+  try {
+    await sql`
+      insert into public.api_keys (account_id, name, hash, prefix)
+      select public.account_of_email(${email}), 'Development',
+             ${hashKey(key, secret)}, ${key.slice(0, PREFIX_LENGTH)}
+      on conflict (hash) do update set revoked_at = null, expires_at = null`;
+  } finally {
+    await sql.end();
+  }
+  return key;
+}
+
+const placeSchema = z.object({ sessionId: z.string(), chatId: z.string() });
+const createdSchema = z.object({
+  session: z.object({ id: z.string() }),
+  chat: z.object({ id: z.string() }),
+});
+
+export type Place = z.output<typeof placeSchema>;
+
+/**
+ * Makes sure that the development account has a session with a chat and a sandbox, so that one
+ * request is enough for a first turn. Through the API, as any client would.
+ *
+ * @throws Error that names the request that failed
+ */
+export async function seedPlace(options: {
+  url: string;
+  key: string;
+  dataDir: string;
+}): Promise<Place> {
+  const headers = { "x-api-key": options.key, "content-type": "application/json" };
+  const request = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const response = await fetch(`${options.url}${path}`, {
+      method,
+      headers,
+      signal: AbortSignal.timeout(60_000),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}.`);
+    return response.json();
+  };
+
+  const file = join(options.dataDir, "development.json");
+  let place = existsSync(file)
+    ? placeSchema.safeParse(JSON.parse(readFileSync(file, "utf8"))).data
+    : undefined;
+  if (place !== undefined) {
+    const path = `/api/sessions/${place.sessionId}/chats/${place.chatId}`;
+    await request("GET", path).catch(() => {
+      place = undefined;
+    });
+  }
+  if (place === undefined) {
+    const created = createdSchema.parse(
+      await request("POST", "/api/sessions", { title: "Development" }),
+    );
+    place = { sessionId: created.session.id, chatId: created.chat.id };
+    writeFileSync(file, `${JSON.stringify(place)}\n`);
+  }
+  await request("POST", "/api/sandbox", { sessionId: place.sessionId });
+  return place;
+}
