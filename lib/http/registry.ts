@@ -2,13 +2,20 @@
  * Every contract of the service. OpenAPI is made from it, and a test holds it against the route
  * files: a contract without a route fails, and a route without a contract.
  */
+import * as models from "../agent/models/contract.ts";
 import * as health from "../health/contract.ts";
 import * as keys from "../keys/contract.ts";
 import * as sandboxes from "../sandboxes/contract.ts";
 import * as sessions from "../sessions/contract.ts";
 import type { Contract } from "./contract.ts";
 
-const domains: readonly Readonly<Record<string, unknown>>[] = [keys, sessions, sandboxes, health];
+const domains: readonly Readonly<Record<string, unknown>>[] = [
+  keys,
+  sessions,
+  sandboxes,
+  models,
+  health,
+];
 
 /** What a domain's `contract.ts` exports beside contracts (schemas, types) is left out. */
 function isContract(value: unknown): value is Contract {

@@ -108,8 +108,7 @@ async function send(
   if (own && !(ownAllowed && url.pathname.startsWith("/api/"))) {
     throw new AddressRefused("only the API of this service");
   }
-  const trusted =
-    own || context.allowedHosts.some((host) => host === url.host || host === url.hostname);
+  const trusted = own || context.allowedHosts.some((host) => isAllowed(host, url.host));
   // A literal address is connected to without a look-up.
   const literal = url.hostname.replace(/^\[|\]$/g, "");
   if (!trusted && /^[\d.]+$|:/.test(literal) && !isPublicAddress(literal)) {
@@ -126,12 +125,16 @@ async function send(
   return fetch(url, init);
 }
 
+/** `example.com`, `example.com:8443`, or `*.example.com` for every name below it. */
+const isAllowed = (allowed: string, host: string): boolean =>
+  allowed.startsWith("*.") ? host.endsWith(allowed.slice(1)) : host === allowed;
+
 /**
  * The user's credential, for the service alone, unless the call brings one. The forwarding header
  * tells the service's own guards that this is no local delivery, wherever it comes from.
  */
 function ownHeaders(hop: Hop, context: ToolContext): Record<string, string> {
-  const forwarded = { "x-forwarded-for": "sandbox" };
+  const forwarded = { forwarded: "for=_sandbox" };
   const names = Object.keys(hop.headers).map((name) => name.toLowerCase());
   if (names.includes("authorization") || names.includes("x-api-key")) return forwarded;
   const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(context.env.AGENT_API_AUTH_HEADER ?? "") ?? [];

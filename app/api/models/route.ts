@@ -1,0 +1,12 @@
+import { listModelsContract } from "@/lib/agent/models/contract.ts";
+import { listModels } from "@/lib/agent/models/list-models.ts";
+import { isAppError } from "@/lib/http/app-error.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { route } from "@/lib/http/route.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: route(listModelsContract, async () => {
+    const list = await listModels();
+    return isAppError(list) ? list : { body: list };
+  }),
+});

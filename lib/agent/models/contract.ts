@@ -1,0 +1,25 @@
+/** The models a caller may choose. Decisions, section 5. */
+import { z } from "zod";
+import { contract } from "../../http/contract.ts";
+
+export const listModelsContract = contract({
+  method: "GET",
+  path: "/api/models",
+  summary: "List the models that can be chosen",
+  description:
+    "`id` is what a chat's `modelId` and a headless run's `model` take. `default` is used where none is named.",
+  tag: "Models",
+  family: "error",
+  auth: "required",
+  responses: {
+    200: {
+      description: "The models, in the provider's order",
+      schema: z.object({
+        status: z.literal("success"),
+        default: z.string(),
+        models: z.array(z.object({ id: z.string(), name: z.string(), provider: z.string() })),
+      }),
+    },
+  },
+  errors: ["upstream_error"],
+});
