@@ -107,7 +107,8 @@ export function client(
         : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("application/json");
+    const isJson =
+      text !== "" && response.headers.get("content-type")?.includes("application/json");
     const parsed: unknown = isJson ? JSON.parse(text) : text;
     return { status: response.status, headers: response.headers, body: parsed, text };
   };

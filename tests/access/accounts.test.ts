@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { hashKey } from "../../lib/keys/key-format.ts";
+import {
+  client,
+  createAccount,
+  createBearer,
+  createKey,
+  createPerson,
+  link,
+  type Person,
+} from "../support/clients.ts";
+import { admin, setting, sql } from "../support/stack.ts";
+
+const verdict = z.object({
+  account_id: z.string(),
+  access: z.object({
+    account: z.boolean().nullable(),
+    organization: z.boolean().nullable(),
+    artist: z.boolean().nullable(),
+  }),
+});
+
+/** What the one authentication call says about the accounts a request names. */
+async function ask(email: string, named: Record<string, string>) {
+  const { data, error } = await admin.rpc("authenticate_email", { p_email: email, ...named });
+  expect(error).toBeNull();
+  return verdict.parse(data).access;
+}
+
+/**
+ * member ─┐
+ *         ├─ organization ── artist, workspace
+ * fellow ─┘                               outsider    other organization ── other artist
+ */
+describe("account_id", () => {
+  let member: Person;
+  let outsider: Person;
+  const ids: Record<string, string> = {};
+  let organizationKey: string;
+
+  beforeAll(async () => {
+    [member, outsider] = await Promise.all([createPerson(), createPerson()]);
+    const make = async (
+      name: string,
+      kind: "organization" | "artist" | "workspace" | "personal",
+    ) => {
+      ids[name] = (await createAccount({ kind })).id;
+      return ids[name];
+    };
+    const organization = await make("organization", "organization");
+    const other = await make("other organization", "organization");
+    await link(organization, member.id);
+    await link(organization, await make("artist", "artist"));
+    await link(organization, await make("workspace", "workspace"));
+    await link(organization, await make("fellow", "personal"));
+    await link(other, await make("other artist", "artist"));
+    ids.outsider = outsider.id;
+    ids.member = member.id;
+    ids.nobody = randomUUID();
+    organizationKey = await createKey(organization);
+  });
+
+  const granted = async (email: string, name: string) =>
+    (await ask(email, { p_account_id: ids[name] ?? "" })).account;
+
+  it.each([
+    ["member", true],
+    ["organization", true],
+    ["artist", true],
+    ["workspace", true],
+    ["fellow", true],
+    ["outsider", false],
+    ["other organization", false],
+    ["other artist", false],
+    ["nobody", false],
+  ])("a member asks for %s: %s", async (name, expected) => {
+    expect(await granted(member.email, name)).toBe(expected);
+  });
+
+  it.each(["member", "organization", "artist", "workspace", "fellow", "nobody"])(
+    "who belongs to no organization never reaches %s",
+    async (name) => {
+      expect(await granted(outsider.email, name)).toBe(false);
+      expect(await granted(outsider.email, "outsider")).toBe(true);
+    },
+  );
+
+  it("a member of the admin organization reaches every account that exists", async () => {
+    const chief = await createPerson();
+    const admins = await createAccount({ kind: "organization", isAdmin: true });
+    for (const name of Object.keys(ids)) expect(await granted(chief.email, name)).toBe(false);
+    await link(admins.id, chief.id);
+    for (const name of Object.keys(ids)) {
+      expect(await granted(chief.email, name), name).toBe(name !== "nobody");
+    }
+    await sql`delete from accounts where id = ${admins.id}`;
+    expect(await granted(chief.email, "outsider")).toBe(false);
+  });
+
+  it("a run key reaches its own account only", async () => {
+    const key = await createKey(member.id, { scope: "run", runId: "run_3" });
+    const hash = hashKey(key, setting("API_KEY_SECRET"));
+    const asked = async (name: string) => {
+      const args = { p_hash: hash, p_account_id: ids[name] };
+      return verdict.parse((await admin.rpc("authenticate_key", args)).data).access.account;
+    };
+    expect(await asked("member")).toBe(true);
+    expect(await asked("organization")).toBe(false);
+    expect(await asked("artist")).toBe(false);
+  });
+
+  describe("organization_id on POST /api/sessions", () => {
+    const open = (caller: Person | { key: string }, name: string) =>
+      ("withKey" in caller ? caller.withKey : client(caller)).post("/api/sessions", {
+        organization_id: ids[name],
+      });
+
+    it("201 for a member and for the organization's own key", async () => {
+      expect((await open(member, "organization")).status).toBe(201);
+      expect((await open({ key: organizationKey }, "organization")).status).toBe(201);
+    });
+
+    it("403 for everyone else, the admin organization included, and for what is no organization", async () => {
+      const chief = await createPerson();
+      const admins = await createAccount({ kind: "organization", isAdmin: true });
+      await link(admins.id, chief.id);
+      for (const [caller, name] of [
+        [outsider, "organization"],
+        [chief, "organization"],
+        [member, "other organization"],
+        [member, "nobody"],
+        [member, "artist"],
+        [member, "member"],
+      ] as const) {
+        const answer = await open(caller, name);
+        expect(answer.status, name).toBe(403);
+        expect(answer.body).toEqual({
+          status: "error",
+          error: "Access denied to specified organization_id",
+        });
+        expect(answer.headers.get("x-error-code")).toBe("forbidden");
+      }
+      await sql`delete from accounts where id = ${admins.id}`;
+    });
+  });
+
+  describe("artistId on POST /api/sessions", () => {
+    it("201 for an artist of the caller's organization", async () => {
+      const answer = await member.withBearer.post("/api/sessions", { artistId: ids.artist });
+      expect(answer.status, answer.text).toBe(201);
+    });
+
+    it("404 alike for a foreign artist, a missing one, and an account that is none", async () => {
+      for (const name of ["other artist", "nobody", "workspace", "member"]) {
+        const answer = await member.withKey.post("/api/sessions", { artistId: ids[name] });
+        expect(answer.status, name).toBe(404);
+        expect(answer.body).toEqual({ status: "error", error: "Artist not found" });
+      }
+    });
+  });
+});
+
+describe("the account of an e-mail", () => {
+  const sessionsOf = (bearer: string) => client({ bearer }).get("/api/sessions");
+  const accountsOf = (email: string) =>
+    sql`select id, kind, email from accounts where email = ${email.toLowerCase()}`;
+
+  it("is made once, even when many first requests come at once", async () => {
+    const email = `First-${randomUUID()}@Example.com`;
+    const bearers = await Promise.all(Array.from({ length: 20 }, () => createBearer(email)));
+    const answers = await Promise.all(bearers.map(sessionsOf));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const accounts = await accountsOf(email);
+    expect(accounts).toHaveLength(1);
+    expect(accounts[0]).toMatchObject({ kind: "personal", email: email.toLowerCase() });
+  });
+
+  it("is never an organization that has the same e-mail", async () => {
+    const email = `${randomUUID()}@example.com`;
+    const organization = await createAccount({ kind: "organization", email });
+    expect((await sessionsOf(await createBearer(email))).status).toBe(200);
+    const kinds = (await accountsOf(email)).map(({ kind }) => kind).sort();
+    expect(kinds).toEqual(["organization", "personal"]);
+    const access = await ask(email, { p_organization_id: organization.id });
+    expect(access.organization).toBe(false);
+  });
+
+  it("is the same by key and by bearer", async () => {
+    const person = await createPerson();
+    await person.withKey.post("/api/sessions", { title: "one account" });
+    const { body } = await person.withBearer.get("/api/sessions");
+    expect(JSON.stringify(body)).toContain("one account");
+  });
+});
