@@ -101,7 +101,7 @@ function spawnOn(
   output: number,
 ): ChildProcess {
   const stdio: StdioOptions = ["ignore", output, output];
-  const env = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
+  const env = { NODE_ENV: process.env.NODE_ENV, PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
   if (account === undefined || platform() !== "linux") {
     return spawn(program, ["-D", cluster, ...args], { ...account, env, stdio, detached: true });
   }
