@@ -3,6 +3,7 @@
  * files: a contract without a route fails, and a route without a contract.
  */
 import * as models from "../agent/models/contract.ts";
+import * as chat from "../chat/contract.ts";
 import * as health from "../health/contract.ts";
 import * as keys from "../keys/contract.ts";
 import * as sandboxes from "../sandboxes/contract.ts";

@@ -1,0 +1,6 @@
+/** Runs once in each server process, before it serves. */
+export async function register(): Promise<void> {
+  if (process.env.NEXT_RUNTIME !== "nodejs") return;
+  const { engine } = await import("./lib/engine/current.ts");
+  await engine().start();
+}

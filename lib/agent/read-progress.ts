@@ -1,0 +1,108 @@
+/**
+ * How far a turn's stream has come, read from its chunks: what is still open in the step that was
+ * written last. An attempt after a crash and the end of a turn both start from here.
+ */
+import type { UIMessageChunk } from "ai";
+
+export interface StreamProgress {
+  readonly started: boolean;
+  /** How many model calls have begun to stream. */
+  readonly steps: number;
+  /** Texts and reasoning without an end. */
+  readonly openTexts: readonly { readonly type: "text" | "reasoning"; readonly id: string }[];
+  /** Tool calls whose input has not arrived as a whole. */
+  readonly openInputs: readonly { readonly toolCallId: string; readonly toolName: string }[];
+  /** Tool calls without a result. */
+  readonly openCalls: readonly { readonly toolCallId: string; readonly toolName: string }[];
+  /** Results that the current step already has. */
+  readonly outputs: ReadonlySet<string>;
+  readonly stepFinished: boolean;
+}
+
+export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress {
+  let started = false;
+  let steps = 0;
+  let stepFinished = true;
+  const openTexts = new Map<string, { type: "text" | "reasoning"; id: string }>();
+  const openInputs = new Map<string, { toolCallId: string; toolName: string }>();
+  const openCalls = new Map<string, { toolCallId: string; toolName: string }>();
+  const outputs = new Set<string>();
+  const clear = () => {
+    for (const open of [openTexts, openInputs, openCalls, outputs]) open.clear();
+  };
+  for (const chunk of chunks) {
+    switch (chunk.type) {
+      case "start":
+        started = true;
+        break;
+      case "start-step":
+        steps++;
+        stepFinished = false;
+        clear();
+        break;
+      case "reset-step":
+        stepFinished = false;
+        clear();
+        break;
+      case "finish-step":
+        stepFinished = true;
+        break;
+      case "text-start":
+        openTexts.set(`text ${chunk.id}`, { type: "text", id: chunk.id });
+        break;
+      case "reasoning-start":
+        openTexts.set(`reasoning ${chunk.id}`, { type: "reasoning", id: chunk.id });
+        break;
+      case "text-end":
+        openTexts.delete(`text ${chunk.id}`);
+        break;
+      case "reasoning-end":
+        openTexts.delete(`reasoning ${chunk.id}`);
+        break;
+      case "tool-input-start":
+        openInputs.set(chunk.toolCallId, chunk);
+        break;
+      case "tool-input-available":
+        openInputs.delete(chunk.toolCallId);
+        openCalls.set(chunk.toolCallId, chunk);
+        break;
+      case "tool-input-error":
+        openInputs.delete(chunk.toolCallId);
+        break;
+      case "tool-output-available":
+      case "tool-output-error":
+        openCalls.delete(chunk.toolCallId);
+        outputs.add(chunk.toolCallId);
+        break;
+    }
+  }
+  return {
+    started,
+    steps,
+    stepFinished,
+    outputs,
+    openTexts: [...openTexts.values()],
+    openInputs: [...openInputs.values()],
+    openCalls: [...openCalls.values()],
+  };
+}
+
+/** The chunks that close what is open, so that the message is whole although the turn was cut. */
+export function closeOpenParts(progress: StreamProgress, reason: string): UIMessageChunk[] {
+  return [
+    ...progress.openTexts.map(({ type, id }) => ({ type: `${type}-end` as const, id })),
+    ...progress.openInputs.map(({ toolCallId, toolName }) => ({
+      type: "tool-input-error" as const,
+      toolCallId,
+      toolName,
+      input: {},
+      errorText: reason,
+    })),
+    ...progress.openCalls.map(({ toolCallId }) => ({
+      type: "tool-output-error" as const,
+      toolCallId,
+      errorText: reason,
+    })),
+    ...(progress.stepFinished ? [] : [{ type: "finish-step" as const }]),
+  ];
+}

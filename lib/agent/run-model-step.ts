@@ -1,0 +1,220 @@
+/**
+ * One durable step of a turn: run the tools the last answer asked for, then make the next model
+ * call and stream it. The order makes a repeated step exact: the calls come from a step that is
+ * committed, so each of them was recorded under its id or never started.
+ */
+import { convertToModelMessages, streamText, type ToolModelMessage, type UIMessageChunk } from "ai";
+import { engine } from "../engine/current.ts";
+import type { TurnLog } from "../engine/engine.ts";
+import { log as serverLog } from "../log.ts";
+import { closeOpenCalls } from "./close-open-calls.ts";
+import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
+import { limitContext } from "./limit-context.ts";
+import { resolveModel } from "./models/resolve.ts";
+import { systemPrompt } from "./prompt.ts";
+import { readProgress } from "./read-progress.ts";
+import { runToolCalls } from "./run-tool-calls.ts";
+import { isAnsweredByClient, toolSchemas } from "./tools/index.ts";
+import { partsBefore, turnMetadata } from "./turn-metadata.ts";
+import {
+  type ActiveTurn,
+  completeStep,
+  loadTurn,
+  type StepResult,
+  type TurnEnd,
+} from "./turn-store.ts";
+
+export interface ModelStep {
+  readonly turnId: string;
+  readonly runId: string;
+  readonly bearer: string | null;
+  /** Counts the model calls of the turn from 0. */
+  readonly index: number;
+  /** Counts from 1; more than 1 after a crash or a failure of the infrastructure. */
+  readonly attempt: number;
+}
+
+interface RunningTurn {
+  readonly turn: ActiveTurn;
+  readonly steps: StepResult[];
+  readonly log: TurnLog;
+}
+
+/** Turns in progress in this process, so that only the first step loads its turn. */
+const running = new Map<string, RunningTurn>();
+
+export async function runModelStep(step: ModelStep): Promise<{ done: boolean }> {
+  const stop = new AbortController();
+  const forget = engine().onStop(step.turnId, () => stop.abort());
+  try {
+    const done = await runStep(step, stop);
+    if (done) running.delete(step.turnId);
+    return { done };
+  } catch (error) {
+    // Whatever this process knows of the turn may be stale now.
+    running.delete(step.turnId);
+    throw error;
+  } finally {
+    forget();
+  }
+}
+
+async function runStep(step: ModelStep, stop: AbortController): Promise<boolean> {
+  const { turnId, index } = step;
+  const current = await open(step);
+  if (!current) return true;
+  const { turn, steps, log } = current;
+  // The step was done; only its report to the engine was lost.
+  if (steps.length > index) return false;
+  if (turn.stop_requested) stop.abort();
+
+  const previous = steps[index - 1];
+  const progress = step.attempt > 1 ? readProgress(parseChunks(log.committed())) : undefined;
+  const begun = (progress?.steps ?? index) > index;
+  const write = (...chunks: UIMessageChunk[]) =>
+    log.append(chunks.map((chunk) => JSON.stringify(chunk)));
+  const finish = (end: TurnEnd, error: string | null, finishReason: string, answer?: StepResult) =>
+    finishStream(log, {
+      turnId,
+      end,
+      error,
+      metadata: turnMetadata(turn, answer ? [...steps, answer] : steps, finishReason),
+      partsBefore: partsBefore(turn),
+      openQuestions: openQuestions(answer ?? previous),
+    });
+
+  const results: ToolModelMessage[] = [];
+  if (previous) {
+    const result = await runToolCalls({
+      ...step,
+      turn,
+      calls: previous.calls.filter((call) => !isAnsweredByClient(call.name)),
+      signal: stop.signal,
+      write: (chunk) => {
+        if (!begun && !progress?.outputs.has(chunk.toolCallId)) write(chunk);
+      },
+    });
+    if (result) results.push(result);
+    if (!begun && !stop.signal.aborted && !progress?.stepFinished) write({ type: "finish-step" });
+  }
+  if (stop.signal.aborted) {
+    await finish("cancelled", null, "interrupted");
+    return true;
+  }
+  if (previous && openQuestions(previous).size > 0) {
+    await finish("completed", null, "tool-calls");
+    return true;
+  }
+
+  if (index === 0 && !progress?.started) {
+    write({ type: "start", messageId: turn.assistant_message_id });
+  }
+  write(begun ? { type: "reset-step" } : { type: "start-step" });
+  const answer = await callModel(step, turn, steps, results, stop.signal, write);
+
+  if (stop.signal.aborted) {
+    await finish("cancelled", null, "interrupted");
+    return true;
+  }
+  if (answer === "failed") {
+    await finish("failed", "The model failed to answer", "error");
+    return true;
+  }
+  if (!answer.hasInvalidCall && answer.calls.every((call) => isAnsweredByClient(call.name))) {
+    await finish("completed", null, answer.finishReason, answer);
+    return true;
+  }
+  // The chunks first: a step that is stored must not be missing any of them.
+  await log.flushed();
+  const { stopRequested } = await completeStep(turnId, index, answer);
+  steps.push(answer);
+  running.set(turnId, { ...current, turn: { ...turn, stop_requested: stopRequested } });
+  return false;
+}
+
+/** @returns null when the turn is not this run's any more, or has ended. */
+async function open({ turnId, runId, index, attempt }: ModelStep): Promise<RunningTurn | null> {
+  const known = running.get(turnId);
+  if (known && attempt === 1 && known.steps.length === index) return known;
+  const turn = await loadTurn(turnId, runId);
+  const log = await engine().openLog(turnId, runId, index === 0 && attempt === 1);
+  if (turn.outcome === "active") {
+    const opened = { turn, steps: [...turn.steps], log };
+    running.set(turnId, opened);
+    return opened;
+  }
+  if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
+  else await log.close([]);
+  return null;
+}
+
+async function callModel(
+  step: ModelStep,
+  turn: ActiveTurn,
+  steps: readonly StepResult[],
+  results: readonly ToolModelMessage[],
+  signal: AbortSignal,
+  write: (chunk: UIMessageChunk) => void,
+): Promise<StepResult | "failed"> {
+  const tools = toolSchemas({ headless: turn.headless });
+  const history = await convertToModelMessages(closeOpenCalls(turn.history), { tools });
+  let failure: unknown;
+  const result = streamText({
+    model: resolveModel(turn.model_id),
+    instructions: systemPrompt({ headless: turn.headless }),
+    messages: limitContext(
+      [...history, ...steps.flatMap((each) => each.messages), ...results],
+      turn.context_limit ?? undefined,
+    ),
+    tools,
+    abortSignal: signal,
+    onError: ({ error }) => {
+      failure = error;
+    },
+  });
+  const chunks = result.toUIMessageStream({
+    sendStart: false,
+    sendFinish: false,
+    onError: () => "The input is not valid for this tool",
+  });
+  for await (const chunk of chunks) if (isContent(chunk)) write(chunk);
+  if (signal.aborted) return "failed";
+  try {
+    if (failure !== undefined) throw failure;
+    const [response, calls, usage, finishReason] = await Promise.all([
+      result.response,
+      result.toolCalls,
+      result.usage,
+      result.finishReason,
+    ]);
+    return {
+      messages: [...results, ...response.messages],
+      calls: calls
+        .filter((call) => !call.invalid)
+        .map((call) => ({ id: call.toolCallId, name: call.toolName, input: call.input })),
+      hasInvalidCall: calls.some((call) => call.invalid),
+      usage: {
+        inputTokens: usage.inputTokens ?? 0,
+        outputTokens: usage.outputTokens ?? 0,
+        totalTokens: usage.totalTokens ?? 0,
+      },
+      finishReason,
+    };
+  } catch (error) {
+    serverLog().warn(
+      { err: error, runId: step.runId, modelId: turn.model_id },
+      "model call failed",
+    );
+    return "failed";
+  }
+}
+
+/** Steps begin and end by this loop's own rules, and an error is told when the turn has ended. */
+function isContent(chunk: UIMessageChunk): boolean {
+  return !["start-step", "finish-step", "error", "abort"].includes(chunk.type);
+}
+
+function openQuestions(step: StepResult | undefined): ReadonlySet<string> {
+  const calls = step?.calls ?? [];
+  return new Set(calls.filter((call) => isAnsweredByClient(call.name)).map((call) => call.id));
+}

@@ -1,0 +1,112 @@
+import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
+import { config } from "../config.ts";
+import { deriveRunKey } from "../keys/derive-run-key.ts";
+import { log as serverLog } from "../log.ts";
+import { sandboxProvider } from "../sandbox/provider.ts";
+import { type Sandbox, SandboxError } from "../sandbox/sandbox.ts";
+import { storedSandbox } from "../sandboxes/stored-sandbox.ts";
+import { serviceOrigin } from "../service-origin.ts";
+import { resolveModel } from "./models/resolve.ts";
+import { runTool, type ToolContext } from "./tools/index.ts";
+import {
+  type ActiveTurn,
+  finishTool,
+  type KnownCall,
+  recordedOutput,
+  startTools,
+  type ToolCall,
+} from "./turn-store.ts";
+
+type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;
+
+export interface ToolRound {
+  readonly turnId: string;
+  readonly turn: ActiveTurn;
+  readonly bearer: string | null;
+  readonly calls: readonly ToolCall[];
+  readonly signal: AbortSignal;
+  readonly write: (chunk: OutputChunk) => void;
+}
+
+const INTERRUPTED: JSONValue = {
+  error:
+    "The server stopped while this was running. Its outcome is unknown, and it was not run again.",
+};
+
+/**
+ * Runs the calls at once, each of them once in the life of the turn: it is recorded before it
+ * starts and when it has ended. One that is found started was cut by a crash, and says so.
+ * @returns what the model is told, null when there was nothing to run.
+ */
+export async function runToolCalls(round: ToolRound): Promise<ToolModelMessage | null> {
+  const { turnId, calls, signal, write } = round;
+  if (calls.length === 0) return null;
+  const known = await startTools(
+    turnId,
+    calls.map((call) => call.id),
+  );
+  const context = toolContext(round);
+  const outputs = await Promise.all(
+    calls.map(async (call) => {
+      const before = known.find((record) => record.id === call.id);
+      const output = before ? await outputOf(turnId, before) : await runOnce(turnId, call, context);
+      if (signal.aborted && !before) {
+        write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
+      } else write({ type: "tool-output-available", toolCallId: call.id, output });
+      return output;
+    }),
+  );
+  return {
+    role: "tool",
+    content: calls.map((call, place) => ({
+      type: "tool-result",
+      toolCallId: call.id,
+      toolName: call.name,
+      output: { type: "json", value: outputs[place] ?? null },
+    })),
+  };
+}
+
+async function runOnce(turnId: string, call: ToolCall, context: ToolContext): Promise<JSONValue> {
+  const output = await runTool(call.name, call.input, context);
+  await finishTool(turnId, call.id, output);
+  return output;
+}
+
+async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
+  // The outputs were JSON when they were stored.
+  if (known.finished) return recordedOutput(known) as JSONValue;
+  await finishTool(turnId, known.id, INTERRUPTED);
+  return INTERRUPTED;
+}
+
+function toolContext({ turn, turnId, bearer, signal }: ToolRound): ToolContext {
+  const header =
+    bearer !== null
+      ? `Authorization: Bearer ${bearer}`
+      : turn.has_key
+        ? `x-api-key: ${deriveRunKey(turnId)}`
+        : undefined;
+  return {
+    sandbox: openSandbox(turn.sandbox_state),
+    env: {
+      AGENT_API_URL: serviceOrigin(),
+      ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
+    },
+    signal,
+    model: resolveModel(turn.model_id),
+    serviceOrigin: serviceOrigin(),
+    allowedHosts: config().SANDBOX_ALLOWED_HOSTS,
+    reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
+  };
+}
+
+/** The sandbox may have been deleted while the turn ran; its tools then fail, not the turn. */
+function openSandbox(stored: unknown): Sandbox {
+  const state = storedSandbox.nullable().parse(stored);
+  if (state) return sandboxProvider().open(state);
+  const gone = async (): Promise<never> => {
+    throw new SandboxError("unavailable", "The session has no sandbox");
+  };
+  return { run: gone, readFile: gone, writeFile: gone };
+}

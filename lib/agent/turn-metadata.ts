@@ -1,0 +1,26 @@
+import type { ActiveTurn, StepResult, TurnMetadata, Usage } from "./turn-store.ts";
+
+/** The metadata of a turn that ends now, over the model calls it made. */
+export function turnMetadata(
+  turn: ActiveTurn,
+  steps: readonly StepResult[],
+  finishReason: string,
+): TurnMetadata {
+  const sum = (count: (usage: Usage) => number) =>
+    steps.reduce((total, step) => total + count(step.usage), 0);
+  return {
+    modelId: turn.model_id,
+    usage: {
+      inputTokens: sum((usage) => usage.inputTokens),
+      outputTokens: sum((usage) => usage.outputTokens),
+      totalTokens: sum((usage) => usage.totalTokens),
+    },
+    durationMs: Math.max(0, Date.now() - Date.parse(turn.created_at)),
+    finishReason,
+  };
+}
+
+/** What the message held before this turn: the question it goes on from, with its answer. */
+export function partsBefore(turn: ActiveTurn) {
+  return turn.history.find((message) => message.id === turn.assistant_message_id)?.parts ?? [];
+}

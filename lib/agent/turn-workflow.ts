@@ -1,0 +1,46 @@
+/**
+ * The durable loop of a chat turn: one step for each model call. Kept in plain functions, so that
+ * the Workflow SDK knows nothing but ids and how to go on.
+ */
+import { getStepMetadata, getWorkflowMetadata } from "workflow";
+import { endTurn } from "./end-turn.ts";
+import { runModelStep } from "./run-model-step.ts";
+
+/** Decisions, section 5. */
+const MAX_MODEL_CALLS = 100;
+/** A crash counts as an attempt; past this a turn that kills its process is given up. */
+const MAX_ATTEMPTS = 20;
+
+export interface TurnInput {
+  readonly turnId: string;
+  /** The caller's token, for the sandbox's calls back. Run state is encrypted by the engine. */
+  readonly bearer: string | null;
+}
+
+export async function turnWorkflow(turn: TurnInput): Promise<void> {
+  "use workflow";
+  try {
+    for (let index = 0; index < MAX_MODEL_CALLS; index++) {
+      const { done } = await modelStep(turn, index);
+      if (done) return;
+    }
+    await endStep(turn, "The turn reached its limit of model calls");
+  } catch {
+    await endStep(turn, "The turn failed");
+  }
+}
+
+async function modelStep(turn: TurnInput, index: number): Promise<{ done: boolean }> {
+  "use step";
+  const { attempt } = getStepMetadata();
+  const { workflowRunId } = getWorkflowMetadata();
+  return runModelStep({ ...turn, runId: workflowRunId, index, attempt });
+}
+modelStep.maxRetries = MAX_ATTEMPTS;
+
+async function endStep(turn: TurnInput, reason: string): Promise<void> {
+  "use step";
+  const { workflowRunId } = getWorkflowMetadata();
+  await endTurn({ turnId: turn.turnId, runId: workflowRunId, reason });
+}
+endStep.maxRetries = MAX_ATTEMPTS;

@@ -1,0 +1,24 @@
+import { type AppError, appError, isAppError } from "../http/app-error.ts";
+import { awaitRun } from "./await-run.ts";
+import { streamResponse } from "./stream-response.ts";
+
+/**
+ * The rest of the chat's running turn: from `startIndex`, or after the `Last-Event-ID` that a
+ * browser's EventSource sends when it reconnects.
+ */
+export async function resumeTurn(
+  accountId: string,
+  chatId: string,
+  startIndex: number,
+  request: Request,
+): Promise<Response | AppError> {
+  const lastEventId = request.headers.get("last-event-id");
+  if (lastEventId !== null && !/^\d{1,9}$/.test(lastEventId)) {
+    return appError("invalid_request", "Last-Event-ID must be the index of a chunk");
+  }
+  const from = lastEventId === null ? startIndex : Number(lastEventId) + 1;
+  const turn = await awaitRun(accountId, chatId, request.signal);
+  if (isAppError(turn)) return turn;
+  if (turn === null) return new Response(null, { status: 204 });
+  return streamResponse(turn, from, request.signal);
+}

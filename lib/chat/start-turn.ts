@@ -1,0 +1,146 @@
+/** Claims the chat, stores the message, starts the durable run. Spec: POST /api/chat. */
+import { randomUUID } from "node:crypto";
+import type { UIMessage } from "ai";
+import { start } from "workflow/api";
+import { defaultModelId } from "../agent/models/default-model.ts";
+import { turnWorkflow } from "../agent/turn-workflow.ts";
+import type { Caller } from "../auth/caller.ts";
+import { config } from "../config.ts";
+import type { TurnAddress } from "../engine/engine.ts";
+import { type AppError, appError, isAppError } from "../http/app-error.ts";
+import { deriveRunKey } from "../keys/derive-run-key.ts";
+import { hashKey, PREFIX_LENGTH } from "../keys/key-format.ts";
+import { awaitRun } from "./await-run.ts";
+import type { ChatEntry } from "./contract.ts";
+import { healDeadTurn } from "./heal-dead-turn.ts";
+import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
+import { abandonTurn, assistantParts, type Claim, claimTurn } from "./store.ts";
+
+export interface TurnRequest {
+  readonly caller: Caller;
+  readonly sessionId: string;
+  readonly chatId: string;
+  readonly messages: readonly ChatEntry[];
+  readonly contextLimit: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface StartedTurn extends TurnAddress {
+  readonly runId: string;
+}
+
+/** A run's key dies with the run; this only bounds a run that nobody ends. */
+const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** @returns the turn to stream: a new one, or the running one that answers this very message. */
+export async function startTurn(request: TurnRequest): Promise<StartedTurn | AppError> {
+  const messages = await readMessages(request.messages);
+  if (isAppError(messages)) return messages;
+  const claim = await prepareClaim(request, messages);
+  if (isAppError(claim)) return claim;
+
+  const outcome = await claimTurn(claim);
+  switch (outcome.outcome) {
+    case "claimed":
+      return startRun(request.caller, claim.turnId);
+    case "active": {
+      const active = { turnId: outcome.turn_id, runId: outcome.run_id };
+      if (await healDeadTurn(active)) return startTurn(request);
+      const run = outcome.message_id === claim.messageId ? await runOf(request, active) : null;
+      return run ?? streamActive(active.runId);
+    }
+    case "session_missing":
+      return appError("not_found", "Session not found");
+    case "chat_missing":
+      return appError("not_found", "Chat not found");
+    case "sandbox_missing":
+      return appError("sandbox_missing", "Sandbox not initialized");
+    case "id_taken":
+      return appError("conflict", "The message id belongs to an assistant message of this chat");
+    case "answer_stale":
+      return appError("conflict", "The question has been answered already");
+  }
+}
+
+/** The running turn that a retry finds, its run waited for. */
+async function runOf(
+  { caller, chatId, signal }: TurnRequest,
+  { turnId, runId }: TurnAddress,
+): Promise<StartedTurn | null> {
+  if (runId !== null) return { turnId, runId };
+  const run = await awaitRun(caller.accountId, chatId, signal);
+  return isAppError(run) || run?.turnId !== turnId ? null : run;
+}
+
+function streamActive(runId: string | null): AppError {
+  return appError("stream_active", "A response is already streaming for this chat", {
+    headers: runId === null ? {} : { "x-workflow-run-id": runId },
+  });
+}
+
+async function startRun({ credential }: Caller, turnId: string): Promise<StartedTurn> {
+  const bearer = credential.kind === "bearer" ? credential.token : null;
+  try {
+    const run = await start(turnWorkflow, [{ turnId, bearer }]);
+    return { turnId, runId: run.runId };
+  } catch (error) {
+    // Nobody may be left waiting for a run that never was. If this fails too, the claim is void
+    // after a minute.
+    await abandonTurn(turnId);
+    throw error;
+  }
+}
+
+async function prepareClaim(
+  { caller, sessionId, chatId, contextLimit }: TurnRequest,
+  messages: readonly UIMessage[],
+): Promise<Claim | AppError> {
+  const last = messages.at(-1);
+  if (!last) return appError("invalid_request", "messages must not be empty");
+  const turnId = randomUUID();
+  const common = {
+    accountId: caller.accountId,
+    sessionId,
+    chatId,
+    turnId,
+    messageId: last.id,
+    title: titleOf(messages),
+    defaultModelId: defaultModelId(),
+    contextLimit: contextLimit ?? null,
+    key: caller.credential.kind === "key" ? runKey(turnId) : null,
+  };
+  const whole = (newest: UIMessage) =>
+    messages.length > 1 ? [...messages.slice(0, -1), newest] : null;
+
+  if (last.role === "user") {
+    const parts = userParts(last);
+    if (isAppError(parts)) return parts;
+    return {
+      ...common,
+      assistantMessageId: randomUUID(),
+      history: whole({ ...last, parts }),
+      message: { id: last.id, parts },
+      answer: null,
+    };
+  }
+  const partsBefore = await assistantParts(caller.accountId, chatId, last.id);
+  const parts = answerQuestions(partsBefore ?? [], last.parts);
+  if (isAppError(parts)) return parts;
+  return {
+    ...common,
+    assistantMessageId: last.id,
+    history: whole({ ...last, parts }),
+    message: null,
+    answer: { id: last.id, partsBefore: partsBefore ?? [], parts },
+  };
+}
+
+function runKey(turnId: string): Claim["key"] {
+  const raw = deriveRunKey(turnId);
+  return {
+    hash: hashKey(raw, config().API_KEY_SECRET),
+    prefix: raw.slice(0, PREFIX_LENGTH),
+    name: "run",
+    expiresAt: new Date(Date.now() + RUN_KEY_LIFETIME_MS).toISOString(),
+  };
+}

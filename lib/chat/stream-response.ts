@@ -1,0 +1,61 @@
+/** A turn's chunks as Server-Sent Events. Spec: Events; decisions, section 5. */
+import { UI_MESSAGE_STREAM_HEADERS } from "ai";
+import { engine } from "../engine/current.ts";
+import type { ChunkBatch, TurnAddress } from "../engine/engine.ts";
+
+/** A comment line after this much silence keeps proxies from closing the connection. */
+const HEARTBEAT_MS = 15_000;
+
+/**
+ * Answers with the turn's chunks from `startIndex` on, each once, then `[DONE]`.
+ */
+export async function streamResponse(
+  turn: TurnAddress & { readonly runId: string },
+  startIndex: number,
+  signal: AbortSignal,
+): Promise<Response> {
+  const gone = new AbortController();
+  signal.addEventListener("abort", () => gone.abort(), { once: true });
+  const tailIndex = await engine().tailIndex(turn);
+  const batches = engine().read(turn, startIndex, gone.signal)[Symbol.asyncIterator]();
+  return new Response(frames(batches, gone), {
+    headers: {
+      ...UI_MESSAGE_STREAM_HEADERS,
+      "x-workflow-run-id": turn.runId,
+      "x-workflow-stream-tail-index": String(tailIndex),
+    },
+  });
+}
+
+function frames(
+  batches: AsyncIterator<ChunkBatch>,
+  gone: AbortController,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let heartbeat: NodeJS.Timeout | undefined;
+  return new ReadableStream({
+    start(controller) {
+      heartbeat = setInterval(() => controller.enqueue(encoder.encode(": \n\n")), HEARTBEAT_MS);
+    },
+    async pull(controller) {
+      const { value, done } = await batches.next();
+      heartbeat?.refresh();
+      if (!done) return controller.enqueue(encoder.encode(toFrames(value)));
+      clearInterval(heartbeat);
+      if (!gone.signal.aborted) controller.enqueue(encoder.encode("data: [DONE]\n\n"));
+      controller.close();
+    },
+    cancel() {
+      clearInterval(heartbeat);
+      gone.abort();
+    },
+  });
+}
+
+function toFrames({ firstIndex, chunks }: ChunkBatch): string {
+  let text = "";
+  for (const [place, chunk] of chunks.entries()) {
+    text += `id: ${firstIndex + place}\ndata: ${chunk}\n\n`;
+  }
+  return text;
+}

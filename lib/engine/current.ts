@@ -1,0 +1,28 @@
+/** Which durable engine this server uses: PostgreSQL when there is one to reach, else Vercel's. */
+import { config } from "../config.ts";
+import { log } from "../log.ts";
+import type { Engine } from "./engine.ts";
+import { PostgresEngine } from "./postgres/engine.ts";
+import { VercelEngine } from "./vercel/engine.ts";
+
+declare global {
+  // The SDK bundles steps apart from routes: only globalThis is common to both.
+  var agentPlatformEngine: Engine | undefined;
+}
+
+export function engine(): Engine {
+  globalThis.agentPlatformEngine ??= createEngine();
+  return globalThis.agentPlatformEngine;
+}
+
+function createEngine(): Engine {
+  const { DATABASE_URL, API_KEY_SECRET, NODE_ENV, PORT } = config();
+  if (!DATABASE_URL) return new VercelEngine();
+  return new PostgresEngine({
+    databaseUrl: DATABASE_URL,
+    secret: API_KEY_SECRET,
+    selfOrigin: `http://127.0.0.1:${PORT}`,
+    reloadHandlers: NODE_ENV === "development",
+    onError: (error, runId) => log().error({ err: error, runId }, "durable engine"),
+  });
+}

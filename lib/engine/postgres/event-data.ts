@@ -1,0 +1,24 @@
+/**
+ * The Workflow SDK hands over values as bytes inside plain objects. JSON has no bytes, so they are
+ * stored as `{"$bytes": base64}`.
+ */
+import type { JSONValue } from "postgres";
+
+export function encodeEventData(value: unknown): JSONValue {
+  return JSON.parse(
+    JSON.stringify(value, (_key, item: unknown) =>
+      item instanceof Uint8Array ? { $bytes: Buffer.from(item).toString("base64") } : item,
+    ),
+  );
+}
+
+export function decodeEventData(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(decodeEventData);
+  if (typeof value !== "object" || value === null) return value;
+  if ("$bytes" in value && typeof value.$bytes === "string") {
+    return new Uint8Array(Buffer.from(value.$bytes, "base64"));
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, decodeEventData(item)]),
+  );
+}
