@@ -2,8 +2,7 @@ import { log } from "../log.ts";
 import { appError } from "./app-error.ts";
 import { preflight } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
-import { requestIdOf } from "./request-id.ts";
-import { withSharedHeaders } from "./route.ts";
+import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 const notFound = appError("not_found", "Not found");
 

@@ -8,8 +8,8 @@ import { appError } from "./app-error.ts";
 import type { Method } from "./contract.ts";
 import { preflight } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
-import { requestIdOf } from "./request-id.ts";
-import { type RouteHandler, withSharedHeaders } from "./route.ts";
+import type { RouteHandler } from "./route.ts";
+import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 export function methods(
   handlers: Partial<Record<Method, RouteHandler>>,

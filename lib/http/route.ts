@@ -14,11 +14,10 @@ import { DatabaseUnavailable } from "../db/unavailable.ts";
 import { log } from "../log.ts";
 import { type AppError, appError, isAppError } from "./app-error.ts";
 import type { AccessField, Contract } from "./contract.ts";
-import { addCors } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
 import { type RawInput, validator } from "./parse-input.ts";
 import { readBody } from "./read-body.ts";
-import { requestIdOf } from "./request-id.ts";
+import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 /** Bytes of a body, unless the contract says otherwise. */
 const BODY_LIMIT = 1024 * 1024;
@@ -210,22 +209,6 @@ async function checkResponse(contract: Contract, response: Response): Promise<vo
   if (!declared.schema) return;
   const result = declared.schema.safeParse(await response.clone().json());
   if (!result.success) throw new Error(`${where} is not as the contract says: ${result.error}`);
-}
-
-/** A new response, because a handler's may be immutable; a stream passes through untouched. */
-export function withSharedHeaders(
-  response: Response,
-  requestId: string,
-  dependsOnCredential: boolean,
-): Response {
-  const headers = new Headers(response.headers);
-  headers.set("x-request-id", requestId);
-  addCors(headers);
-  if (dependsOnCredential) {
-    const transform = headers.get("content-type")?.startsWith("text/event-stream");
-    headers.set("cache-control", transform ? "no-store, no-transform" : "no-store");
-  }
-  return new Response(response.body, { status: response.status, headers });
 }
 
 function logRequest(

@@ -5,7 +5,16 @@ import { join } from "node:path";
 import { nextEnv } from "./run-next.ts";
 import { projectRoot } from "./start-parts.ts";
 
-const sources = ["app", "lib", "public", "next.config.ts", "package-lock.json", "tsconfig.json"];
+const sources = [
+  "app",
+  "lib",
+  "public",
+  "next.config.ts",
+  "proxy.ts",
+  "instrumentation.ts",
+  "package-lock.json",
+  "tsconfig.json",
+];
 const sourceFile = /\.(ts|tsx|mjs|css|json|md|svg|png|ico|woff2?)$/;
 
 /** Builds the application into `distDir`, unless the build that is there is of these very sources. */

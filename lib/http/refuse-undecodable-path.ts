@@ -1,0 +1,17 @@
+import { NextResponse } from "next/server";
+import { appError } from "./app-error.ts";
+import { errorResponse } from "./error-response.ts";
+import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
+
+const notDecodable = appError("invalid_request", "The path is not well-formed");
+
+/** JSON 400 for a path like `/api/keys/%FF`, which Next answers with a bare 500. */
+export function refuseUndecodablePath(request: Request): Response {
+  try {
+    decodeURIComponent(new URL(request.url).pathname);
+    return NextResponse.next();
+  } catch {
+    const response = errorResponse(notDecodable, "error");
+    return withSharedHeaders(response, requestIdOf(request.headers), false);
+  }
+}
