@@ -31,6 +31,7 @@ export const task = agentTool({
       stopWhen: isStepCount(MAX_SUBAGENT_STEPS),
       abortSignal: context.signal,
     }).catch((error: unknown) => {
+      if (context.signal.aborted) throw error;
       context.reportFault("task", error);
       return null;
     });
