@@ -43,7 +43,7 @@ export class Jail {
   constructor(settings: JailSettings, onExit: () => void) {
     // Not import.meta.url: the server is bundled, the runner is not.
     const root = realpathSync(process.cwd());
-    const code = join(root, "lib", "sandbox", "local");
+    const code = join(root, "lib", "sandbox");
     const flags = [
       "--permission",
       ...[
@@ -57,7 +57,12 @@ export class Jail {
       "--disallow-code-generation-from-strings",
       "--no-warnings",
     ];
-    const argv = [process.execPath, ...flags, join(code, "runner.ts"), JSON.stringify(settings)];
+    const argv = [
+      process.execPath,
+      ...flags,
+      join(code, "local", "runner.ts"),
+      JSON.stringify(settings),
+    ];
     this.#ready = this.#next(START_TIMEOUT_MS);
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...argv], {
       cwd: settings.dir,

@@ -12,6 +12,7 @@ import {
   getNetworkCommandNames,
   type SecureFetch,
 } from "just-bash";
+import { cutOutput } from "../cut-output.ts";
 import { DiskUsage } from "./disk-usage.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import type { JailReply, JailRequest, JailSettings } from "./protocol.ts";
@@ -82,14 +83,13 @@ async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "r
 
 function finished(exitCode: number, stdout: string, stderr: string, most: number): JailReply {
   const truncated = stdout.length > most || stderr.length > most;
-  return { op: "run", exitCode, stdout: head(stdout, most), stderr: head(stderr, most), truncated };
-}
-
-/** Cut between characters, never inside one: half of a surrogate pair is no text. */
-function head(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const last = text.charCodeAt(most - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
+  return {
+    op: "run",
+    exitCode,
+    stdout: cutOutput(stdout, most),
+    stderr: cutOutput(stderr, most),
+    truncated,
+  };
 }
 
 async function read(path: string): Promise<JailReply> {

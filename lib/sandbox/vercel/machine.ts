@@ -1,6 +1,7 @@
 /** Commands and files of one machine. */
 import { posix } from "node:path";
 import { APIError, type Sandbox as Machine, StreamError } from "@vercel/sandbox";
+import { cutOutput } from "../cut-output.ts";
 import {
   type CommandOptions,
   type CommandResult,
@@ -70,8 +71,8 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox {
         if (late) stderr += `Killed: the deadline of ${timeoutMs / 1000} s passed\n`;
         return {
           exitCode: late ? 124 : exitCode,
-          stdout: stdout.slice(0, maxOutputChars),
-          stderr: stderr.slice(0, maxOutputChars),
+          stdout: cutOutput(stdout, maxOutputChars),
+          stderr: cutOutput(stderr, maxOutputChars),
           truncated: stdout.length > maxOutputChars || stderr.length > maxOutputChars,
         };
       } finally {

@@ -1,0 +1,331 @@
+/** What every adapter of the sandbox port promises; decisions, sections 4 and 5. */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createLocalProvider } from "../../lib/sandbox/local/provider.ts";
+import {
+  type CommandOptions,
+  MAX_FILE_BYTES,
+  type Sandbox,
+  SandboxError,
+  type SandboxProvider,
+  type SandboxState,
+} from "../../lib/sandbox/sandbox.ts";
+import { createVercelProvider } from "../../lib/sandbox/vercel/provider.ts";
+import { type FakeVercel, startFakeVercel } from "../support/fake-vercel-sandbox.ts";
+
+const options = { timeoutMs: 30_000, maxOutputChars: 10_000 } satisfies CommandOptions;
+
+let dir: string;
+let vercel: FakeVercel;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "sandbox-conformance-"));
+  vercel = await startFakeVercel(join(dir, "vercel"));
+});
+
+afterAll(async () => {
+  await vercel.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Each call is a new server process as far as the adapter can tell. */
+const adapters: Record<SandboxProvider["name"], () => SandboxProvider> = {
+  local: () =>
+    createLocalProvider({
+      rootDir: join(dir, "local"),
+      diskQuota: 64 * 1024 * 1024,
+      allowedHosts: [],
+    }),
+  vercel: () =>
+    createVercelProvider({
+      credentials: { token: "token", teamId: "team", projectId: "project" },
+      allowedHosts: [],
+      fetch: vercel.fetch,
+    }),
+};
+
+describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
+  let provider: SandboxProvider;
+  let sessionId: string;
+  let state: SandboxState;
+  let sandbox: Sandbox;
+
+  beforeAll(() => {
+    provider = connect();
+  });
+
+  beforeEach(async () => {
+    sessionId = randomUUID();
+    state = await provider.provision(sessionId);
+    sandbox = provider.open(state);
+    return () => provider.destroy(state);
+  });
+
+  const shell = async (command: string, more: Partial<CommandOptions> = {}) =>
+    sandbox.run(command, { ...options, ...more });
+  const text = async (path: string) => Buffer.from(await sandbox.readFile(path)).toString();
+
+  describe("provisioning", () => {
+    test("says what was made and keeps it for the next call", async () => {
+      expect(state).toEqual({
+        provider: name,
+        name: sessionId,
+        createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        expiresAt: null,
+        readyMs: expect.any(Number),
+      });
+      await sandbox.writeFile("kept.txt", "kept");
+      expect((await provider.provision(sessionId)).name).toBe(state.name);
+      expect(await text("kept.txt")).toBe("kept");
+    });
+
+    test("two calls at once make one sandbox", async () => {
+      const id = randomUUID();
+      const [first, second] = await Promise.all([provider.provision(id), connect().provision(id)]);
+      await provider.open(first).writeFile("one.txt", "one");
+      const seen = await provider.open(second).readFile("one.txt");
+      expect(Buffer.from(seen).toString()).toBe("one");
+      await provider.destroy(first);
+    });
+
+    test("what one server wrote, the next one reads", async () => {
+      await sandbox.writeFile("notes/a.txt", "before the restart");
+      await shell("echo appended >> notes/a.txt");
+      const next = connect().open(state);
+      expect(Buffer.from(await next.readFile("notes/a.txt")).toString()).toBe(
+        "before the restartappended\n",
+      );
+      expect(await next.run("ls notes", options)).toMatchObject({ stdout: "a.txt\n" });
+    });
+
+    test("sessions do not see each other's files", async () => {
+      await sandbox.writeFile("secret.txt", "mine");
+      const otherState = await provider.provision(randomUUID());
+      const other = provider.open(otherState);
+      expect(await other.run("ls -A; cat secret.txt", options)).toMatchObject({ stdout: "" });
+      await expect(other.readFile("secret.txt")).rejects.toMatchObject({ code: "not_found" });
+      await provider.destroy(otherState);
+    });
+
+    test("destroying ends it, deletes the files and may be repeated", async () => {
+      expect(await provider.status(state)).toBe("active");
+      await sandbox.writeFile("a.txt", "a");
+      await provider.destroy(state);
+      await provider.destroy(state);
+      expect(await provider.status(state)).toBe("expired");
+      const reopened = provider.open(state);
+      await expect(reopened.run("true", options)).rejects.toMatchObject({ code: "unavailable" });
+      await expect(reopened.readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
+      const again = provider.open(await provider.provision(sessionId));
+      expect(await again.run("ls -A", options)).toMatchObject({ exitCode: 0, stdout: "" });
+    });
+  });
+
+  describe("commands", () => {
+    test("give exit code, stdout and stderr", async () => {
+      expect(await shell("echo out; echo err >&2; exit 3")).toEqual({
+        exitCode: 3,
+        stdout: "out\n",
+        stderr: "err\n",
+        truncated: false,
+      });
+    });
+
+    test("a pipeline, a here-document and quotes do what bash does", async () => {
+      const command = `cat <<'E' | sort -r | head -n 2\nb "x"\na $HOME\nc 'y'\nE`;
+      expect(await shell(command)).toMatchObject({ stdout: `c 'y'\nb "x"\n` });
+    });
+
+    test("search and list files as the tools need it", async () => {
+      await sandbox.writeFile("src/a.ts", "one\nTwo\n");
+      await sandbox.writeFile("src/deep/b.ts", "two\n");
+      await sandbox.writeFile("src/c.md", "two\n");
+      const found = await shell("grep -rnEi --include='*.ts' 'tw(o)' src | sort");
+      expect(found.stdout).toBe("src/a.ts:2:Two\nsrc/deep/b.ts:1:two\n");
+      const perl = await shell("grep -rnP -e '^o\\w{2}$' -- src /dev/null");
+      expect(perl.stdout).toBe("src/a.ts:1:one\n");
+      const listed = await shell("find . \\( -name deep \\) -prune -o -type f -print | sort");
+      expect(listed.stdout).toBe("./src/a.ts\n./src/c.md\n");
+    });
+
+    test("start in the home, or in the folder that is asked for", async () => {
+      await shell("mkdir -p work/inner && echo here > work/inner/x");
+      expect(await shell("cat x", { cwd: "work/inner" })).toMatchObject({ stdout: "here\n" });
+      const { stdout } = await shell("cd work/inner && pwd");
+      expect(await shell("cat x", { cwd: stdout.trim() })).toMatchObject({ stdout: "here\n" });
+      const missing = await shell("echo ran", { cwd: "nowhere" });
+      expect(missing).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(missing.stderr).not.toBe("");
+    });
+
+    test("an environment is the one command's alone", async () => {
+      const env = { AGENT_API_AUTH_HEADER: "Authorization: Bearer s3cr3t-value" };
+      const own = await shell('printf "%s" "$AGENT_API_AUTH_HEADER"', { env });
+      expect(own.stdout).toBe("Authorization: Bearer s3cr3t-value");
+      const next = await shell('echo "[$AGENT_API_AUTH_HEADER]"; env');
+      expect(next.stdout).toContain("[]");
+      expect(next.stdout).not.toContain("s3cr3t-value");
+      const stored = await shell("grep -r s3cr3t-value . ; ls -A");
+      expect(stored.stdout).toBe("");
+    });
+
+    test("the variables of one command are not those of the next", async () => {
+      await shell("export LEFT=over; alias ll=ls; f() { echo f; }; cd /tmp");
+      expect(await shell('echo "[$LEFT]"; f')).toMatchObject({ exitCode: 127, stdout: "[]\n" });
+    });
+
+    test("end at the deadline with 124, and the sandbox goes on", async () => {
+      const late = await shell("echo kept > kept.txt; sleep 600", { timeoutMs: 1_500 });
+      expect(late).toMatchObject({ exitCode: 124 });
+      expect(late.stderr).toContain("deadline");
+      expect(await shell("cat kept.txt")).toMatchObject({ exitCode: 0, stdout: "kept\n" });
+    });
+
+    test("end at the signal with 137, and the sandbox goes on", async () => {
+      const stop = new AbortController();
+      const running = shell("echo started > started.txt; sleep 600", { signal: stop.signal });
+      const reader = connect().open(state);
+      await expect
+        .poll(() => reader.readFile("started.txt").catch(() => null), { timeout: 20_000 })
+        .not.toBeNull();
+      stop.abort();
+      expect(await running).toMatchObject({ exitCode: 137 });
+      expect(await shell("cat started.txt")).toMatchObject({ exitCode: 0, stdout: "started\n" });
+    });
+
+    test("do not start when the signal has come before", async () => {
+      const result = await shell("echo ran > ran.txt", { signal: AbortSignal.abort() });
+      expect(result).toMatchObject({ exitCode: 137 });
+      await expect(sandbox.readFile("ran.txt")).rejects.toMatchObject({ code: "not_found" });
+    });
+
+    test("output is cut at the limit and says so", async () => {
+      const cut = await shell("seq 1 20000; seq 1 20000 >&2", { maxOutputChars: 1_000 });
+      expect(cut.truncated).toBe(true);
+      expect(cut.stdout).toHaveLength(1_000);
+      expect(cut.stderr).toHaveLength(1_000);
+      expect(cut.stdout.startsWith("1\n2\n3\n")).toBe(true);
+      expect(await shell("printf %01000d 0", { maxOutputChars: 1_000 })).toMatchObject({
+        exitCode: 0,
+        truncated: false,
+      });
+    });
+
+    test("output is cut between characters, never inside one", async () => {
+      await sandbox.writeFile("wide.txt", "😀".repeat(2_000));
+      const { stdout, truncated } = await shell("cat wide.txt", { maxOutputChars: 1_001 });
+      expect(truncated).toBe(true);
+      expect(stdout).toBe("😀".repeat(500));
+    });
+
+    test("several at once all finish, each with its own result", async () => {
+      const results = await Promise.all(
+        [1, 2, 3, 4].map((n) => shell(`echo ${n} > f${n}; cat f${n}`)),
+      );
+      expect(results.map(({ stdout }) => stdout)).toEqual(["1\n", "2\n", "3\n", "4\n"]);
+    });
+  });
+
+  describe("files", () => {
+    test("keep every byte", async () => {
+      const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 31) % 256);
+      await sandbox.writeFile("raw/bytes.bin", bytes);
+      expect(Buffer.from(await sandbox.readFile("raw/bytes.bin")).equals(Buffer.from(bytes))).toBe(
+        true,
+      );
+      expect(await shell("wc -c < raw/bytes.bin")).toMatchObject({
+        stdout: expect.stringMatching(/^\s*70000\n$/),
+      });
+    });
+
+    test("text is UTF-8, empty is empty, and a write replaces the whole", async () => {
+      await sandbox.writeFile("t.txt", "a long first version");
+      await sandbox.writeFile("t.txt", "zwölf €😀\n");
+      expect(await text("t.txt")).toBe("zwölf €😀\n");
+      expect(await shell("cat t.txt")).toMatchObject({ stdout: "zwölf €😀\n" });
+      await sandbox.writeFile("t.txt", "");
+      expect(await text("t.txt")).toBe("");
+    });
+
+    test("names may hold spaces, quotes and any letter", async () => {
+      const path = `a b/"q" 'x' $y ü😀.txt`;
+      await sandbox.writeFile(path, "named");
+      expect(await text(path)).toBe("named");
+      expect(await shell(`cat a*/*`)).toMatchObject({ stdout: "named" });
+    });
+
+    test("relative, absolute and winding paths are one file", async () => {
+      await sandbox.writeFile("x/../y/./z.txt", "z");
+      const { stdout } = await shell("cd y && pwd");
+      expect(await text("y/z.txt")).toBe("z");
+      expect(await text(`${stdout.trim()}/z.txt`)).toBe("z");
+    });
+
+    test("a missing file is not_found, a folder is refused", async () => {
+      await shell("mkdir folder && touch folder/inner");
+      await expect(sandbox.readFile("missing.txt")).rejects.toBeInstanceOf(SandboxError);
+      await expect(sandbox.readFile("missing.txt")).rejects.toMatchObject({ code: "not_found" });
+      await expect(sandbox.readFile("folder")).rejects.toMatchObject({ code: "refused" });
+      await expect(sandbox.writeFile("folder", "x")).rejects.toMatchObject({ code: "refused" });
+    });
+
+    test("more than the most bytes is too_large in both directions", async () => {
+      const most = new Uint8Array(MAX_FILE_BYTES);
+      await sandbox.writeFile("most.bin", most);
+      expect((await sandbox.readFile("most.bin")).byteLength).toBe(MAX_FILE_BYTES);
+      const more = new Uint8Array(MAX_FILE_BYTES + 1);
+      await expect(sandbox.writeFile("more.bin", more)).rejects.toMatchObject({
+        code: "too_large",
+      });
+      await shell("printf x >> most.bin");
+      await expect(sandbox.readFile("most.bin")).rejects.toMatchObject({ code: "too_large" });
+    });
+  });
+});
+
+describe("the vercel sandbox", () => {
+  const connect = (allowedHosts: string[], serviceOrigin?: string) =>
+    createVercelProvider({
+      credentials: { token: "token", teamId: "team", projectId: "project" },
+      allowedHosts,
+      serviceOrigin,
+      fetch: vercel.fetch,
+    });
+
+  test("reaches only the service and the allow-list, and no private address", async () => {
+    const state = await connect(
+      ["*.example.org", "a.example:8443"],
+      "https://api.example.com",
+    ).provision(randomUUID());
+    expect(vercel.networkPolicyOf(state.name)).toMatchObject({
+      allow: ["api.example.com", "*.example.org", "a.example"],
+      subnets: { deny: expect.arrayContaining(["169.254.0.0/16", "10.0.0.0/8", "127.0.0.0/8"]) },
+    });
+    const closed = await connect([]).provision(randomUUID());
+    expect(vercel.networkPolicyOf(closed.name)).toEqual({ mode: "deny-all" });
+  });
+
+  test("resumes a machine that was stopped meanwhile, with its files", async () => {
+    const provider = connect([]);
+    const state = await provider.provision(randomUUID());
+    const sandbox = provider.open(state);
+    await sandbox.writeFile("a.txt", "a");
+    vercel.stopMachine(state.name);
+    expect(await provider.status(state)).toBe("active");
+    expect(await sandbox.run("cat a.txt", options)).toMatchObject({ exitCode: 0, stdout: "a" });
+  });
+
+  test("never starts a command twice when the answer to its start is lost", async () => {
+    const provider = connect([]);
+    const sandbox = provider.open(await provider.provision(randomUUID()));
+    const before = vercel.commandsStarted();
+    vercel.loseNextAnswer();
+    await expect(sandbox.run("echo once >> log.txt", options)).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    expect(vercel.commandsStarted()).toBe(before + 1);
+  });
+});
