@@ -34,6 +34,11 @@ const aChat = async (owner: Person): Promise<Ids> => {
     chatId: await idIn(answer, "chat", "id"),
   };
 };
+const aReadyChat = async (owner: Person): Promise<Ids> => {
+  const ids = await aChat(owner);
+  await owner.withKey.post("/api/sandbox", { sessionId: ids.sessionId });
+  return ids;
+};
 const inBody = ({ sessionId }: Ids) => ({ sessionId });
 const inQuery = ({ sessionId = "" }: Ids) => ({ sessionId });
 
@@ -52,6 +57,12 @@ export const rows: Readonly<Record<string, Row>> = {
     body: () => ({ title: "mine now" }),
   },
   "DELETE /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },
+  "POST /api/chat": {
+    arrange: aReadyChat,
+    body: (ids) => ({ ...ids, messages: [{ id: "m1", content: "hello" }] }),
+  },
+  "GET /api/chat/{chatId}/stream": { arrange: aChat },
+  "POST /api/chat/{chatId}/stop": { arrange: aChat },
   "POST /api/sandbox": { arrange: aSession, body: inBody },
   "GET /api/sandbox": { arrange: aSession, query: inQuery },
   "DELETE /api/sandbox": { arrange: aSession, query: inQuery },

