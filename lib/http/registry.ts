@@ -11,6 +11,7 @@ import * as sessions from "../sessions/contract.ts";
 import type { Contract } from "./contract.ts";
 
 const domains: readonly Readonly<Record<string, unknown>>[] = [
+  chat,
   keys,
   sessions,
   sandboxes,
