@@ -151,7 +151,7 @@ export async function startFakeVercel(rootDir: string): Promise<FakeVercel> {
     const inside = (value: string) => value.replaceAll(HOME, home);
     const child = spawn(command, args.map(inside), {
       cwd: home,
-      env: { PATH: process.env.PATH, HOME: home, ...env },
+      env: { ...process.env, HOME: home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       // As on the real machine, not in this process's group: a command may kill its own.
       detached: true,

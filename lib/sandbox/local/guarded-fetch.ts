@@ -26,6 +26,10 @@ export function createGuardedFetch(
       ...(options.signal ? [options.signal] : []),
     ]);
     const headers = new Headers(options.headers);
+    // How the message is framed and for whom it is, is not the command's to say.
+    for (const name of ["host", "connection", "content-length", "transfer-encoding"]) {
+      headers.delete(name);
+    }
     let method = (options.method ?? "GET").toUpperCase();
     let body = options.body;
     let url = new URL(address);
@@ -45,7 +49,7 @@ export function createGuardedFetch(
       if (answer.status === 303 || (answer.status < 303 && method === "POST")) {
         method = "GET";
         body = undefined;
-        for (const name of ["content-type", "content-length"]) headers.delete(name);
+        headers.delete("content-type");
       }
       url = next;
     }

@@ -31,6 +31,9 @@ const LAUNCH = `ulimit -c 0; ulimit -t ${CPU_SECONDS}
 if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL nice -n 10 "$@"; fi
 exec nice -n 10 "$@"`;
 
+/** Next's types want NODE_ENV in every environment; this one is to be empty. */
+const nothing = {} as NodeJS.ProcessEnv;
+
 export class Jail {
   readonly #child: ChildProcess;
   readonly #ready: Promise<Outcome>;
@@ -66,7 +69,7 @@ export class Jail {
     this.#ready = this.#next(START_TIMEOUT_MS);
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...argv], {
       cwd: settings.dir,
-      env: {},
+      env: nothing,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       serialization: "advanced",
     });
