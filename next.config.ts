@@ -8,8 +8,6 @@ const config: NextConfig = {
   // `npm run check` checks them, those of the tests included.
   typescript: { ignoreBuildErrors: true },
   serverExternalPackages: ["postgres", "just-bash", "pino"],
-  // `npm run check` checks the types, of the tests as well.
-  typescript: { ignoreBuildErrors: true },
 };
 
 // `next dev` starts a helper process with this same config; wrapped, the Workflow SDK would start

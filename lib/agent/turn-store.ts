@@ -54,6 +54,7 @@ const activeTurn = z.object({
   has_key: z.boolean(),
   created_at: z.string(),
   stop_requested: z.boolean(),
+  artist_id: z.string().nullable(),
   sandbox_state: z.unknown(),
   history: z.array(stored<UIMessage>()),
   steps: z.array(stored<StepResult>()),

@@ -180,6 +180,7 @@ language plpgsql set search_path = '' as $$
 declare
   v_turn public.turns;
   v_chat public.chats;
+  v_session public.sessions;
 begin
   select * into v_turn from public.turns where id = p_turn_id for update;
   if not found or coalesce(v_turn.run_id, p_run_id) <> p_run_id then
@@ -204,6 +205,7 @@ begin
     update public.api_keys set run_id = p_run_id where id = v_turn.key_id;
   end if;
 
+  select * into v_session from public.sessions where id = v_turn.session_id;
   return jsonb_build_object(
     'outcome', 'active',
     'account_id', v_turn.account_id,
@@ -217,7 +219,8 @@ begin
     'has_key', v_turn.key_id is not null,
     'created_at', public.iso_date(v_turn.created_at),
     'stop_requested', v_turn.stop_requested_at is not null,
-    'sandbox_state', (select sandbox_state from public.sessions where id = v_turn.session_id),
+    'artist_id', v_session.artist_id,
+    'sandbox_state', v_session.sandbox_state,
     'history', coalesce(v_turn.history, (
       select coalesce(jsonb_agg(
         jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)

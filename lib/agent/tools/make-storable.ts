@@ -12,6 +12,16 @@ export function makeStorable(value: JSONValue, env: Readonly<Record<string, stri
   return mapTexts(value, cleaner(secretsOf(env)));
 }
 
+/** NUL and half surrogate pairs, which only ever stand in JSON as escapes. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+
+/** The JSON text of what a model produced, fit for PostgreSQL and the same for every reader. */
+export function storableJson(value: object): string {
+  const text = JSON.stringify(value);
+  // What was parsed from JSON is JSON.
+  return UNSTORABLE.test(text) ? JSON.stringify(makeStorable(JSON.parse(text), {})) : text;
+}
+
 /** The header line of `AGENT_API_AUTH_HEADER`, and the bare credential in it. */
 function secretsOf(env: Readonly<Record<string, string>>): string[] {
   const header = env.AGENT_API_AUTH_HEADER ?? "";

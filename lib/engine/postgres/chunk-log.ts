@@ -192,14 +192,14 @@ export class ChunkLog {
     const rows = await this.#sql`
       with written as (
         insert into engine.chunks (stream, first_index, count, data, eof)
-        select w.stream, w.first_index, w.count, w.data, w.eof
+        select w.stream, w.first_index, w.count, w.data, w.eof = 1
         from unnest(
           ${batch.map(({ writer }) => writer.stream)}::uuid[],
           ${batch.map(({ writer }) => writer.runId)}::text[],
           ${batch.map(({ writer }) => writer.committed.length)}::int[],
           ${batch.map(({ chunks }) => chunks.length)}::int[],
           ${batch.map(({ chunks }) => chunks.join("\n"))}::text[],
-          ${batch.map(({ eof }) => eof)}::bool[]
+          ${batch.map(({ eof }) => Number(eof))}::int[]
         ) as w (stream, run_id, first_index, count, data, eof)
         join engine.runs r on r.run_id = w.run_id and r.owner = ${this.#owner}
         on conflict do nothing
