@@ -23,7 +23,7 @@ export type RunningNext = {
  * Starts one Next server process and waits until `GET /api/health` answers.
  *
  * @param options.output `collect` for `logs()`, `show` to pass the output through.
- * @throws Error with the end of the output when the server ends before it answers.
+ * @throws Error when the port is taken or the server ends before it answers.
  */
 export async function runNext(options: {
   mode: "dev" | "start";
@@ -57,7 +57,9 @@ export async function runNext(options: {
   let stopping = false;
   const stop = async () => {
     stopping = true;
-    if (alive(child)) {
+    // Asked politely, `next dev` leaves a reporting process behind for some seconds; it has nothing
+    // to finish that would be lost.
+    if (alive(child) && mode === "start") {
       child.kill("SIGTERM");
       // An open stream would hold a graceful end for as long as its reader likes.
       const patience = setTimeout(() => signalGroup(child, "SIGKILL"), 2_000);
@@ -65,14 +67,14 @@ export async function runNext(options: {
       clearTimeout(patience);
     }
     signalGroup(child, "SIGKILL");
+    await ended;
   };
 
   const url = `http://127.0.0.1:${port}`;
   if (!(await becomesHealthy(url, child))) {
     signalGroup(child, "SIGKILL");
-    throw new Error(
-      `The server ended (${await ended}) before it answered:\n${collected().slice(-4000)}`,
-    );
+    const output = options.output === "collect" ? `\n${collected().slice(-4000)}` : "";
+    throw new Error(`The server ended (${await ended}) before it answered.${output}`);
   }
   return {
     url,

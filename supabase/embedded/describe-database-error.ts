@@ -60,6 +60,10 @@ function statusOf(sqlState: string): number | undefined {
     "23505": 409,
     "25006": 405,
     "42P17": 500,
+    // The server shuts down or starts.
+    "57P01": 503,
+    "57P02": 503,
+    "57P03": 503,
     P0001: 400,
   };
   const byClass: Record<string, number> = {
@@ -77,7 +81,7 @@ function statusOf(sqlState: string): number | undefined {
     "53": 503,
     "54": 413,
     "55": 500,
-    "57": 503,
+    "57": 500,
     "58": 500,
     F0: 500,
     HV: 500,

