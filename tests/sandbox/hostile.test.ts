@@ -2,6 +2,7 @@
  * What a hostile command can do to the machine that runs it: nothing, while that machine goes on
  * answering. The commands of the local sandbox run beside the server, so this is about that one.
  */
+import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import {
@@ -13,6 +14,7 @@ import {
   readFile,
   rm,
   symlink,
+  utimes,
   writeFile,
 } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -226,7 +228,7 @@ describe("a command that takes the whole machine", () => {
       // A first command: what follows is about the attack, not about the start of a process.
       await shell("true");
       const { result, answers, slowest, tookMs } = await whileAnswering(() =>
-        shell(command, 3_000),
+        shell(command, 1_500),
       );
       expect(result.exitCode).not.toBe(0);
       expect(result.stderr).not.toBe("");
@@ -244,6 +246,29 @@ describe("a command that takes the whole machine", () => {
     expect(await shell(fill)).toMatchObject({ exitCode: 137, stdout: "" });
     expect(await shell("echo alive")).toMatchObject({ stdout: "alive\n" });
   });
+
+  // Elsewhere the kernel ends it when it has used up its CPU time, which takes minutes.
+  test.runIf(tiesToParent())(
+    "a process in an endless loop does not outlive its server",
+    async () => {
+      const code = `
+      import { createLocalProvider } from ${JSON.stringify(join(process.cwd(), "lib/sandbox/local/provider.ts"))};
+      const provider = createLocalProvider({ rootDir: process.argv[1], diskQuota: 1e6, allowedHosts: [] });
+      const sandbox = provider.open(await provider.provision(process.argv[2]));
+      await sandbox.run("true", { timeoutMs: 30_000, maxOutputChars: 10 });
+      process.send("looping");
+      await sandbox.run("awk 'BEGIN { for (;;) for (;;) x++ }'", { timeoutMs: 600_000, maxOutputChars: 10 });`;
+      const id = randomUUID();
+      const argv = ["--input-type=module", "-e", code, join(dir, "sandboxes"), id];
+      const server = spawn(process.execPath, argv, {
+        stdio: ["ignore", "inherit", "inherit", "ipc"],
+      });
+      expect(await once(server, "message")).toEqual(["looping", undefined]);
+      await findJail(id);
+      server.kill("SIGKILL");
+      await expect.poll(() => findJail(id).catch(() => "gone"), { timeout: 20_000 }).toBe("gone");
+    },
+  );
 
   test("many at once leave room for the commands of others", async () => {
     const states = await Promise.all(
@@ -310,6 +335,14 @@ describe("the disk quota", () => {
     await expect(sandbox.writeFile("a.bin", new Uint8Array(2 * MIB))).rejects.toMatchObject({
       code: "no_space",
     });
+  });
+
+  test("what a killed command left half written is not counted for ever", async () => {
+    const left = join(home(), ".just-bash-write-0123456789abcdef");
+    await writeFile(left, new Uint8Array(DISK_QUOTA));
+    await utimes(left, new Date(), new Date(Date.now() - 3_600_000));
+    await sandbox.writeFile("a.bin", new Uint8Array(2 * MIB));
+    expect(await shell("ls -A")).toMatchObject({ stdout: "a.bin\n" });
   });
 
   test("counts files and folders as well as bytes", async () => {
@@ -485,6 +518,11 @@ async function bytesOnDisk(folder: string): Promise<number> {
     if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).size;
   }
   return bytes;
+}
+
+/** Whether the system can end a process together with its parent. */
+function tiesToParent(): boolean {
+  return spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0;
 }
 
 /** The flags and the environment of the process that runs a session's commands. */

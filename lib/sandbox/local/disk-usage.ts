@@ -3,8 +3,12 @@
  * costs nothing to keep; the folder is walked only when that bound meets the limit. Deletions, and
  * writes of another server process on the same session, are found by that walk.
  */
-import { lstat, opendir } from "node:fs/promises";
+import { lstat, opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
+
+/** Where the shell writes before it renames; what is left of one is of a command that was killed. */
+const UNFINISHED = /^\.just-bash-write-/;
+const LONGEST_WRITE_MS = 60_000;
 
 export class DiskUsage {
   readonly #root: string;
@@ -43,15 +47,19 @@ export class DiskUsage {
         files += 1;
         const path = join(folder, entry.name);
         if (entry.isDirectory()) folders.push(path);
-        // A file that vanishes under the walk takes no space.
-        else
-          bytes += await lstat(path).then(
-            ({ size }) => size,
-            () => 0,
-          );
+        else bytes += await sizeOf(path, entry.name);
       }
     }
     this.#bytes = bytes;
     this.#files = files;
   }
+}
+
+async function sizeOf(path: string, name: string): Promise<number> {
+  // A file that vanishes under the walk takes no space.
+  const file = await lstat(path).catch(() => undefined);
+  if (!file) return 0;
+  if (!UNFINISHED.test(name) || Date.now() - file.mtimeMs < LONGEST_WRITE_MS) return file.size;
+  await rm(path, { force: true });
+  return 0;
 }
