@@ -31,6 +31,12 @@ const schema = z.object({
   SUPABASE_SECRET_KEY: z.string().min(1),
   DATABASE_URL: z.string().min(1).optional(),
 
+  /** Requests a minute, held in the database; 0 is no limit. No person meets the defaults. */
+  ACCOUNT_RATE_LIMIT: z.coerce.number().int().min(0).default(6_000),
+  ADDRESS_RATE_LIMIT: z.coerce.number().int().min(0).default(12_000),
+  /** Proxies in front that append to `x-forwarded-for`: the caller is this many from its end. */
+  TRUSTED_PROXIES: z.coerce.number().int().min(1).default(1),
+
   /** Keys the HMAC of API keys and codes, and derives the encryption key of run state. */
   API_KEY_SECRET: z.string().min(32),
 

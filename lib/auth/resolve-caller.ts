@@ -18,6 +18,23 @@ export interface Resolved {
   readonly caller: Caller;
   /** Told apart from a failed authentication because it comes after the schema's faults. */
   readonly denied: AppError | null;
+  readonly rate: RateVerdict | null;
+}
+
+/** Too many requests; nothing else was found out. */
+export interface Limited {
+  readonly limited: RateVerdict;
+}
+
+/** One request into a bucket that leaks `limit` a minute; times are seconds. */
+const rate = z.object({
+  limit: z.number(),
+  remaining: z.number(),
+  reset: z.number(),
+  retry_after: z.number().nullable(),
+});
+export interface RateVerdict extends z.output<typeof rate> {
+  readonly by: "account" | "address";
 }
 
 const access = z.object({
@@ -25,47 +42,70 @@ const access = z.object({
   organization: z.boolean().nullable(),
   artist: z.boolean().nullable(),
 });
-const keyAnswer = z
-  .object({
-    account_id: z.string(),
-    key_id: z.string(),
-    scope: z.enum(["full", "run"]),
-    run_id: z.string().nullable(),
-    access,
-  })
-  .nullable();
-const emailAnswer = z.object({ account_id: z.string(), access });
+const limited = z.object({
+  outcome: z.literal("limited"),
+  by: z.enum(["account", "address"]),
+  rate,
+});
+const knownEmail = z.object({
+  outcome: z.literal("known"),
+  account_id: z.string(),
+  rate: rate.nullable(),
+  access,
+});
+const knownKey = knownEmail.extend({
+  key_id: z.string(),
+  scope: z.enum(["full", "run"]),
+  run_id: z.string().nullable(),
+});
+const emailAnswer = z.discriminatedUnion("outcome", [limited, knownEmail]);
+const keyAnswer = z.discriminatedUnion("outcome", [
+  limited,
+  z.object({ outcome: z.literal("unknown") }),
+  knownKey,
+]);
 
+/** @param address of the caller, for its limit; null where it cannot be known */
 export async function resolveCaller(
   credential: Credential,
   named: NamedAccounts,
-): Promise<Resolved | AppError> {
+  address: string | null,
+): Promise<Resolved | Limited | AppError> {
   const asked = {
     p_account_id: named.account,
     p_organization_id: named.organization,
     p_artist_id: named.artist,
+    p_address: address,
+    p_address_limit: config().ADDRESS_RATE_LIMIT,
+    p_account_limit: config().ACCOUNT_RATE_LIMIT,
   };
   if (credential.kind === "key") {
     const hash = hashKey(credential.raw, config().API_KEY_SECRET);
     const found = await rpc("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
-    if (found === null || isRaised(found)) return unauthorized;
+    if (isRaised(found) || found.outcome === "unknown") return unauthorized;
+    if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
     const { key_id: keyId, scope, run_id: runId } = found;
     return resolved(found, named, { kind: "key", keyId, scope, runId });
   }
   const { token, email } = credential;
   const found = await rpc("authenticate_email", { p_email: email, ...asked }, emailAnswer);
   if (isRaised(found)) return unauthorized;
+  if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
   return resolved(found, named, { kind: "bearer", token, email });
 }
 
 function resolved(
-  found: z.output<typeof emailAnswer>,
+  found: z.output<typeof knownEmail>,
   named: NamedAccounts,
   credential: Caller["credential"],
 ): Resolved {
   const ownerId = found.account_id;
   const accountId = found.access.account === true && named.account ? named.account : ownerId;
-  return { caller: { accountId, ownerId, credential }, denied: denial(found.access) };
+  return {
+    caller: { accountId, ownerId, credential },
+    denied: denial(found.access),
+    rate: found.rate && { by: "account", ...found.rate },
+  };
 }
 
 function denial(verdicts: z.output<typeof access>): AppError | null {

@@ -139,7 +139,7 @@ function failures(contract: Contract): ZodOpenApiResponsesObject {
 /** What the wrapper can answer for this contract, and what the contract adds. */
 function errorCodes(contract: Contract): ErrorCode[] {
   const codes = new Set<ErrorCode>(["internal"]);
-  if (contract.auth !== "none") codes.add("unauthorized").add("unavailable");
+  if (contract.auth !== "none") codes.add("unauthorized").add("rate_limited").add("unavailable");
   if (contract.params || contract.query || contract.body) codes.add("invalid_request");
   if (contract.body) codes.add("invalid_json").add("payload_too_large");
   if (contract.accountAccess || contract.organizationAccess || contract.runKey === false) {

@@ -1,13 +1,13 @@
 /**
  * Joins a contract to its use case. The wrapper does what every endpoint shares, in the order of
- * decisions, section 1: request id, authentication, body size, JSON, schema, access; then the
- * handler; then the error family, the headers, the check of the response and one log line.
+ * decisions, section 1: request id, limits, authentication, body size, JSON, schema, access; then
+ * the handler; then the error family, the headers, the check of the response and one log line.
  */
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Caller } from "../auth/caller.ts";
 import { readCredential } from "../auth/read-credential.ts";
-import { resolveCaller } from "../auth/resolve-caller.ts";
+import { type RateVerdict, resolveCaller } from "../auth/resolve-caller.ts";
 import { IdentityProviderUnavailable } from "../auth/verify-bearer.ts";
 import { config } from "../config.ts";
 import { DatabaseUnavailable } from "../db/unavailable.ts";
@@ -16,6 +16,7 @@ import { type AppError, appError, isAppError } from "./app-error.ts";
 import type { AccessField, Contract } from "./contract.ts";
 import { errorResponse } from "./error-response.ts";
 import { type RawInput, validator } from "./parse-input.ts";
+import { addRateHeaders, addressOf, tooManyRequests } from "./rate-limit.ts";
 import { readBody } from "./read-body.ts";
 import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
@@ -67,7 +68,7 @@ export function route<const C extends Contract, const R extends AppError | Respo
   return async (request, context) => {
     const started = performance.now();
     const requestId = requestIdOf(request.headers);
-    const trace: Trace = { log: log().child({ requestId }), accountId: undefined };
+    const trace: Trace = { log: log().child({ requestId }), accountId: undefined, rate: null };
     let response: Response;
     let cause: unknown;
     try {
@@ -82,6 +83,7 @@ export function route<const C extends Contract, const R extends AppError | Respo
       );
     }
     const finished = withSharedHeaders(response, requestId, contract.auth !== "none");
+    if (trace.rate) addRateHeaders(finished.headers, trace.rate);
     logRequest(trace, contract, finished.status, performance.now() - started, cause);
     return finished;
   };
@@ -90,6 +92,7 @@ export function route<const C extends Contract, const R extends AppError | Respo
 interface Trace {
   readonly log: Logger;
   accountId: string | undefined;
+  rate: RateVerdict | null;
 }
 
 const clientGone = appError("invalid_request", "The client closed the request");
@@ -137,13 +140,18 @@ function pipeline<C extends Contract>(
       const bodyValue = body && !isAppError(body) ? body.value : undefined;
       const nameOf = (field: AccessField | undefined) =>
         field ? uuidIn(field.in === "body" ? bodyValue : query, field.field) : null;
-      const resolved = await resolveCaller(credential, {
+      const named = {
         account: nameOf(contract.accountAccess),
         organization: nameOf(contract.organizationAccess),
         artist: nameOf(contract.artistAccess),
-      });
+      };
+      const resolved = await resolveCaller(credential, named, addressOf(request.headers));
       if (isAppError(resolved)) return resolved;
-      ({ caller, denied } = resolved);
+      if ("limited" in resolved) {
+        trace.rate = resolved.limited;
+        return tooManyRequests(resolved.limited);
+      }
+      ({ caller, denied, rate: trace.rate } = resolved);
       trace.accountId = caller.accountId;
       if (contract.runKey === false && isRunKey(caller)) {
         return appError("forbidden", "This key cannot be used here");

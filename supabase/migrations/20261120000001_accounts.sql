@@ -1,5 +1,5 @@
--- Accounts, organizations, API keys, and the one question that every request asks first:
--- who is this, and may they act for that account?
+-- Accounts, organizations, API keys, and the questions that every request asks first, in one call:
+-- who is this, how much have they asked, and may they act for that account?
 
 -- Nothing in this schema is for the public key: every table has row level security and no policy,
 -- and tables and functions that later migrations create are closed from the start.
@@ -135,23 +135,82 @@ begin
 end
 $$;
 
--- Null for a key that is unknown, revoked or expired, told apart by nobody.
+-- How full each caller's bucket is, as the moment when it will be empty again. Unlogged: a write
+-- costs no disk, and what a crash forgets is a minute of counting.
+create unlogged table public.rate_limits (
+  bucket text primary key,
+  empty_at timestamptz not null
+) with (fillfactor = 50);
+
+alter table public.rate_limits enable row level security;
+revoke all on public.rate_limits from anon, authenticated;
+grant all on public.rate_limits to service_role;
+
+-- One request into a bucket that holds p_per_minute of them and leaks as many a minute. Refused
+-- requests do not count. `retry_after` is null when it is let through; times are seconds.
+create function public.take_from_bucket(p_bucket text, p_per_minute integer) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  step constant interval := interval '1 minute' / p_per_minute;
+  at constant timestamptz := clock_timestamp();
+  latest constant timestamptz := at + interval '1 minute';
+  empty timestamptz;
+  wait interval;
+begin
+  insert into public.rate_limits as b (bucket, empty_at) values (p_bucket, at + step)
+  on conflict (bucket) do update set empty_at = greatest(b.empty_at, at) + step
+    where greatest(b.empty_at, at) + step <= latest
+  returning b.empty_at into empty;
+  if not found then
+    select b.empty_at into empty from public.rate_limits b where b.bucket = p_bucket;
+    wait := empty + step - latest;
+  end if;
+  -- Buckets that are empty again are as good as none.
+  if random() < 0.001 then
+    delete from public.rate_limits where bucket in (
+      select b.bucket from public.rate_limits b
+      where b.empty_at < at limit 1000 for update skip locked
+    );
+  end if;
+  return jsonb_build_object(
+    'limit', p_per_minute,
+    'remaining', greatest(0, floor(extract(epoch from latest - empty) / extract(epoch from step))),
+    'reset', ceil(extract(epoch from empty - at)),
+    -- Not greatest() alone: it passes over a null.
+    'retry_after', case when wait is not null then greatest(1, ceil(extract(epoch from wait))) end
+  );
+end
+$$;
+
+-- The outcomes of an authentication: `limited` (by address or by account), `unknown`, `known`.
+-- A key that is unknown, revoked or expired is `unknown`, told apart by nobody. A limit of 0 is none.
 create function public.authenticate_key(
   p_hash text,
   p_account_id uuid default null,
   p_organization_id uuid default null,
-  p_artist_id uuid default null
+  p_artist_id uuid default null,
+  p_address text default null,
+  p_address_limit integer default 0,
+  p_account_limit integer default 0
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   k public.api_keys;
+  taken jsonb;
 begin
+  if p_address is not null and p_address_limit > 0 then
+    taken := public.take_from_bucket('address:' || p_address, p_address_limit);
+    if taken ->> 'retry_after' is not null then
+      return jsonb_build_object('outcome', 'limited', 'by', 'address', 'rate', taken);
+    end if;
+  end if;
+
   select * into k from public.api_keys
   where hash = p_hash
     and (revoked_at is null or revoked_at > now())
     and (expires_at is null or expires_at > now());
   if not found then
-    return null;
+    return jsonb_build_object('outcome', 'unknown');
   end if;
 
   -- At most one write a minute; whoever finds the row locked leaves it to the other.
@@ -164,13 +223,33 @@ begin
     );
   end if;
 
+  return jsonb_build_object('key_id', k.id, 'scope', k.scope, 'run_id', k.run_id)
+    || public.admit_account(k.account_id, k.scope = 'full',
+      p_account_id, p_organization_id, p_artist_id, p_account_limit);
+end
+$$;
+
+-- What both ways of authentication end with: the account's own limit, then its verdicts.
+create function public.admit_account(
+  p_own uuid, p_may_switch boolean,
+  p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_account_limit integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  taken jsonb;
+begin
+  if p_account_limit > 0 then
+    taken := public.take_from_bucket('account:' || p_own, p_account_limit);
+    if taken ->> 'retry_after' is not null then
+      return jsonb_build_object('outcome', 'limited', 'by', 'account', 'rate', taken);
+    end if;
+  end if;
   return jsonb_build_object(
-    'account_id', k.account_id,
-    'key_id', k.id,
-    'scope', k.scope,
-    'run_id', k.run_id,
+    'outcome', 'known',
+    'account_id', p_own,
+    'rate', taken,
     'access', public.access_verdicts(
-      k.account_id, k.scope = 'full', p_account_id, p_organization_id, p_artist_id)
+      p_own, p_may_switch, p_account_id, p_organization_id, p_artist_id)
   );
 end
 $$;
@@ -201,31 +280,25 @@ create function public.authenticate_email(
   p_email text,
   p_account_id uuid default null,
   p_organization_id uuid default null,
-  p_artist_id uuid default null
+  p_artist_id uuid default null,
+  p_address text default null,
+  p_address_limit integer default 0,
+  p_account_limit integer default 0
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  own uuid := public.account_of_email(p_email);
+  taken jsonb;
 begin
-  return jsonb_build_object(
-    'account_id', own,
-    'access', public.access_verdicts(own, true, p_account_id, p_organization_id, p_artist_id)
-  );
+  if p_address is not null and p_address_limit > 0 then
+    taken := public.take_from_bucket('address:' || p_address, p_address_limit);
+    if taken ->> 'retry_after' is not null then
+      return jsonb_build_object('outcome', 'limited', 'by', 'address', 'rate', taken);
+    end if;
+  end if;
+  return public.admit_account(public.account_of_email(p_email), true,
+    p_account_id, p_organization_id, p_artist_id, p_account_limit);
 end
 $$;
 
-revoke execute on function
-  public.may_act_for(uuid, uuid),
-  public.access_verdicts(uuid, boolean, uuid, uuid, uuid),
-  public.authenticate_key(text, uuid, uuid, uuid),
-  public.account_of_email(text),
-  public.authenticate_email(text, uuid, uuid, uuid)
-from public, anon, authenticated;
-
-grant execute on function
-  public.may_act_for(uuid, uuid),
-  public.access_verdicts(uuid, boolean, uuid, uuid, uuid),
-  public.authenticate_key(text, uuid, uuid, uuid),
-  public.account_of_email(text),
-  public.authenticate_email(text, uuid, uuid, uuid)
-to service_role;
+revoke execute on all functions in schema public from public, anon, authenticated;
+grant execute on all functions in schema public to service_role;

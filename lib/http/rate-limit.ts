@@ -1,0 +1,37 @@
+/** Limits by address and by account, counted in the database. Decisions, section 1. */
+import ipaddr from "ipaddr.js";
+import type { RateVerdict } from "../auth/resolve-caller.ts";
+import { config } from "../config.ts";
+import { type AppError, appError } from "./app-error.ts";
+
+/**
+ * Whom an address limit counts: an IPv4 address, or the /64 that one IPv6 customer has; null where
+ * no proxy has said it, and for this machine itself.
+ */
+export function addressOf(headers: Headers): string | null {
+  const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
+  const text = hops.at(-config().TRUSTED_PROXIES)?.trim() ?? "";
+  if (!ipaddr.isValid(text)) return null;
+  const address = ipaddr.process(text);
+  if (address.range() === "loopback") return null;
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return `${address.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(":")}::/64`;
+}
+
+/** The fields of the IETF draft `draft-ietf-httpapi-ratelimit-headers`. */
+export function addRateHeaders(
+  headers: Headers,
+  { by, limit, remaining, reset }: RateVerdict,
+): void {
+  headers.set("ratelimit", `"${by}";r=${remaining};t=${reset}`);
+  headers.set("ratelimit-policy", `"${by}";q=${limit};w=60`);
+}
+
+export function tooManyRequests({ retry_after }: RateVerdict): AppError {
+  return appError("rate_limited", "Too many requests", {
+    headers: { "retry-after": String(retry_after ?? 1) },
+  });
+}
