@@ -135,11 +135,11 @@ begin
 end
 $$;
 
--- How full each caller's bucket is, as the moment when it will be empty again. Unlogged: a write
--- costs no disk, and what a crash forgets is a minute of counting.
+-- How full each caller's bucket is, as the moment (seconds since 1970) when it will be empty again.
+-- Unlogged: a write costs no disk, and what a crash forgets is a minute of counting.
 create unlogged table public.rate_limits (
   bucket text primary key,
-  empty_at timestamptz not null
+  empty_at double precision not null
 ) with (fillfactor = 50);
 
 alter table public.rate_limits enable row level security;
@@ -151,33 +151,37 @@ grant all on public.rate_limits to service_role;
 create function public.take_from_bucket(p_bucket text, p_per_minute integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  step constant interval := interval '1 minute' / p_per_minute;
-  at constant timestamptz := clock_timestamp();
-  latest constant timestamptz := at + interval '1 minute';
-  empty timestamptz;
-  wait interval;
+  step constant double precision := 60.0 / p_per_minute;
+  at constant double precision := date_part('epoch', clock_timestamp());
+  empty double precision;
+  wait double precision;
 begin
-  insert into public.rate_limits as b (bucket, empty_at) values (p_bucket, at + step)
-  on conflict (bucket) do update set empty_at = greatest(b.empty_at, at) + step
-    where greatest(b.empty_at, at) + step <= latest
+  -- Nearly always the row is there: an update is cheaper than an insert that conflicts.
+  update public.rate_limits b set empty_at = greatest(b.empty_at, at) + step
+  where b.bucket = p_bucket and greatest(b.empty_at, at) + step <= at + 60
   returning b.empty_at into empty;
   if not found then
-    select b.empty_at into empty from public.rate_limits b where b.bucket = p_bucket;
-    wait := empty + step - latest;
-  end if;
-  -- Buckets that are empty again are as good as none.
-  if random() < 0.001 then
-    delete from public.rate_limits where bucket in (
-      select b.bucket from public.rate_limits b
-      where b.empty_at < at limit 1000 for update skip locked
-    );
+    insert into public.rate_limits as b (bucket, empty_at) values (p_bucket, at + step)
+    on conflict (bucket) do update set empty_at = greatest(b.empty_at, at) + step
+      where greatest(b.empty_at, at) + step <= at + 60
+    returning b.empty_at into empty;
+    if not found then
+      select b.empty_at into empty from public.rate_limits b where b.bucket = p_bucket;
+      wait := greatest(1, ceil(empty + step - at - 60));
+    end if;
+    -- Newcomers tidy up, now and then: buckets that are empty again are as good as none.
+    if random() < 0.01 then
+      delete from public.rate_limits where bucket in (
+        select b.bucket from public.rate_limits b
+        where b.empty_at < at limit 1000 for update skip locked
+      );
+    end if;
   end if;
   return jsonb_build_object(
     'limit', p_per_minute,
-    'remaining', greatest(0, floor(extract(epoch from latest - empty) / extract(epoch from step))),
-    'reset', ceil(extract(epoch from empty - at)),
-    -- Not greatest() alone: it passes over a null.
-    'retry_after', case when wait is not null then greatest(1, ceil(extract(epoch from wait))) end
+    'remaining', greatest(0, floor((at + 60 - empty) / step)),
+    'reset', ceil(empty - at),
+    'retry_after', wait
   );
 end
 $$;
