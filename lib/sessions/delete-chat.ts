@@ -1,7 +1,11 @@
+import { stopTurn } from "@/lib/chat/stop-turn.ts";
 import { type AppError, isAppError } from "@/lib/http/app-error.ts";
 import { removeChat, selectChat } from "./store.ts";
 
-/** Deletes a chat with its messages. Errors: 404 `Session not found`, 404 `Chat not found`. */
+/**
+ * Deletes a chat with its messages; its run ends first.
+ * Errors: 404 `Session not found`, 404 `Chat not found`.
+ */
 export async function deleteChat(input: {
   readonly accountId: string;
   readonly sessionId: string;
@@ -10,6 +14,10 @@ export async function deleteChat(input: {
   const { accountId, sessionId, chatId } = input;
   const found = await selectChat(accountId, sessionId, chatId);
   if (isAppError(found)) return found;
+  if (found.activeStreamId !== null) {
+    const stopped = await stopTurn(accountId, chatId);
+    if (isAppError(stopped)) return stopped;
+  }
   const removed = await removeChat(accountId, sessionId, chatId);
   return isAppError(removed) ? removed : undefined;
 }

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { isRaised, rpc } from "@/lib/db/query.ts";
+import { rpcText } from "@/lib/db/rpc-text.ts";
 import { type AppError, appError } from "@/lib/http/app-error.ts";
 import type { SandboxState } from "@/lib/sandbox/sandbox.ts";
 import { statusOfStored, storedSandbox } from "@/lib/sandboxes/stored-sandbox.ts";
@@ -207,12 +208,12 @@ export async function selectChatBody(
   sessionId: string,
   chatId: string,
 ): Promise<string | AppError> {
-  const [answer] = await call(
-    "get_chat_body",
-    { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
-    z.tuple([z.union([z.object({ body: z.string() }).transform((row) => row.body), missing])]),
-  );
-  return answer;
+  const text = await rpcText("get_chat_body", {
+    p_account_id: accountId,
+    p_session_id: sessionId,
+    p_chat_id: chatId,
+  });
+  return text.startsWith("{") ? text : missing.parse({ missing: text });
 }
 
 export function updateChatFields(

@@ -55,11 +55,17 @@ export class FunctionCaller {
     const given = keysOf(body);
     const matching = candidates.filter((candidate) => given && accepts(candidate, given));
     const [signature, other] = matching;
-    if (given === undefined || signature === undefined || other !== undefined) {
+    const asText = request.headers.get("accept") === "text/plain";
+    if (
+      given === undefined ||
+      signature === undefined ||
+      other !== undefined ||
+      (asText && signature.returns !== "value")
+    ) {
       const { method, headers, url } = request;
       return general(new Request(url, { method, headers, body }));
     }
-    return this.#call(name, signature, given, body);
+    return this.#call(name, signature, given, body, asText);
   }
 
   #calledFunction(request: Request): string | undefined {
@@ -68,7 +74,7 @@ export class FunctionCaller {
     const bearer = headers.get("authorization");
     if (bearer !== null && bearer !== `Bearer ${this.#secretKey}`) return undefined;
     const accept = headers.get("accept") ?? "*/*";
-    if (accept !== "*/*" && accept !== "application/json") return undefined;
+    if (!["*/*", "application/json", "text/plain"].includes(accept)) return undefined;
     if (headers.has("prefer") || (headers.get("content-profile") ?? "public") !== "public") {
       return undefined;
     }
@@ -80,6 +86,7 @@ export class FunctionCaller {
     signature: Signature,
     given: string[],
     body: string,
+    asText: boolean,
   ): Promise<Response> {
     const fields = given.map((key) => {
       const type = signature.argTypes[signature.argNames.indexOf(key)];
@@ -93,7 +100,7 @@ export class FunctionCaller {
         : `json_to_record($1::text::json) as args(${fields.join(", ")})`;
     const statement = {
       nothing: `select null as answer from ${source}, lateral ${call} result`,
-      value: `select to_json(result.value)::text as answer
+      value: `select ${asText ? "result.value" : "to_json(result.value)"}::text as answer
               from ${source}, lateral (select ${call} as value) result`,
       row: `select row_to_json(result)::text as answer from ${source}, lateral ${call} result`,
       rows: `select coalesce(json_agg(result), '[]')::text as answer
@@ -104,6 +111,7 @@ export class FunctionCaller {
         prepare: true,
       });
       if (signature.returns === "nothing") return new Response(null, { status: 204 });
+      if (asText) return text(row?.answer ?? "");
       return json(200, row?.answer ?? "null");
     } catch (error) {
       return failure(error);
@@ -195,6 +203,11 @@ function failure(error: unknown): Response {
   const statuses: Record<string, number> = { "42501": 403, "42883": 404, "42P01": 404 };
   const body = JSON.stringify({ code, message, details: detail ?? null, hint: hint ?? null });
   return json(statuses[code] ?? 400, body);
+}
+
+/** As PostgREST: a single value that is asked for as text comes as it is. */
+function text(value: string): Response {
+  return new Response(value, { headers: { "content-type": "text/plain; charset=utf-8" } });
 }
 
 function json(status: number, text: string): Response {

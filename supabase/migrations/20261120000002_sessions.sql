@@ -335,10 +335,14 @@ begin
 end
 $$;
 
--- The whole body of GET /api/sessions/{sessionId}/chats/{chatId}, as text that is sent as it is:
--- a chat of 1,000 messages parsed and printed again at each layer costs many times the query.
+-- PostgREST sends a value of this type as it is to whoever accepts text/plain.
+create domain public."text/plain" as text;
+
+-- The whole body of GET /api/sessions/{sessionId}/chats/{chatId}, or which of the two is missing.
+-- It is sent as it is: a chat of 1,000 messages taken apart and printed again at each layer costs
+-- many times the query. Text and not json, which would be read once more.
 create function public.get_chat_body(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
-returns table (missing text, body text)
+returns public."text/plain"
 language plpgsql stable set search_path = '' as $$
 declare
   v_chat public.chats;
@@ -346,23 +350,23 @@ begin
   select * into v_chat from public.chats
   where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
   if not found then
-    missing := public.missing_of_chat(p_account_id, p_session_id);
-    return next;
-    return;
+    return public.missing_of_chat(p_account_id, p_session_id);
   end if;
-  select '{"chat":' || public.chat_json(v_chat)::text
-    || ',"isStreaming":' || case when public.active_stream_id(v_chat) is null then 'false' else 'true' end
-    || ',"messages":[' || coalesce(string_agg(
-      '{"id":' || to_json(m.id)::text
-      || ',"role":"' || m.role
-      || '","parts":' || m.parts::text
-      || case when m.metadata is null then '' else ',"metadata":' || m.metadata::text end
-      || ',"createdAt":"' || to_char(m.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-      || '"}',
-      ',' order by m.created_at, m.id), '')
-    || ']}'
-  into body
-  from public.messages m where m.chat_id = p_chat_id;
-  return next;
+  return (
+    select concat(
+      '{"chat":', public.chat_json(v_chat),
+      ',"isStreaming":', to_json(public.active_stream_id(v_chat) is not null),
+      ',"messages":[',
+      string_agg(
+        concat(
+          '{"id":', to_json(m.id),
+          ',"role":', to_json(m.role),
+          ',"parts":', m.parts,
+          ',"metadata":' || m.metadata::text,
+          ',"createdAt":', to_json(public.iso_date(m.created_at)),
+          '}'),
+        ',' order by m.created_at, m.id),
+      ']}')
+    from public.messages m where m.chat_id = p_chat_id);
 end
 $$;
