@@ -52,6 +52,8 @@ export class Jail {
       ...[
         code,
         join(root, "package.json"),
+        // Both, where one is a link to the other: modules are looked up here and loaded there.
+        join(root, "node_modules"),
         realpathSync(join(root, "node_modules")),
         settings.dir,
       ].map((path) => `--allow-fs-read=${path}`),
