@@ -1,4 +1,5 @@
 import { type Config, config } from "../config.ts";
+import { sandboxProvider } from "../sandbox/provider.ts";
 
 export interface Part {
   readonly name: "database" | "identity" | "durableRuns" | "sandbox" | "model";
@@ -12,7 +13,7 @@ export function listParts(): Part[] {
     { name: "database", adapter: settings.EMBEDDED_SUPABASE ? "embedded" : "supabase" },
     { name: "identity", adapter: identityAdapter(settings) },
     { name: "durableRuns", adapter: settings.DATABASE_URL ? "postgres" : "vercel" },
-    { name: "sandbox", adapter: usesVercelSandbox(settings) ? "vercel" : "local" },
+    { name: "sandbox", adapter: sandboxProvider().name },
     { name: "model", adapter: modelAdapter(settings) },
   ];
 }
@@ -21,9 +22,6 @@ function identityAdapter(settings: Config): string {
   if (settings.OIDC_ISSUER) return "oidc";
   return settings.EMBEDDED_SUPABASE ? "embedded" : "supabase";
 }
-
-const usesVercelSandbox = (settings: Config): boolean =>
-  Boolean(settings.VERCEL_TOKEN || settings.VERCEL_OIDC_TOKEN);
 
 function modelAdapter(settings: Config): string {
   if (settings.AI_GATEWAY_API_KEY) return "gateway";

@@ -1,6 +1,6 @@
 /** Which sandbox this server uses: Vercel's when it is configured, else the one on this machine. */
 import { join } from "node:path";
-import { config } from "@/lib/config.ts";
+import { config } from "../config.ts";
 import { createLocalProvider } from "./local/provider.ts";
 import type { SandboxProvider } from "./sandbox.ts";
 import { createVercelProvider } from "./vercel/provider.ts";
