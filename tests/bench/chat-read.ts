@@ -1,0 +1,84 @@
+/** What it costs to read a chat of 1,000 messages: the endpoint against the query under it. */
+import postgres from "postgres";
+import { newChat } from "./chat-client.ts";
+import { type Bench, type BenchContext, median, report, timed } from "./context.ts";
+
+const MESSAGES = 1_000;
+const ROUNDS = 60;
+const WARM_UP = 15;
+
+export const benchChatRead: Bench = async (context) => {
+  const sql = postgres(context.databaseUrl, { max: 1 });
+  try {
+    const { sessionId, chatId } = await newChat(context);
+    const path = `/api/sessions/${sessionId}/chats/${chatId}`;
+    const rows = () => sql`
+      select id, role, parts, metadata, created_at from messages
+      where chat_id = ${chatId} order by created_at, id`;
+    const body = () => sql`
+      select get_chat_body(account_id, session_id, id) from chats where id = ${chatId}`;
+
+    const empty = await side(() => read(context, path), rows);
+    report("chat without messages: GET against the query", "ms", ...empty);
+
+    await fill(sql, chatId);
+    const size = (await read(context, path)).length;
+    const what = `chat of ${MESSAGES} messages, ${(size / 1e6).toFixed(1)} MB`;
+    report(
+      `${what}: GET against the query`,
+      "ms",
+      ...(await side(() => read(context, path), rows)),
+    );
+    report(`${what}: of which the database's function`, "ms", ...(await side(body, rows)));
+    const identity = () => read(context, path, { "accept-encoding": "identity" });
+    report(`${what}: GET without gzip`, "ms", ...(await side(identity, rows)));
+  } finally {
+    await sql.end();
+  }
+};
+
+/** Medians of both, taken in turns, so that what else the machine does falls on both alike. */
+async function side(
+  ours: () => Promise<unknown>,
+  bare: () => Promise<unknown>,
+): Promise<[number, number]> {
+  const [our, their]: [number[], number[]] = [[], []];
+  for (let round = -WARM_UP; round < ROUNDS; round++) {
+    const times = [await timed(ours), await timed(bare)] as const;
+    if (round < 0) continue;
+    our.push(times[0]);
+    their.push(times[1]);
+  }
+  return [median(our), median(their)];
+}
+
+async function read(
+  { url, key }: BenchContext,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const response = await fetch(url + path, { headers: { "x-api-key": key, ...headers } });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.text();
+}
+
+/** Questions of a line, answers with a tool call, its output and a paragraph. */
+async function fill(sql: postgres.Sql, chatId: string): Promise<void> {
+  const call = { type: "tool-bash", toolCallId: "call_1", state: "output-available" };
+  const output = { exitCode: 0, stdout: "total 12\n".repeat(30), stderr: "", truncated: false };
+  const answer = [
+    { type: "step-start" },
+    { ...call, input: { command: "ls -la" }, output },
+    { type: "text", text: 'The folder holds "three" files – as said.\n'.repeat(12), state: "done" },
+  ];
+  const question = [{ type: "text", text: "What is in the folder now?" }];
+  const usage = { inputTokens: 900, outputTokens: 120, totalTokens: 1020 };
+  const metadata = { modelId: "embedded/rules", usage, durationMs: 42, finishReason: "stop" };
+  await sql`
+    insert into messages (chat_id, id, role, parts, metadata)
+    select ${chatId}::uuid, gen_random_uuid()::text,
+      case when n % 2 = 0 then 'user' else 'assistant' end,
+      case when n % 2 = 0 then ${sql.json(question)}::jsonb else ${sql.json(answer)}::jsonb end,
+      case when n % 2 = 1 then ${sql.json(metadata)}::jsonb end
+    from generate_series(1, ${MESSAGES}::int) n`;
+}
