@@ -7,7 +7,7 @@ const config: NextConfig = {
   poweredByHeader: false,
   // `npm run check` checks them, those of the tests included.
   typescript: { ignoreBuildErrors: true },
-  serverExternalPackages: ["postgres", "just-bash", "pino", "@vercel/sandbox"],
+  serverExternalPackages: ["postgres", "just-bash", "pino"],
 };
 
 // `next dev` starts a helper process with this same config; wrapped, the Workflow SDK would start
