@@ -7,7 +7,12 @@ import { z } from "zod";
 const list = z
   .string()
   .optional()
-  .transform((text) => (text ?? "").split(",").map((item) => item.trim()).filter(Boolean));
+  .transform((text) =>
+    (text ?? "")
+      .split(",")
+      .map((item) => item.trim())
+      .filter(Boolean),
+  );
 const flag = (fallback: boolean) =>
   z
     .enum(["true", "false", "1", "0"])
@@ -40,7 +45,10 @@ const schema = z.object({
   /** Keys the HMAC of API keys and codes, and derives the encryption key of run state. */
   API_KEY_SECRET: z.string().min(32),
 
-  /** A shared HS256 secret (embedded or legacy Supabase auth). Wins when OIDC_ISSUER is unset. */
+  /**
+   * How bearers are verified: by the keys of OIDC_ISSUER when it is set, else with this shared HS256
+   * secret (embedded or legacy Supabase auth), else by the keys of SUPABASE_URL's own auth.
+   */
   SUPABASE_JWT_SECRET: z.string().min(32).optional(),
   OIDC_ISSUER: z.string().min(1).optional(),
   OIDC_AUDIENCE: z.string().min(1).optional(),
@@ -61,7 +69,16 @@ const schema = z.object({
   /** Hosts the sandbox's commands and the `fetch` tool may call besides the service itself. */
   SANDBOX_ALLOWED_HOSTS: list,
   /** Bytes of files one sandbox may hold. */
-  SANDBOX_DISK_QUOTA: z.coerce.number().int().positive().default(512 * 1024 * 1024),
+  SANDBOX_DISK_QUOTA: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(512 * 1024 * 1024),
+});
+
+const checked = schema.refine((settings) => !settings.OIDC_ISSUER || settings.OIDC_AUDIENCE, {
+  path: ["OIDC_AUDIENCE"],
+  error: "must be set with OIDC_ISSUER, or tokens for other services would be accepted",
 });
 
 export type Config = z.output<typeof schema>;
@@ -69,7 +86,7 @@ export type Config = z.output<typeof schema>;
 /** @throws Error with one line for each setting that is missing or malformed. */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
-  const parsed = schema.safeParse(given);
+  const parsed = checked.safeParse(given);
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
   throw new Error(`Settings are missing or malformed:\n${lines.join("\n")}`);

@@ -55,11 +55,23 @@ declare global {
   var agentPlatformUserinfo: Map<string, { email: string | null; until: number }> | undefined;
 }
 
+interface Issuer {
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+function wayOfVerifying(): Issuer | { readonly secret: string } {
+  const settings = config();
+  const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience, SUPABASE_JWT_SECRET: secret } = settings;
+  if (issuer !== undefined && audience !== undefined) return { issuer, audience };
+  if (secret !== undefined) return { secret };
+  return { issuer: new URL("/auth/v1", settings.SUPABASE_URL).href, audience: "authenticated" };
+}
+
 export async function verifyBearer(token: string): Promise<string | null> {
   try {
-    const issuer = config().OIDC_ISSUER;
-    if (issuer === undefined) return await verifyShared(token);
-    return await verifyOidc(token, issuer);
+    const way = wayOfVerifying();
+    return "secret" in way ? await verifyShared(token, way.secret) : await verifyOidc(token, way);
   } catch (error) {
     if (isProviderFailure(error)) {
       throw new IdentityProviderUnavailable(String(error), { cause: error });
@@ -71,18 +83,16 @@ export async function verifyBearer(token: string): Promise<string | null> {
 
 /** For readiness: can tokens be verified now? @throws when the provider cannot be asked */
 export async function checkIdentity(): Promise<void> {
-  const issuer = config().OIDC_ISSUER;
-  if (issuer === undefined) return;
-  const { jwksUrl } = await provider(issuer);
+  const way = wayOfVerifying();
+  if ("secret" in way) return;
+  const { jwksUrl } = await provider(way.issuer);
   if ((await askProvider(jwksUrl, {})) === null) {
     throw new IdentityProviderUnavailable("The identity provider refuses its keys");
   }
 }
 
 /** The embedded Supabase's auth, or a hosted one that still signs with the shared secret. */
-async function verifyShared(token: string): Promise<string | null> {
-  const secret = config().SUPABASE_JWT_SECRET;
-  if (secret === undefined) return null;
+async function verifyShared(token: string, secret: string): Promise<string | null> {
   const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {
     algorithms: ["HS256"],
     clockTolerance: CLOCK_TOLERANCE,
@@ -91,13 +101,12 @@ async function verifyShared(token: string): Promise<string | null> {
   return isRefused(payload) ? null : emailOf(payload);
 }
 
-async function verifyOidc(token: string, issuer: string): Promise<string | null> {
+async function verifyOidc(token: string, { issuer, audience }: Issuer): Promise<string | null> {
   const { keys, userinfoUrl } = await provider(issuer);
-  const audience = config().OIDC_AUDIENCE;
   const { payload } = await jwtVerify(token, keys, {
     algorithms: ASYMMETRIC,
     issuer,
-    ...(audience === undefined ? {} : { audience }),
+    audience,
     clockTolerance: CLOCK_TOLERANCE,
     requiredClaims: ["exp", "iss", "sub"],
   });

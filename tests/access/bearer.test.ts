@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { parseConfig } from "../../lib/config.ts";
 import type { RunningNext } from "../../lib/launch/run-next.ts";
 import { client, createBearer } from "../support/clients.ts";
 import { startIdentityProvider } from "../support/identity-provider.ts";
 import { startServer } from "../support/server.ts";
-import { setting, sql } from "../support/stack.ts";
+import { setting, sql, stack } from "../support/stack.ts";
 
 const now = () => Math.floor(Date.now() / 1000);
 const encoder = new TextEncoder();
@@ -78,6 +79,11 @@ describe("a bearer of an OIDC provider", () => {
   afterAll(async () => {
     await server?.stop();
     await provider?.stop();
+  });
+
+  it("is never verified without an audience: the settings are refused", () => {
+    const env = { ...stack.env, OIDC_ISSUER: provider.issuer };
+    expect(() => parseConfig(env)).toThrow("OIDC_AUDIENCE");
   });
 
   it("is taken, and its e-mail gets an account", async () => {
@@ -183,6 +189,26 @@ describe("a bearer of an OIDC provider", () => {
     } finally {
       provider.setDown(false);
       await another.stop();
+    }
+  });
+});
+
+describe("with a hosted Supabase and no shared secret", () => {
+  it("a bearer is verified by the project's own keys", async () => {
+    const provider = await startIdentityProvider("/auth/v1");
+    const server = await startServer({
+      env: { SUPABASE_URL: provider.origin, SUPABASE_JWT_SECRET: "", OIDC_ISSUER: "" },
+    });
+    try {
+      const statusOf = async (bearer: string) =>
+        (await client({ bearer }, server.url).get("/api/sessions")).status;
+      expect(await statusOf(await createBearer("someone@example.com"))).toBe(401);
+      expect(await statusOf(await provider.sign({ aud: "another" }))).toBe(401);
+      // Verified: what fails now is the database, which is not there.
+      expect(await statusOf(await provider.sign({ aud: "authenticated" }))).toBe(500);
+    } finally {
+      await server.stop();
+      await provider.stop();
     }
   });
 });

@@ -4,8 +4,8 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 
 type Profile = Readonly<Record<string, unknown>>;
 
-/** An OIDC provider on loopback: discovery, keys that can be rotated, userinfo. */
-export async function startIdentityProvider() {
+/** An OIDC provider on loopback, under `base`: discovery, keys that can be rotated, userinfo. */
+export async function startIdentityProvider(base = "") {
   let keys: { kid: string; privateKey: CryptoKey; jwk: object }[] = [];
   const profiles = new Map<string, Profile>();
   let userinfoCalls = 0;
@@ -26,15 +26,15 @@ export async function startIdentityProvider() {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     if (down) return answer(503, {});
     switch (request.url) {
-      case "/.well-known/openid-configuration":
+      case `${base}/.well-known/openid-configuration`:
         return answer(200, {
           issuer,
           jwks_uri: `${issuer}/jwks`,
           userinfo_endpoint: `${issuer}/userinfo`,
         });
-      case "/jwks":
+      case `${base}/jwks`:
         return answer(200, { keys: keys.map(({ jwk }) => jwk) });
-      case "/userinfo": {
+      case `${base}/userinfo`: {
         userinfoCalls++;
         const profile = profiles.get(request.headers.authorization ?? "");
         return profile ? answer(200, profile) : answer(401, {});
@@ -45,9 +45,11 @@ export async function startIdentityProvider() {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
-  issuer = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  issuer = origin + base;
 
   return {
+    origin,
     issuer,
     audience: "agent-platform",
     /** Signed with the newest key; a claim given as undefined is left out. */
