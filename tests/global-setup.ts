@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { ensureBuild } from "../lib/launch/ensure-build.ts";
+import { ensureFreshBuild } from "../lib/launch/ensure-build.ts";
 import { freePort, runNext } from "../lib/launch/run-next.ts";
 import { startParts } from "../lib/launch/start-parts.ts";
 
@@ -26,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const distDir = process.env.NEXT_DIST_DIR || ".next";
   // For work below the server, while the application does not build.
   const withServer = process.env.NO_SERVER !== "1";
-  if (withServer) await ensureBuild(distDir);
+  if (withServer) await ensureFreshBuild(distDir);
 
   const dataDir = await mkdtemp(join(tmpdir(), "agent-platform-test-"));
   const port = await freePort();

@@ -18,10 +18,24 @@ const sources = [
 const sourceFile = /\.(ts|tsx|mjs|css|json|md|svg|png|ico|woff2?)$/;
 
 /** Builds the application into `distDir`, unless the build that is there is of these very sources. */
+export async function ensureFreshBuild(distDir: string): Promise<void> {
+  if (!isFresh(distDir)) await build(distDir);
+}
+
+/**
+ * Builds the application into `distDir` when it has no build. A stale one is left alone, because
+ * another copy may be running on it.
+ */
 export async function ensureBuild(distDir: string): Promise<void> {
+  if (!existsSync(join(projectRoot, distDir, "BUILD_ID"))) await build(distDir);
+  else if (!isFresh(distDir)) {
+    console.log("The build is older than the sources: npm run build makes a new one.");
+  }
+}
+
+function isFresh(distDir: string): boolean {
   const stamp = join(projectRoot, distDir, "sources.sha256");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === hashSources()) return;
-  await build(distDir);
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === hashSources();
 }
 
 /** @throws Error when the build fails; its output has been shown. */
@@ -46,8 +60,8 @@ function hashSources(): string {
     const full = join(projectRoot, path);
     if (!existsSync(full)) return;
     if (statSync(full).isDirectory()) {
-      // `app/.well-known/workflow` is made by the build itself.
-      const names = readdirSync(full).filter((name) => name !== ".well-known");
+      // `app/.well-known/workflow` is made by the build itself, and the launcher is no part of it.
+      const names = readdirSync(full).filter((name) => name !== ".well-known" && name !== "launch");
       for (const name of names.sort()) add(join(path, name));
     } else if (sourceFile.test(path)) {
       hash.update(`${path}\0`).update(readFileSync(full)).update("\0");

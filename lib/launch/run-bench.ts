@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureBuild } from "./ensure-build.ts";
+import { ensureFreshBuild } from "./ensure-build.ts";
 import { freePort, runNext } from "./run-next.ts";
 import { runProgram } from "./run-program.ts";
 import { seedAccount } from "./seed-development.ts";
@@ -12,7 +12,7 @@ import { startParts } from "./start-parts.ts";
  * server's origin in `BENCH_URL`, an API key in `BENCH_API_KEY`, and the server's settings beside.
  */
 export async function bench(distDir: string, args: string[]): Promise<number> {
-  await ensureBuild(distDir);
+  await ensureFreshBuild(distDir);
   const dataDir = mkdtempSync(join(tmpdir(), "agent-platform-bench-"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { ensureBuild } from "./ensure-build.ts";
+import { ensureFreshBuild } from "./ensure-build.ts";
 import { runProgram } from "./run-program.ts";
 
 const reportSchema = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
@@ -13,7 +13,7 @@ export async function test(
   suite: "tests" | "soak",
   args: string[],
 ): Promise<number> {
-  await ensureBuild(distDir);
+  await ensureFreshBuild(distDir);
   const folder = mkdtempSync(join(tmpdir(), "vitest-report-"));
   const report = join(folder, "report.json");
   try {

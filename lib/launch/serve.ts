@@ -76,7 +76,7 @@ API key:  ${key}
 `);
   if (place === undefined) return;
   const { sessionId, chatId } = place;
-  const turn = `{"sessionId":"${sessionId}","chatId":"${chatId}","messages":[{"id":"'$(date +%s)'","content":"Write hello.txt, then list the files"}]}`;
+  const turn = `{"sessionId":"${sessionId}","chatId":"${chatId}","messages":[{"id":"'$(date +%s)'","content":"Write hello to hello.txt, list the files, then read hello.txt"}]}`;
   console.log(`Stream a turn (session, chat and sandbox are there already):
 
 curl -N ${url}/api/chat -H 'x-api-key: ${key}' -H 'content-type: application/json' -d '${turn}'

@@ -10,6 +10,10 @@ import {
   type Embedded,
   startEmbedded,
 } from "../../supabase/embedded/start-embedded.ts";
+import { stillRunning } from "./processes.ts";
+
+/** For a machine that is busy; each wait ends with the fact it waits for. */
+const patience = { timeout: 30_000 };
 
 let dataDir: string;
 let running: Embedded[] = [];
@@ -42,16 +46,6 @@ async function run(embedded: Embedded, statement: string): Promise<void> {
   await sql.end();
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // A zombie has ended; it only waits to be counted.
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
 test.each(["postgres", "lite"] as const)(
   "every write that was acknowledged survives kill -9 of %s in the middle of writing",
   async (victim) => {
@@ -63,7 +57,10 @@ test.each(["postgres", "lite"] as const)(
        notify pgrst`,
     );
     const client = clientOf(first);
-    await vi.waitFor(async () => expect((await client.from("kept").select()).error).toBeNull());
+    await vi.waitFor(
+      async () => expect((await client.from("kept").select()).error).toBeNull(),
+      patience,
+    );
 
     const acknowledged: number[] = [];
     let broken = false;
@@ -75,7 +72,7 @@ test.each(["postgres", "lite"] as const)(
         else broken = true;
       }
     });
-    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(200));
+    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(200), patience);
     process.kill(first.pids[victim], "SIGKILL");
     expect(await first.died).toContain("ended");
     await Promise.all(writers);
@@ -92,7 +89,7 @@ test.each(["postgres", "lite"] as const)(
 
 test("when the supervisor is killed with -9, its PostgreSQL and REST server end with it", async () => {
   const pids = await startAndKillSupervisor();
-  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 15_000 });
+  await vi.waitFor(() => expect(stillRunning(pids)).toEqual([]), patience);
   // And the next start finds the data in order.
   const next = await start();
   expect((await clientOf(next).from("accounts").select("id")).error).toBeNull();
@@ -102,7 +99,7 @@ test("a start right after a killed supervisor takes over from what it left runni
   const pids = await startAndKillSupervisor();
   const next = await start();
   expect((await clientOf(next).from("accounts").select("id")).error).toBeNull();
-  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 15_000 });
+  await vi.waitFor(() => expect(stillRunning(pids)).toEqual([]), patience);
 });
 
 test("a lock file that names a stranger's process does not hinder, nor harm the stranger", async () => {
@@ -115,7 +112,7 @@ test("a lock file that names a stranger's process does not hinder, nor harm the 
     writeFileSync(lockFile, [String(stranger.pid), ...lines.slice(1)].join("\n"));
     const second = await start();
     expect((await clientOf(second).from("accounts").select("id")).error).toBeNull();
-    expect(isAlive(stranger.pid ?? 0)).toBe(true);
+    expect(stillRunning([stranger.pid ?? 0])).toHaveLength(1);
   } finally {
     stranger.kill("SIGKILL");
   }
@@ -165,6 +162,6 @@ async function startAndKillSupervisor(): Promise<number[]> {
   });
   supervisor.removeAllListeners("exit");
   supervisor.kill("SIGKILL");
-  await vi.waitFor(() => expect(isAlive(supervisor.pid ?? 0)).toBe(false));
+  await vi.waitFor(() => expect(stillRunning([supervisor.pid ?? 0])).toEqual([]), patience);
   return pids;
 }

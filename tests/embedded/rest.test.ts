@@ -52,10 +52,13 @@ beforeAll(async () => {
     notify pgrst, 'reload schema';
   `);
   // The notice travels beside us: wait until the server has it.
-  await vi.waitFor(async () => {
-    expect((await admin.from("probe").select()).error).toBeNull();
-    expect((await admin.rpc("probe_role")).error).toBeNull();
-  });
+  await vi.waitFor(
+    async () => {
+      expect((await admin.from("probe").select()).error).toBeNull();
+      expect((await admin.rpc("probe_role")).error).toBeNull();
+    },
+    { timeout: 30_000 },
+  );
 });
 
 afterAll(async () => {
