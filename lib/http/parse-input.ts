@@ -13,8 +13,15 @@ export interface RawInput {
 
 const faultText = { error: describeFault };
 
+/** Each part as its schema gives it; undefined where the contract has none. */
+export interface ParsedInput {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
 /** Errors: 400 with the first fault in the order params, query, body, then of the schema. */
-export function validator(contract: Contract): (raw: RawInput) => RawInput | AppError {
+export function validator(contract: Contract): (raw: RawInput) => ParsedInput | AppError {
   const { params, query, body } = contract;
   return (raw) => {
     for (const part of [raw.params, raw.query]) {
@@ -40,7 +47,7 @@ export function validator(contract: Contract): (raw: RawInput) => RawInput | App
       body: parse(body, raw.body),
     };
     const first = faults[0];
-    if (!first) return parsed as RawInput;
+    if (!first) return parsed;
     const fields = [...new Set(faults.flatMap(fieldsOf))];
     return appError("invalid_request", first.message, { fields });
   };

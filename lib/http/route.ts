@@ -170,14 +170,9 @@ function pipeline<C extends Contract>(
     if (isAppError(parsed)) return parsed;
     if (denied) return denied;
 
-    const result = await handler({
-      ...parsed,
-      // What `auth` promises about null is what the lines above did.
-      caller: caller as Input<C>["caller"],
-      request,
-      requestId,
-      log: trace.log,
-    } as Input<C>);
+    // The compiler cannot follow that the contract's schemas and its `auth` made these values.
+    const input = { ...parsed, caller, request, requestId, log: trace.log } as Input<C>;
+    const result = await handler(input);
     if (isAppError(result)) return result;
     const response = result instanceof Response ? result : respond(result);
     if (config().CHECK_RESPONSES) await checkResponse(contract, response);

@@ -303,6 +303,3 @@ begin
     p_account_id, p_organization_id, p_artist_id, p_account_limit);
 end
 $$;
-
-revoke execute on all functions in schema public from public, anon, authenticated;
-grant execute on all functions in schema public to service_role;

@@ -27,7 +27,3 @@ begin
   return fresh;
 end
 $$;
-
-revoke execute on function public.rotate_key(uuid, uuid, text, text, integer)
-from public, anon, authenticated;
-grant execute on function public.rotate_key(uuid, uuid, text, text, integer) to service_role;

@@ -26,10 +26,9 @@ describe("the public key of Supabase", () => {
     expect(read.data ?? []).toEqual([]);
     const [column] = await sql`select column_name as name from information_schema.columns
       where table_schema = 'public' and table_name = ${table} limit 1`;
-    const before = await sql`select count(*) from ${sql(table)}`;
     const written = await anonymous.from(table).insert({ [column?.name]: null });
-    expect(written.error).not.toBeNull();
-    expect(await sql`select count(*) from ${sql(table)}`).toEqual(before);
+    // Not a constraint that happens to refuse the row: the right itself is missing.
+    expect(written.error?.code).toBe("42501");
   });
 
   it("has no right on any table or function, in the database itself", async () => {
