@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { createClient } from "@supabase/supabase-js";
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -12,6 +13,12 @@ import { setting, sql, stack } from "../support/stack.ts";
 const now = () => Math.floor(Date.now() / 1000);
 const encoder = new TextEncoder();
 
+/** A client of its own: signing in is a state of the client. */
+const signingIn = () =>
+  createClient(setting("SUPABASE_URL"), setting("SUPABASE_PUBLISHABLE_KEY"), {
+    auth: { persistSession: false, autoRefreshToken: false },
+  });
+
 describe("a bearer of the shared secret", () => {
   const statusOf = async (bearer: string) => (await client({ bearer }).get("/api/sessions")).status;
   const email = `${randomUUID()}@example.com`;
@@ -23,6 +30,15 @@ describe("a bearer of the shared secret", () => {
       const headers = { authorization: `${scheme} ${bearer}` };
       expect((await client().get("/api/sessions", { headers })).status).toBe(200);
     }
+  });
+
+  it("is what the embedded Supabase's own auth gives to who signs up there", async () => {
+    const person = { email: `${randomUUID()}@example.com`, password: randomUUID() };
+    const { data, error } = await signingIn().auth.signUp(person);
+    expect(error).toBeNull();
+    expect(await statusOf(data.session?.access_token ?? "")).toBe(200);
+    const accounts = await sql`select 1 from accounts where email = ${person.email}`;
+    expect(accounts).toHaveLength(1);
   });
 
   it.each([
