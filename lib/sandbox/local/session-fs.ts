@@ -28,12 +28,12 @@ class QuotaFs extends ReadWriteFs {
   }
 
   override async writeFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
-    await this.#usage.reserve(byteLength(content), segments(path));
+    await this.#usage.reserve(byteLength(content, options), segments(path));
     await super.writeFile(path, content, options);
   }
 
   override async appendFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
-    await this.#usage.reserve(byteLength(content), segments(path));
+    await this.#usage.reserve(byteLength(content, options), segments(path));
     await super.appendFile(path, content, options);
   }
 
@@ -135,9 +135,11 @@ function readOnly(path: string): Error {
   return new Error(`EROFS: read-only file system, '${path}'`);
 }
 
-/** UTF-8 at most: three bytes a UTF-16 unit, counted exactly only when the text is short. */
-function byteLength(content: FileContent): number {
-  return typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
+/** Bytes in the file: the shell hands over raw bytes as text of one character each. */
+function byteLength(content: FileContent, options: Encoding): number {
+  if (typeof content !== "string") return content.byteLength;
+  const encoding = typeof options === "object" ? options.encoding : options;
+  return Buffer.byteLength(content, encoding === "binary" ? "latin1" : (encoding ?? "utf8"));
 }
 
 /** At most as many new entries: the file and every folder above it. */
