@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nextEnv } from "./run-next.ts";
+import { runProgram } from "./run-program.ts";
 import { projectRoot } from "./start-parts.ts";
 
 const sources = [
@@ -41,15 +41,10 @@ function isFresh(distDir: string): boolean {
 /** @throws Error when the build fails; its output has been shown. */
 export async function build(distDir: string): Promise<void> {
   const hash = hashSources();
-  const child = spawn(
-    process.execPath,
-    [join(projectRoot, "node_modules/next/dist/bin/next"), "build"],
-    { cwd: projectRoot, env: nextEnv({ NEXT_DIST_DIR: distDir }, "build"), stdio: "inherit" },
+  const code = await runProgram(
+    ["node_modules/next/dist/bin/next", "build"],
+    nextEnv({ NEXT_DIST_DIR: distDir }, "build"),
   );
-  const code = await new Promise<number | string>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (exitCode, signal) => resolve(exitCode ?? signal ?? "unknown"));
-  });
   if (code !== 0) throw new Error(`next build failed (${code}).`);
   writeFileSync(join(projectRoot, distDir, "sources.sha256"), hash);
 }

@@ -37,11 +37,13 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
       return started;
     }
     server = started;
-    const died = Promise.race([parts.died, server.died]);
-    if (key !== undefined) await greet(url, key, dataDir);
-    else console.log(`\nReady on ${url} with the configured Supabase project.\n`);
+    const over = Promise.race([ending, parts.died, server.died]);
+    const databaseUrl = parts.env.DATABASE_URL;
+    if (key !== undefined && databaseUrl !== undefined) {
+      await Promise.race([greet({ url, key, dataDir, databaseUrl }), over]);
+    } else console.log(`\nReady on ${url} with the configured Supabase project.\n`);
 
-    const outcome = await Promise.race([ending, died]);
+    const outcome = await over;
     if (typeof outcome === "number") return outcome;
     console.error(`\n${outcome} Stopping everything.`);
     return 1;
@@ -62,10 +64,16 @@ function untilAskedToEnd(): Promise<number> {
   });
 }
 
-async function greet(url: string, key: string, dataDir: string): Promise<void> {
+async function greet(options: {
+  url: string;
+  key: string;
+  dataDir: string;
+  databaseUrl: string;
+}): Promise<void> {
+  const { url, key, dataDir } = options;
   let place: Place | undefined;
   try {
-    place = await seedPlace({ url, key, dataDir });
+    place = await seedPlace(options);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
   }

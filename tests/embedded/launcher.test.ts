@@ -15,6 +15,9 @@ type Copy = {
   exit: Promise<number | null>;
 };
 
+// Each starts whole copies, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
 let folders: string[] = [];
 let copies: Copy[] = [];
 
@@ -68,7 +71,7 @@ async function npmStart(dataDir: string): Promise<Copy> {
           expect(output).toContain("Stream a turn");
           return /\bap_[0-9A-Za-z]{49}\b/.exec(output)?.[0] ?? "";
         },
-        { timeout: 50_000, interval: 100 },
+        { timeout: 90_000, interval: 100 },
       ),
   };
   copies.push(copy);
