@@ -26,6 +26,8 @@ const derive = promisify(hkdf);
 /** Run state and streams are kept this long after their end. */
 const RETENTION = "1 day";
 const SWEEP_MS = 600_000;
+/** Longer than a turn can be between two of its steps. */
+const STOP_MEMORY_MS = 60_000;
 
 /** The durable engine on PostgreSQL: runs, queue, streams and stop signals. */
 export class PostgresEngine implements Engine {
@@ -37,6 +39,8 @@ export class PostgresEngine implements Engine {
   readonly #queue: InProcessQueue;
   readonly #log: ChunkLog;
   readonly #stops = new Map<string, Set<() => void>>();
+  /** When a turn was stopped to which nobody listened: it may have been between two steps. */
+  readonly #missedStops = new Map<string, number>();
   readonly #loaded = new Set<string>();
 
   constructor(options: PostgresEngineOptions) {
@@ -114,6 +118,7 @@ export class PostgresEngine implements Engine {
   onStop(turnId: string, stop: () => void): () => void {
     const stops = this.#stops.get(turnId) ?? new Set();
     this.#stops.set(turnId, stops.add(stop));
+    if (this.#missedStops.delete(turnId)) stop();
     return () => {
       stops.delete(stop);
       if (stops.size === 0) this.#stops.delete(turnId);
@@ -121,7 +126,14 @@ export class PostgresEngine implements Engine {
   }
 
   #stop(turnId: string): void {
-    for (const stop of this.#stops.get(turnId) ?? []) stop();
+    const listening = this.#stops.get(turnId);
+    if (!listening) {
+      for (const [old, at] of this.#missedStops) {
+        if (Date.now() - at > STOP_MEMORY_MS) this.#missedStops.delete(old);
+      }
+      this.#missedStops.set(turnId, Date.now());
+    }
+    for (const stop of listening ?? []) stop();
   }
 
   #wake(runId: string, workflowName: string) {
