@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chat } from "../../lib/sessions/session.ts";
 import { createPerson } from "../support/clients.ts";
-import { createSession } from "../support/sessions.ts";
+import { createSession, startEndlessTurn } from "../support/sessions.ts";
 import { sql } from "../support/stack.ts";
 
 const created = z.object({ chat });
@@ -25,6 +25,20 @@ describe("DELETE /api/sessions/{sessionId}/chats/{chatId} 200", () => {
     });
     const again = await person.withKey.delete(`/api/sessions/${session.id}/chats/${chat.id}`);
     expect([again.status, again.body]).toEqual([404, { status: "error", error: "Chat not found" }]);
+  });
+
+  test("its running turn ends first, and the sandbox stays", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const ids = { sessionId: session.id, chatId: chat.id };
+    const { stream } = await startEndlessTurn(person.withKey, ids);
+
+    const answer = await person.withKey.delete(`/api/sessions/${session.id}/chats/${chat.id}`);
+    expect([answer.status, answer.body]).toEqual([200, { status: "success" }]);
+    expect(await stream).toContain("[DONE]");
+    expect(await sql`select 1 from messages where chat_id = ${chat.id}`).toHaveLength(0);
+    const sandbox = await person.withKey.get(`/api/sandbox?sessionId=${session.id}`);
+    expect(sandbox.body).toMatchObject({ sandbox: { state: "active" } });
   });
 });
 

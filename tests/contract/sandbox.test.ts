@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sandbox } from "../../lib/sandboxes/contract.ts";
-import { client, createPerson } from "../support/clients.ts";
-import { startServer } from "../support/server.ts";
-import { createSession, sandboxFolderExists } from "../support/sessions.ts";
+import { createPerson } from "../support/clients.ts";
+import { createSession, sandboxFolderExists, startEndlessTurn } from "../support/sessions.ts";
 import { setting, sql } from "../support/stack.ts";
 
 const answered = z.strictObject({
@@ -171,6 +169,24 @@ describe("DELETE /api/sandbox 200", () => {
     ]);
   });
 
+  test("a turn that uses it ends, and what it had answered is kept", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const ids = { sessionId: session.id, chatId: chat.id };
+    const { stream } = await startEndlessTurn(person.withKey, ids);
+
+    const answer = await person.withKey.delete(`/api/sandbox?sessionId=${session.id}`);
+    expect(answer.status).toBe(200);
+    expect(await stream).toContain("[DONE]");
+    const read = await person.withKey.get(`/api/sessions/${session.id}/chats/${chat.id}`);
+    expect(read.body).toMatchObject({
+      isStreaming: false,
+      chat: { activeStreamId: null, lastAssistantMessageAt: expect.any(String) },
+      messages: [{ role: "user" }, { role: "assistant" }],
+    });
+    expect(await sandboxFolderExists(session.id)).toBe(false);
+  });
+
   test("whatever provisions and stops at once, the next provision gives one that answers", async () => {
     const person = await createPerson();
     const { session } = await createSession(person.withKey);
@@ -202,30 +218,20 @@ describe("DELETE /api/sandbox 404", () => {
   });
 });
 
-describe("502 while the provider fails, on a server that cannot hold sandboxes", () => {
-  let server: Awaited<ReturnType<typeof startServer>>;
-  let dataDir: string;
-
-  beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "agent-platform-test-"));
-    await writeFile(join(dataDir, "sandboxes"), "a file where the folder should be");
-    server = await startServer({ env: { DATA_DIR: dataDir } });
-  });
-  afterAll(async () => {
-    await server?.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  });
-
+describe("502 while the provider fails", () => {
   test("POST says so in the words of the contract, and nothing is stuck afterwards", async () => {
     const person = await createPerson();
     const { session } = await createSession(person.withKey);
-    const failing = client({ key: person.key }, server.url);
-    const answer = await failing.post("/api/sandbox", { sessionId: session.id });
+    const inTheWay = join(setting("DATA_DIR"), "sandboxes", session.id);
+    await writeFile(inTheWay, "a file where the folder should be");
+
+    const answer = await person.withKey.post("/api/sandbox", { sessionId: session.id });
     expect(answer.status).toBe(502);
     expect(answer.headers.get("x-error-code")).toBe("upstream_error");
     expect(answer.body).toEqual({ status: "error", error: "Failed to provision sandbox" });
     expect(await stateInSession(person, session.id)).toBe("none");
 
+    await rm(inTheWay);
     const again = await person.withKey.post("/api/sandbox", { sessionId: session.id });
     expect(again.status).toBe(200);
   });
@@ -234,16 +240,21 @@ describe("502 while the provider fails, on a server that cannot hold sandboxes",
     const person = await createPerson();
     const { session } = await createSession(person.withKey);
     await person.withKey.post("/api/sandbox", { sessionId: session.id });
-    const failing = client({ key: person.key }, server.url);
+    const rename = (name: string) => sql`
+      update sessions set sandbox_state = jsonb_set(sandbox_state, '{name}', to_jsonb(${name}::text))
+      where id = ${session.id}`;
+    await rename("no/such/name");
     const path = `/api/sandbox?sessionId=${session.id}`;
     for (const [answer, error] of [
-      [await failing.get(path), "Failed to read sandbox state"],
-      [await failing.delete(path), "Failed to stop sandbox"],
-      [await failing.delete(`/api/sessions/${session.id}`), "Failed to stop sandbox"],
+      [await person.withKey.get(path), "Failed to read sandbox state"],
+      [await person.withKey.delete(path), "Failed to stop sandbox"],
+      [await person.withKey.delete(`/api/sessions/${session.id}`), "Failed to stop sandbox"],
     ] as const) {
       expect([answer.status, answer.body]).toEqual([502, { status: "error", error }]);
     }
-    expect(await sandboxFolderExists(session.id)).toBe(true);
+    expect(await stateInSession(person, session.id)).toBe("active");
+
+    await rename(session.id);
     expect((await person.withKey.delete(`/api/sessions/${session.id}`)).status).toBe(200);
     expect(await sandboxFolderExists(session.id)).toBe(false);
   });

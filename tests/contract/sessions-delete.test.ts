@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createPerson } from "../support/clients.ts";
-import { createSession, sandboxFolderExists } from "../support/sessions.ts";
+import { createSession, sandboxFolderExists, startEndlessTurn } from "../support/sessions.ts";
 import { sql } from "../support/stack.ts";
 
 describe("DELETE /api/sessions/{sessionId} 200", () => {
@@ -51,6 +51,19 @@ describe("DELETE /api/sessions/{sessionId} 200", () => {
       expect((await person.withKey.get(`/api/sessions/${session.id}`)).status).toBe(404);
       expect(await sandboxFolderExists(session.id)).toBe(false);
     }
+  });
+
+  test("its running turn ends, and writes nothing afterwards", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const ids = { sessionId: session.id, chatId: chat.id };
+    const { stream } = await startEndlessTurn(person.withKey, ids);
+
+    const answer = await person.withKey.delete(`/api/sessions/${session.id}`);
+    expect([answer.status, answer.body]).toEqual([200, { status: "success" }]);
+    await stream;
+    expect(await sql`select 1 from messages where chat_id = ${chat.id}`).toHaveLength(0);
+    expect(await sandboxFolderExists(session.id)).toBe(false);
   });
 
   test("a chat created at the same moment goes with its session", async () => {

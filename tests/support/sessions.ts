@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type Chat, chat, type Session, session } from "../../lib/sessions/session.ts";
 import type { Client } from "./clients.ts";
-import { setting } from "./stack.ts";
+import { setting, stack } from "./stack.ts";
 
 const created = z.object({ session, chat });
 
@@ -22,4 +22,33 @@ export function sandboxFolderExists(sessionId: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/**
+ * A turn whose command would run far longer than any test may: it only ends when it is stopped.
+ * Resolves once the command is under way; `stream` has all that was sent, when the stream ended.
+ */
+export async function startEndlessTurn(
+  caller: Client,
+  ids: { sessionId: string; chatId: string },
+): Promise<{ stream: Promise<string> }> {
+  const provisioned = await caller.post("/api/sandbox", { sessionId: ids.sessionId });
+  if (provisioned.status !== 200) throw new Error(`POST /api/sandbox: ${provisioned.text}`);
+  const response = await fetch(`${stack.url}/api/chat`, {
+    method: "POST",
+    headers: { ...caller.headers, "content-type": "application/json" },
+    body: JSON.stringify({ ...ids, messages: [{ id: "endless", content: "run: sleep 100" }] }),
+  });
+  if (!response.ok || !response.body) throw new Error(`POST /api/chat: ${await response.text()}`);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  const readOn = async (until: () => boolean): Promise<void> => {
+    while (!until()) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += value;
+    }
+  };
+  await readOn(() => text.includes("tool-input-available"));
+  return { stream: readOn(() => false).then(() => text) };
 }
