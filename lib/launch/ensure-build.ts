@@ -14,6 +14,7 @@ const sources = [
   "instrumentation.ts",
   "package-lock.json",
   "tsconfig.json",
+  "tsconfig.base.json",
 ];
 const sourceFile = /\.(ts|tsx|mjs|css|json|md|svg|png|ico|woff2?)$/;
 
