@@ -35,7 +35,10 @@ export class ChunkLog {
   readonly #owner: string;
   readonly #writers = new Map<string, Writer>();
   readonly #readers = new Map<string, Set<() => void>>();
+  /** With something to write that is not on its way yet. */
   readonly #dirty = new Set<Writer>();
+  /** With something in the write that is under way. */
+  readonly #inFlight = new Set<Writer>();
   #writing = false;
 
   constructor(sql: Sql, owner: string) {
@@ -86,7 +89,7 @@ export class ChunkLog {
    */
   async flushed(stream: string): Promise<void> {
     const writer = this.#writer(stream);
-    while (!writer.failure && this.#dirty.has(writer)) {
+    while (!writer.failure && (this.#dirty.has(writer) || this.#inFlight.has(writer))) {
       await new Promise<void>((resolve) => writer.settled.push(resolve));
     }
     if (writer.failure) throw writer.failure;
@@ -162,6 +165,7 @@ export class ChunkLog {
       const batch = [...this.#dirty].map((writer) => {
         const chunks = writer.gathered;
         writer.gathered = [];
+        this.#inFlight.add(writer);
         return { writer, chunks, eof: writer.closing };
       });
       this.#dirty.clear();
@@ -169,6 +173,7 @@ export class ChunkLog {
         // Whether it was committed is not known: the next attempt reads the log again.
         error instanceof Error ? error : new Error(String(error)),
       );
+      this.#inFlight.clear();
       for (const { writer, chunks, eof } of batch) {
         if (outcome instanceof Error) this.#fail(writer, outcome);
         else if (!outcome.has(writer.stream)) {
