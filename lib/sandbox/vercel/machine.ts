@@ -1,6 +1,5 @@
 /** Commands and files of one machine. */
 import { posix } from "node:path";
-import { APIError, type Sandbox as Machine, StreamError } from "@vercel/sandbox";
 import { cutOutput } from "../cut-output.ts";
 import {
   type CommandOptions,
@@ -9,6 +8,7 @@ import {
   type Sandbox,
   SandboxError,
 } from "../sandbox.ts";
+import { isStreamLost, type Machine, statusOf } from "./sdk.ts";
 
 const HOME = "/vercel/sandbox";
 const FILE_TIMEOUT_MS = 60_000;
@@ -79,7 +79,7 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox {
         signal?.removeEventListener("abort", stop);
       }
     } catch (error) {
-      if (error instanceof StreamError) return killed("the sandbox stopped under it");
+      if (isStreamLost(error)) return killed("the sandbox stopped under it");
       throw refusal(error);
     }
   }
@@ -137,11 +137,12 @@ function killed(why: string): CommandResult {
 
 function refusal(error: unknown): SandboxError {
   if (error instanceof SandboxError) return error;
-  if (error instanceof APIError && error.response.status < 500) {
-    const full = /no space|ENOSPC|quota/i.test(error.message);
+  const status = statusOf(error);
+  if (status !== undefined && status < 500) {
+    const full = error instanceof Error && /no space|ENOSPC|quota/i.test(error.message);
     return full
       ? new SandboxError("no_space", "No space left in the sandbox")
-      : new SandboxError("refused", `The sandbox refused it (status ${error.response.status})`);
+      : new SandboxError("refused", `The sandbox refused it (status ${status})`);
   }
   return new SandboxError("unavailable", "The sandbox service did not answer");
 }

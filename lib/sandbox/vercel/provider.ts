@@ -2,9 +2,9 @@
  * The sandbox on Vercel: one named, persistent machine for each session. It is saved and stopped
  * when it is not used, and resumes with its files at the next call.
  */
-import { APIError, Sandbox as Machine, type NetworkPolicy } from "@vercel/sandbox";
 import { SandboxError, type SandboxProvider } from "../sandbox.ts";
 import { openMachine } from "./machine.ts";
+import { type NetworkPolicy, statusOf, vercelSdk } from "./sdk.ts";
 
 /** How long a machine runs before it is saved and stopped. */
 const RUN_MS = 30 * 60 * 1000;
@@ -36,13 +36,16 @@ export interface VercelProviderOptions {
 export function createVercelProvider(options: VercelProviderOptions): SandboxProvider {
   const access = { ...options.credentials, fetch: withoutRepeats(options.fetch ?? fetch) };
   const networkPolicy = policyFor(options.allowedHosts, options.serviceOrigin);
-  const get = (name: string) =>
-    Machine.get({ ...access, name, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+  const get = async (name: string) => {
+    const { Sandbox: Machine } = await vercelSdk();
+    return Machine.get({ ...access, name, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+  };
 
   return {
     name: "vercel",
     async provision(sessionId) {
       const started = performance.now();
+      const { Sandbox: Machine } = await vercelSdk();
       const machine = await Machine.getOrCreate({
         ...access,
         name: sessionId,
@@ -93,13 +96,14 @@ function policyFor(hosts: readonly string[], serviceOrigin: string | undefined):
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof APIError && [404, 410].includes(error.response.status);
+  return [404, 410].includes(statusOf(error) ?? 0);
 }
 
 /** The API's own message stays out: it may name the account. */
 function unavailable(error: unknown): never {
-  const status = error instanceof APIError ? ` (status ${error.response.status})` : "";
-  throw new SandboxError("unavailable", `The sandbox service did not answer as expected${status}`);
+  const status = statusOf(error);
+  const shown = status === undefined ? "" : ` (status ${status})`;
+  throw new SandboxError("unavailable", `The sandbox service did not answer as expected${shown}`);
 }
 
 /**

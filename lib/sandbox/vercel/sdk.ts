@@ -1,0 +1,23 @@
+/**
+ * Vercel's SDK, loaded when a sandbox is first used.
+ *
+ * The comments inside each `import()` hide the package from the Workflow SDK's discovery, which
+ * reads sources by regular expression. The package has classes that it would otherwise compile,
+ * with all of zod, into the code that every durable step evaluates: 3 MB instead of a few KB.
+ */
+export type VercelSdk = typeof import(/* hidden */ "@vercel/sandbox");
+export type Machine = Awaited<ReturnType<VercelSdk["Sandbox"]["get"]>>;
+export type NetworkPolicy = import(/* hidden */ "@vercel/sandbox").NetworkPolicy;
+
+export const vercelSdk = (): Promise<VercelSdk> => import(/* hidden */ "@vercel/sandbox");
+
+/** The HTTP status of an error that the service answered, undefined for any other error. */
+export function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("response" in error)) return undefined;
+  return error.response instanceof Response ? error.response.status : undefined;
+}
+
+/** The machine stopped while a command's output was read. */
+export function isStreamLost(error: unknown): boolean {
+  return error instanceof Error && error.name === "StreamError";
+}
