@@ -1,5 +1,5 @@
 /** The ten tools of the agent, by the names of the specification (POST /api/chat). */
-import { type JSONValue, type ToolSet, tool } from "ai";
+import { type JSONValue, type ToolSet, tool, zodSchema } from "ai";
 import { askUserQuestion } from "./ask-user-question.ts";
 import { bash } from "./bash.ts";
 import { fetchTool } from "./fetch.ts";
@@ -25,16 +25,19 @@ const runnable: readonly AnyAgentTool[] = [
   fetchTool,
 ];
 
+/** Made once: the SDK would translate a bare zod schema anew at every model call. */
+const schemas = [...runnable, askUserQuestion].map(
+  ({ name, description, input }) =>
+    [name, tool({ description, inputSchema: zodSchema<unknown>(input) })] as const,
+);
+const interactive: ToolSet = Object.fromEntries(schemas);
+const alone: ToolSet = Object.fromEntries(
+  schemas.filter(([name]) => name !== askUserQuestion.name),
+);
+
 /** For `streamText`. None has `execute`: the loop runs tools itself, recorded by call id. */
-export function toolSchemas({ headless }: { readonly headless: boolean }): ToolSet {
-  const offered = headless ? runnable : [...runnable, askUserQuestion];
-  return Object.fromEntries(
-    offered.map(({ name, description, input }) => [
-      name,
-      tool({ description, inputSchema: input }),
-    ]),
-  );
-}
+export const toolSchemas = ({ headless }: { readonly headless: boolean }): ToolSet =>
+  headless ? alone : interactive;
 
 /**
  * Runs one tool call. Never throws and never rejects: an unknown tool, a malformed input, a

@@ -1,5 +1,4 @@
-import { hkdf } from "node:crypto";
-import { promisify } from "node:util";
+import { hkdfSync } from "node:crypto";
 import { WorkflowRunNotFoundError } from "@workflow/errors";
 import type { Sql } from "postgres";
 import { setWorld } from "workflow/runtime";
@@ -22,7 +21,6 @@ export interface PostgresEngineOptions {
   readonly onError: (error: unknown, runId?: string) => void;
 }
 
-const derive = promisify(hkdf);
 /** Run state and streams are kept this long after their end. */
 const RETENTION = "1 day";
 const SWEEP_MS = 600_000;
@@ -68,14 +66,9 @@ export class PostgresEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    setWorld(
-      createWorld({
-        runs: this.#runs,
-        queue: this.#queue,
-        encryptionKey: async (runId) =>
-          new Uint8Array(await derive("sha256", this.#options.secret, runId, "workflow run", 32)),
-      }),
-    );
+    const key = hkdfSync("sha256", this.#options.secret, "", "workflow run state", 32);
+    const encryptionKey = new Uint8Array(key);
+    setWorld(createWorld({ runs: this.#runs, queue: this.#queue, encryptionKey }));
     await this.#log.listen();
     await this.#sql.listen("engine_stops", (turnId) => this.#stop(turnId));
     await this.#ownership.start();

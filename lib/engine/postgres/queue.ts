@@ -7,7 +7,6 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { MessageId, type Queue, type QueuePayload, type ValidQueueName } from "@workflow/world";
-import { ulid } from "ulid";
 
 type Handler = Parameters<Queue["createQueueHandler"]>[1];
 
@@ -34,6 +33,7 @@ export class InProcessQueue implements Queue {
   readonly #handlers = new Map<string, Handler>();
   /** Deliveries under way, and whether the same one was asked for again meanwhile. */
   readonly #active = new Map<string, { again: boolean }>();
+  #deliveries = 0;
   /** A run outlives the request that started it, so it must not inherit that request's context. */
   readonly #outsideOfRequests = AsyncLocalStorage.snapshot();
 
@@ -74,7 +74,7 @@ export class InProcessQueue implements Queue {
       const result = await handler(delivery.message, {
         attempt,
         queueName: delivery.queueName,
-        messageId: MessageId.parse(`msg_${ulid()}`),
+        messageId: MessageId.parse(`msg_${++this.#deliveries}`),
       });
       if (result) retryMs = result.timeoutSeconds * 1000;
     } catch (error) {

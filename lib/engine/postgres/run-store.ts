@@ -48,7 +48,8 @@ export class RunStore {
   readonly #owner: string;
   readonly #owned = new Map<string, OwnedRun>();
   readonly #creating = new Map<string, Promise<EventResult>>();
-  readonly #nextUlid = monotonicFactory();
+  /** Ids order the events of a run; nothing depends on their being hard to guess. */
+  readonly #nextUlid = monotonicFactory(Math.random);
 
   constructor(sql: Sql, owner: string) {
     this.#sql = sql;

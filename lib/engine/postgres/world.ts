@@ -12,7 +12,7 @@ export interface WorldParts {
   readonly runs: RunStore;
   readonly queue: InProcessQueue;
   /** 32 bytes for AES-GCM: run state is encrypted, since a turn's input may hold a credential. */
-  readonly encryptionKey: (runId: string) => Promise<Uint8Array>;
+  readonly encryptionKey: Uint8Array;
 }
 
 /**
@@ -28,8 +28,7 @@ export function createWorld({ runs, queue, encryptionKey }: WorldParts): World {
     getDeploymentId: queue.getDeploymentId,
     queue: queue.queue,
     createQueueHandler: queue.createQueueHandler,
-    getEncryptionKeyForRun: (run: string | { runId: string }) =>
-      encryptionKey(typeof run === "string" ? run : run.runId),
+    getEncryptionKeyForRun: async () => encryptionKey,
     // The SDK's overloads vary the result with `resolveData`; this world always has the data.
     runs: { get: (id: string) => runs.run(id), list: unused("Run lists") } as World["runs"],
     events: {
