@@ -136,33 +136,45 @@ begin
 end
 $$;
 
--- One page, newest first; `next` is the cursor of its last row when more rows follow.
+-- One page, newest first; `next` is the cursor of its last row when more rows follow. Without a
+-- cursor the page starts after the greatest key there is, so that each page is one range scan.
 create function public.list_sessions(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
-language sql stable set search_path = '' as $$
-  with page as (
-    select s, row_number() over (order by s.created_at desc, s.id desc) as place
-    from public.sessions s
-    where s.account_id = p_account_id
-      and (p_after_id is null or (s.created_at, s.id) < (p_after_at, p_after_id))
-    order by s.created_at desc, s.id desc
-    limit p_limit + 1
-  )
-  select jsonb_build_object(
-    'sessions', coalesce(
-      jsonb_agg(public.session_json(s) order by place) filter (where place <= p_limit), '[]'),
-    'next', case when count(*) > p_limit then
-      max(public.page_cursor((s).created_at, (s).id)) filter (where place = p_limit) end)
-  from page
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return (
+    with page as (
+      select s, row_number() over (order by s.created_at desc, s.id desc) as place
+      from public.sessions s
+      where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+      order by s.created_at desc, s.id desc
+      limit p_limit + 1
+    )
+    select jsonb_build_object(
+      'sessions', coalesce(
+        jsonb_agg(public.session_json(s) order by place) filter (where place <= p_limit), '[]'),
+      'next', case when count(*) > p_limit then
+        max(public.page_cursor((s).created_at, (s).id)) filter (where place = p_limit) end)
+    from page);
+end
 $$;
 
 create function public.get_session(p_account_id uuid, p_session_id uuid) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(
-    (select jsonb_build_object('session', public.session_json(s))
-     from public.sessions s where s.id = p_session_id and s.account_id = p_account_id),
-    jsonb_build_object('missing', 'session'))
+language plpgsql stable set search_path = '' as $$
+declare
+  v_session public.sessions;
+begin
+  select * into v_session from public.sessions
+  where id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return jsonb_build_object('session', public.session_json(v_session));
+end
 $$;
 
 create function public.update_session(p_account_id uuid, p_session_id uuid, p_title text) returns jsonb
@@ -262,6 +274,9 @@ create function public.list_chats(
   p_account_id uuid, p_session_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   perform 1 from public.sessions where id = p_session_id and account_id = p_account_id;
   if not found then
@@ -272,7 +287,7 @@ begin
       select c, row_number() over (order by c.created_at desc, c.id desc) as place
       from public.chats c
       where c.session_id = p_session_id and c.account_id = p_account_id
-        and (p_after_id is null or (c.created_at, c.id) < (p_after_at, p_after_id))
+        and (c.created_at, c.id) < (v_after_at, v_after_id)
       order by c.created_at desc, c.id desc
       limit p_limit + 1
     )
@@ -294,11 +309,17 @@ language sql stable set search_path = '' as $$
 $$;
 
 create function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(
-    (select jsonb_build_object('chat', public.chat_json(c)) from public.chats c
-     where c.id = p_chat_id and c.session_id = p_session_id and c.account_id = p_account_id),
-    jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id)))
+language plpgsql stable set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('chat', public.chat_json(v_chat));
+end
 $$;
 
 -- Null leaves a field as it is.
