@@ -32,13 +32,19 @@ function frames(
   gone: AbortController,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
+  const comment = encoder.encode(": \n\n");
   let heartbeat: NodeJS.Timeout | undefined;
   return new ReadableStream({
     start(controller) {
-      heartbeat = setInterval(() => controller.enqueue(encoder.encode(": \n\n")), HEARTBEAT_MS);
+      // The headers leave with the first bytes, and the first chunk may be long in coming.
+      controller.enqueue(comment);
+      heartbeat = setInterval(() => controller.enqueue(comment), HEARTBEAT_MS);
     },
     async pull(controller) {
-      const { value, done } = await batches.next();
+      const { value, done } = await batches.next().catch((error: unknown) => {
+        clearInterval(heartbeat);
+        throw error;
+      });
       heartbeat?.refresh();
       if (!done) return controller.enqueue(encoder.encode(toFrames(value)));
       clearInterval(heartbeat);
