@@ -5,6 +5,8 @@ const config: NextConfig = {
   // The launcher gives each copy of the development server a folder of its own.
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
   poweredByHeader: false,
+  // The engine has these loaded by asking for them; in development that is often.
+  logging: { incomingRequests: { ignore: [/^\/\.well-known\/workflow\//] } },
   // `npm run check` checks them, those of the tests included.
   typescript: { ignoreBuildErrors: true },
   serverExternalPackages: ["postgres", "just-bash", "pino"],

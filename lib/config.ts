@@ -34,7 +34,10 @@ const schema = z.object({
   EMBEDDED_SUPABASE: flag(false),
   SUPABASE_URL: z.url(),
   SUPABASE_SECRET_KEY: z.string().min(1),
+  /** The durable engine's PostgreSQL. On Vercel it may be left out: the platform runs the turns. */
   DATABASE_URL: z.string().min(1).optional(),
+  /** Set by the platform on Vercel. */
+  VERCEL: flag(false),
 
   /** Requests a minute, held in the database; 0 is no limit. No person meets the defaults. */
   ACCOUNT_RATE_LIMIT: z.coerce.number().int().min(0).default(6_000),
@@ -76,10 +79,15 @@ const schema = z.object({
     .default(512 * 1024 * 1024),
 });
 
-const checked = schema.refine((settings) => !settings.OIDC_ISSUER || settings.OIDC_AUDIENCE, {
-  path: ["OIDC_AUDIENCE"],
-  error: "must be set with OIDC_ISSUER, or tokens for other services would be accepted",
-});
+const checked = schema
+  .refine((settings) => !settings.OIDC_ISSUER || settings.OIDC_AUDIENCE, {
+    path: ["OIDC_AUDIENCE"],
+    error: "must be set with OIDC_ISSUER, or tokens for other services would be accepted",
+  })
+  .refine((settings) => settings.DATABASE_URL || settings.VERCEL, {
+    path: ["DATABASE_URL"],
+    error: "must be set, unless this runs on Vercel: durable turns need it",
+  });
 
 export type Config = z.output<typeof schema>;
 

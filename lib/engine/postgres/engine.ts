@@ -1,4 +1,5 @@
 import { hkdfSync } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { WorkflowRunNotFoundError } from "@workflow/errors";
 import type { Sql } from "postgres";
 import { setWorld } from "workflow/runtime";
@@ -24,6 +25,7 @@ export interface PostgresEngineOptions {
 /** Run state and streams are kept this long after their end. */
 const RETENTION = "1 day";
 const SWEEP_MS = 600_000;
+const PRELOAD_MS = 100;
 /** Longer than a turn can be between two of its steps. */
 const STOP_MEMORY_MS = 60_000;
 
@@ -72,6 +74,7 @@ export class PostgresEngine implements Engine {
     await this.#log.listen();
     await this.#sql.listen("engine_stops", (turnId) => this.#stop(turnId));
     await this.#ownership.start();
+    void this.#preload();
     setInterval(() => this.#sweep().catch(this.#options.onError), SWEEP_MS).unref();
   }
 
@@ -139,6 +142,14 @@ export class PostgresEngine implements Engine {
     const url = `${this.#options.selfOrigin}/.well-known/workflow/v1/${kind}`;
     await (await fetch(url, { method: "POST" })).body?.cancel();
     this.#loaded.add(kind);
+  }
+
+  /** Spares the first turn the loading; the server listens only after this engine has started. */
+  async #preload(): Promise<void> {
+    while (this.#loaded.size < 2) {
+      await delay(PRELOAD_MS, undefined, { ref: false });
+      await Promise.all([this.#loadHandler("flow"), this.#loadHandler("step")]).catch(() => {});
+    }
   }
 
   async #sweep(): Promise<void> {
