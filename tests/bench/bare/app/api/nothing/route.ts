@@ -1,0 +1,3 @@
+export async function GET(): Promise<Response> {
+  return Response.json({ status: "ok" });
+}

@@ -1,0 +1,62 @@
+/** Sends chat turns to the product and to the bare route, and reads their streams. */
+import type { BenchContext } from "./context.ts";
+
+export interface Chat {
+  readonly sessionId: string;
+  readonly chatId: string;
+}
+
+async function post(context: BenchContext, path: string, body: unknown): Promise<Response> {
+  const response = await fetch(`${context.url}${path}`, {
+    method: "POST",
+    headers: { "x-api-key": context.key, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response;
+}
+
+/** A chat with its sandbox, ready for a turn. */
+export async function newChat(context: BenchContext): Promise<Chat> {
+  const { session, chat } = await (await post(context, "/api/sessions", {})).json();
+  await post(context, "/api/sandbox", { sessionId: session.id });
+  return { sessionId: session.id, chatId: chat.id };
+}
+
+export function productTurn(context: BenchContext, chat: Chat, text: string): Promise<Response> {
+  return post(context, "/api/chat", {
+    ...chat,
+    messages: [{ id: crypto.randomUUID(), content: text }],
+  });
+}
+
+export function bareTurn(context: BenchContext, text: string): Promise<Response> {
+  return fetch(`${context.bareUrl}/api/chat`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      messages: [{ id: "1", role: "user", parts: [{ type: "text", text }] }],
+    }),
+  });
+}
+
+/** Reads a stream to its end. @returns milliseconds from `started` to the first text delta and to the end. */
+export async function readTurn(
+  response: Response,
+  started: number,
+): Promise<{ first: number; total: number; deltas: number }> {
+  if (!response.body) throw new Error("The answer has no body");
+  const decoder = new TextDecoder();
+  let first = Number.NaN;
+  let deltas = 0;
+  let rest = "";
+  for await (const bytes of response.body) {
+    const text = rest + decoder.decode(bytes, { stream: true });
+    const end = text.lastIndexOf("\n") + 1;
+    rest = text.slice(end);
+    const found = text.slice(0, end).split('"type":"text-delta"').length - 1;
+    if (found > 0 && deltas === 0) first = performance.now() - started;
+    deltas += found;
+  }
+  return { first, total: performance.now() - started, deltas };
+}
