@@ -30,6 +30,7 @@ export async function failTurn(
   const stopped = turn.stop_requested;
   await finishStream(log, {
     turnId,
+    messageId: turn.assistant_message_id,
     end: stopped ? "cancelled" : "failed",
     error: stopped ? null : reason,
     metadata: turnMetadata(turn, turn.steps, stopped ? "interrupted" : "error"),

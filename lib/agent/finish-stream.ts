@@ -10,6 +10,8 @@ export const parseChunks = (chunks: readonly string[]): UIMessageChunk[] =>
 
 export interface Ending {
   readonly turnId: string;
+  /** The message the turn writes. */
+  readonly messageId: string;
   readonly end: TurnEnd;
   /** Shown to the client and stored; null when nothing went wrong. */
   readonly error: string | null;
@@ -35,7 +37,10 @@ export async function finishStream(log: TurnLog, ending: Ending): Promise<void> 
     },
     reason,
   );
-  log.append(closing.map((chunk) => JSON.stringify(chunk)));
+  // A turn that is stopped before its first step still begins, so that a client has its message.
+  const start: UIMessageChunk = { type: "start", messageId: ending.messageId };
+  const missing = progress.started ? closing : [start, ...closing];
+  log.append(missing.map((chunk) => JSON.stringify(chunk)));
   await log.flushed();
   const parts = await assembleParts(parseChunks(log.committed()));
   await finishTurn(

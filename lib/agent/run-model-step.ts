@@ -85,6 +85,7 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<boolean>
   const finish = (end: TurnEnd, error: string | null, finishReason: string, answer?: StepResult) =>
     finishStream(log, {
       turnId,
+      messageId: turn.assistant_message_id,
       end,
       error,
       metadata: turnMetadata(turn, answer ? [...steps, answer] : steps, finishReason),

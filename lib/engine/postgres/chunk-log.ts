@@ -79,6 +79,8 @@ export class ChunkLog {
   append(stream: string, chunks: readonly string[]): void {
     const writer = this.#writer(stream);
     if (writer.closed || writer.closing) throw new StreamLostError(`Stream ${stream} is closed`);
+    // A row without chunks would stand where the next one has to.
+    if (chunks.length === 0) return;
     for (const chunk of chunks) writer.gathered.push(chunk);
     this.#schedule(writer);
   }
