@@ -3,41 +3,21 @@
  * which provides a production server; this adds the bare application. Names as arguments choose
  * benches: `npm run bench -- turns`.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { freePort } from "../../lib/launch/run-next.ts";
+import { buildBare, startBare } from "./bare-server.ts";
 import { benchChatRead } from "./chat-read.ts";
 import type { Bench, BenchContext } from "./context.ts";
+import { benchDelay } from "./delay.ts";
+import { benchResume } from "./resume.ts";
 import { benchTurns } from "./turns.ts";
+import { benchWrapper } from "./wrapper.ts";
 
 const benches: Readonly<Record<string, Bench>> = {
   turns: benchTurns,
+  delay: benchDelay,
+  resume: benchResume,
   "chat-read": benchChatRead,
+  wrapper: benchWrapper,
 };
-
-const next = join(process.cwd(), "node_modules/next/dist/bin/next");
-const bareApp = join(import.meta.dirname, "bare");
-
-async function buildBare(): Promise<void> {
-  const build = spawn(process.execPath, [next, "build", "--webpack", bareApp], { stdio: "ignore" });
-  const [code] = await once(build, "exit");
-  if (code !== 0) throw new Error("The bare application does not build");
-}
-
-async function startBare(): Promise<{ url: string; stop: () => void }> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, [next, "start", bareApp, "-p", String(port)], {
-    stdio: "ignore",
-  });
-  for (let tries = 0; tries < 200; tries++) {
-    const answer = await fetch(`${url}/api/nothing`).catch(() => null);
-    if (answer?.ok) return { url, stop: () => child.kill("SIGKILL") };
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error("The bare application does not start");
-}
 
 function setting(name: string): string {
   const value = process.env[name];
