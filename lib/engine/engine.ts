@@ -26,6 +26,8 @@ export interface Engine {
   readonly name: "postgres" | "vercel";
   /** Called once in each server process before it serves. */
   start(): Promise<void>;
+  /** Throws when runs could not be started or go on now. */
+  check(): Promise<void>;
   /**
    * Opens the turn's stream for writing, inside a step of its run.
    * @param fresh true when no attempt can have written anything yet.

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkIdentity } from "../auth/verify-bearer.ts";
 import { db } from "../db/client.ts";
 import { parseAnswer } from "../db/query.ts";
+import { engine } from "../engine/current.ts";
 import { log } from "../log.ts";
 import { listParts, type Part } from "./list-parts.ts";
 
@@ -19,6 +20,7 @@ const checks: Partial<Record<Part["name"], () => Promise<void>>> = {
     parseAnswer("check the database", answer, z.array(z.unknown()));
   },
   identity: checkIdentity,
+  durableRuns: () => engine().check(),
 };
 
 /** A part without a check of its own is ready as soon as it is configured. */

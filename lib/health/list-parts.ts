@@ -1,5 +1,6 @@
 import { type Config, config } from "../config.ts";
-import { sandboxProvider } from "../sandbox/provider.ts";
+import { engine } from "../engine/current.ts";
+import { sandboxAdapter } from "../sandbox/provider.ts";
 
 export interface Part {
   readonly name: "database" | "identity" | "durableRuns" | "sandbox" | "model";
@@ -12,8 +13,8 @@ export function listParts(): Part[] {
   return [
     { name: "database", adapter: settings.EMBEDDED_SUPABASE ? "embedded" : "supabase" },
     { name: "identity", adapter: identityAdapter(settings) },
-    { name: "durableRuns", adapter: settings.DATABASE_URL ? "postgres" : "vercel" },
-    { name: "sandbox", adapter: sandboxProvider().name },
+    { name: "durableRuns", adapter: engine().name },
+    { name: "sandbox", adapter: sandboxAdapter() },
     { name: "model", adapter: modelAdapter(settings) },
   ];
 }

@@ -1,6 +1,6 @@
 /** Which sandbox this server uses: Vercel's when it is configured, else the one on this machine. */
 import { join } from "node:path";
-import { config } from "../config.ts";
+import { type Config, config } from "../config.ts";
 import { createLocalProvider } from "./local/provider.ts";
 import type { SandboxProvider } from "./sandbox.ts";
 import { createVercelProvider } from "./vercel/provider.ts";
@@ -13,16 +13,22 @@ export function sandboxProvider(): SandboxProvider {
   return shared.agentSandboxProvider;
 }
 
+/** Which adapter the settings choose; on Vercel its own sandbox, with the deployment's identity. */
+export function sandboxAdapter(): SandboxProvider["name"] {
+  const settings = config();
+  return tokenOf(settings) || settings.VERCEL_OIDC_TOKEN || settings.VERCEL ? "vercel" : "local";
+}
+
 function createProvider(): SandboxProvider {
   const settings = config();
   const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
-  const { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId } = settings;
-  if (token && teamId && projectId) {
-    const credentials = { token, teamId, projectId };
-    return createVercelProvider({ credentials, allowedHosts, serviceOrigin: settings.PUBLIC_URL });
-  }
-  if (settings.VERCEL_OIDC_TOKEN) {
-    return createVercelProvider({ allowedHosts, serviceOrigin: settings.PUBLIC_URL });
+  if (sandboxAdapter() === "vercel") {
+    const credentials = tokenOf(settings);
+    return createVercelProvider({
+      ...(credentials && { credentials }),
+      allowedHosts,
+      serviceOrigin: settings.PUBLIC_URL,
+    });
   }
   return createLocalProvider({
     rootDir: join(settings.DATA_DIR, "sandboxes"),
@@ -30,4 +36,9 @@ function createProvider(): SandboxProvider {
     allowedHosts,
     serviceOrigin: new URL(settings.PUBLIC_URL ?? `http://127.0.0.1:${settings.PORT}`).origin,
   });
+}
+
+function tokenOf(settings: Config) {
+  const { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId } = settings;
+  return token && teamId && projectId ? { token, teamId, projectId } : undefined;
 }

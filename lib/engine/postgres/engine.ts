@@ -78,6 +78,11 @@ export class PostgresEngine implements Engine {
     setInterval(() => this.#sweep().catch(this.#options.onError), SWEEP_MS).unref();
   }
 
+  async check(): Promise<void> {
+    const [alive] = await this.#sql`select from engine.instances where id = ${this.#ownership.id}`;
+    if (!alive) throw new Error("This process is not registered as a live instance");
+  }
+
   async openLog(turnId: string, runId: string, fresh: boolean) {
     await this.#log.open(turnId, runId, fresh);
     return {

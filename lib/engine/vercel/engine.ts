@@ -14,6 +14,8 @@ export class VercelEngine implements Engine {
   readonly name = "vercel";
   async start(): Promise<void> {}
 
+  async check(): Promise<void> {}
+
   async openLog(_turnId: string, runId: string, fresh: boolean): Promise<TurnLog> {
     const committed = fresh ? [] : await this.#written(runId);
     const writer = getWritable<string>().getWriter();
