@@ -14,13 +14,14 @@ export async function awaitRun(
   accountId: string,
   chatId: string,
   signal: AbortSignal,
+  patienceMs = PATIENCE_MS,
 ): Promise<{ turnId: string; runId: string } | null | AppError> {
   const found = await findActiveTurn(accountId, chatId);
   if (found.outcome === "chat_missing") return appError("not_found", "Chat not found");
   if (found.outcome !== "active") return null;
   if (found.run_id !== null) return { turnId: found.turn_id, runId: found.run_id };
 
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
   const first = engine().read({ turnId: found.turn_id, runId: null }, 0, patience);
   for await (const _ of first) break;
   const now = await findActiveTurn(accountId, chatId);

@@ -31,6 +31,8 @@ export interface StartedTurn extends TurnAddress {
 
 /** A run's key dies with the run; this only bounds a run that nobody ends. */
 const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** A conflict names the active run. One that is just being started is known in some milliseconds. */
+const CONFLICT_PATIENCE_MS = 1_000;
 
 /** @returns the turn to stream: a new one, or the running one that answers this very message. */
 export async function startTurn(request: TurnRequest): Promise<StartedTurn | AppError> {
@@ -46,8 +48,9 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
     case "active": {
       const active = { turnId: outcome.turn_id, runId: outcome.run_id };
       if (await healDeadTurn(active)) return startTurn(request);
-      const run = outcome.message_id === claim.messageId ? await runOf(request, active) : null;
-      return run ?? streamActive(active.runId);
+      const isRetry = outcome.message_id === claim.messageId;
+      const run = await runOf(request, active, isRetry ? undefined : CONFLICT_PATIENCE_MS);
+      return isRetry && run ? run : streamActive(run?.runId ?? null);
     }
     case "session_missing":
       return appError("not_found", "Session not found");
@@ -62,13 +65,14 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
   }
 }
 
-/** The running turn that a retry finds, its run waited for. */
+/** The running turn that a request finds, its run waited for. */
 async function runOf(
   { caller, chatId, signal }: TurnRequest,
   { turnId, runId }: TurnAddress,
+  patienceMs?: number,
 ): Promise<StartedTurn | null> {
   if (runId !== null) return { turnId, runId };
-  const run = await awaitRun(caller.accountId, chatId, signal);
+  const run = await awaitRun(caller.accountId, chatId, signal, patienceMs);
   return isAppError(run) || run?.turnId !== turnId ? null : run;
 }
 
