@@ -45,6 +45,7 @@ export async function createKey(
 export async function createBearer(
   email: string,
   claims: Readonly<Record<string, unknown>> = {},
+  secret = setting("SUPABASE_JWT_SECRET"),
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const payload = {
@@ -58,7 +59,7 @@ export async function createBearer(
   };
   return new SignJWT(payload)
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
-    .sign(new TextEncoder().encode(setting("SUPABASE_JWT_SECRET")));
+    .sign(new TextEncoder().encode(secret));
 }
 
 /** A well-formed key that nobody has. */
@@ -81,6 +82,8 @@ export interface RequestOptions {
 }
 
 export interface Client {
+  /** The server's origin. */
+  readonly url: string;
   /** The headers that authenticate, for requests made by other means. */
   readonly headers: Readonly<Record<string, string>>;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
@@ -113,6 +116,7 @@ export function client(
     return { status: response.status, headers: response.headers, body: parsed, text };
   };
   return {
+    url,
     headers,
     request,
     get: (path, options) => request("GET", path, options),

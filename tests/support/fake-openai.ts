@@ -13,12 +13,16 @@ import type { AddressInfo } from "node:net";
 export type ScriptPart =
   | { readonly text: string }
   | { readonly reasoning: string }
-  /** Several in a row are called at once. `pieces`: the arguments come in so many deltas. */
+  /**
+   * Several in a row are called at once. `pieces`: the arguments come in so many deltas; `between`
+   * is awaited after the first of them.
+   */
   | {
       readonly tool: string;
       readonly input: unknown;
       readonly id?: string;
       readonly pieces?: number;
+      readonly between?: () => Promise<void>;
     }
   /** Arguments as they are, valid JSON or not. */
   | {
@@ -223,6 +227,7 @@ async function stream(
       const index = toolCalls++;
       const { first, rest } = toolCallDeltas(part, index);
       sendDelta({ role: "assistant", tool_calls: [first] });
+      if ("between" in part) await Promise.race([part.between?.(), abandoned]);
       for (const delta of rest) sendDelta({ tool_calls: [delta] });
       written += 10;
     } else if ("fail" in part) {

@@ -1,0 +1,196 @@
+/** Decisions, section 5: the claim on a chat. One run at a time, and never a stuck chat. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Client } from "../support/clients.ts";
+import { type Place, startPlace } from "../support/place.ts";
+import { openTalk, type Talk } from "../support/talk.ts";
+import { expectWhole, type TurnStream, textOf } from "../support/turn-stream.ts";
+
+let place: Place;
+let caller: Client;
+beforeAll(async () => {
+  place = await startPlace();
+  caller = await place.createCaller();
+});
+afterAll(() => place.stop());
+
+const AT_ONCE = 32;
+const ROUNDS = 8;
+
+const expectIdle = async (talk: Talk) => {
+  const { isStreaming, chat } = await talk.read();
+  expect(isStreaming).toBe(false);
+  expect(chat.activeStreamId).toBeNull();
+};
+
+const runIdsOf = (streams: readonly TurnStream[]) =>
+  new Set(streams.filter((stream) => stream.status === 200).map((stream) => stream.runId));
+
+describe(`${AT_ONCE} simultaneous messages on one chat`, () => {
+  it("start one run, the rest are 409, round after round", async () => {
+    const talk = await openTalk(caller);
+    for (let round = 0; round < ROUNDS; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: AT_ONCE }, (_, n) => talk.send(`round ${round}, message ${n}`)),
+      );
+      const started = answers.filter((answer) => answer.status === 200);
+      const refused = answers.filter((answer) => answer.status === 409);
+      await Promise.all(answers.map((answer) => answer.ended));
+      // A turn may end while others are still being asked for: then another one starts.
+      expect(started.length).toBeGreaterThanOrEqual(1);
+      expect(runIdsOf(started).size).toBe(started.length);
+      expect(started.length + refused.length).toBe(AT_ONCE);
+      for (const stream of started) expectWhole(stream.frames);
+      for (const refusal of refused) {
+        expect(JSON.parse(refusal.text)).toEqual({
+          status: "error",
+          message: "A response is already streaming for this chat",
+        });
+        expect(refusal.headers.get("x-error-code")).toBe("stream_active");
+        const active = refusal.headers.get("x-workflow-run-id");
+        if (active !== null) expect([...runIdsOf(started)]).toContain(active);
+      }
+      await expectIdle(talk);
+    }
+    const { messages } = await talk.read();
+    const runs = await place.sql`select status from turns where chat_id = ${talk.chatId}`;
+    expect(runs.map((run) => run.status)).toEqual(runs.map(() => "completed"));
+    expect(messages.filter((message) => message.role === "assistant")).toHaveLength(runs.length);
+    expect(messages.filter((message) => message.role === "user")).toHaveLength(runs.length);
+  }, 120_000);
+
+  it("with one and the same id are one run, whose stream all of them get", async () => {
+    const talk = await openTalk(caller);
+    for (let round = 0; round < ROUNDS; round++) {
+      const name = `same-${round}`;
+      const { promise: answered, resolve: go } = Promise.withResolvers<void>();
+      place.model.script(name, async function* () {
+        await answered;
+        yield { text: `answer ${round}` };
+      });
+      const message = [{ id: randomUUID(), content: `[script:${name}]` }];
+      const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => talk.send(message)));
+      expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
+      expect(runIdsOf(answers).size).toBe(1);
+      go();
+      const whole = await answers[0]?.ended;
+      expectWhole(whole ?? []);
+      for (const answer of answers) expect(await answer.ended).toEqual(whole);
+      expect(place.model.callsOf(name)).toHaveLength(1);
+      await expectIdle(talk);
+    }
+    expect((await talk.read()).messages).toHaveLength(2 * ROUNDS);
+  }, 120_000);
+});
+
+describe("a request that died between its claim and its run", () => {
+  /** As the claim leaves the database: message and turn stored, no run. */
+  const claimOnly = async (talk: Talk, ageSeconds: number) => {
+    const turnId = randomUUID();
+    const [owner] = await place.sql`select account_id from chats where id = ${talk.chatId}`;
+    const claim = {
+      account_id: owner?.account_id,
+      session_id: talk.sessionId,
+      chat_id: talk.chatId,
+      turn_id: turnId,
+      message_id: "lost",
+      assistant_message_id: randomUUID(),
+      title: "",
+      default_model_id: "auto",
+      message: { id: "lost", parts: [{ type: "text", text: "lost" }] },
+      history: null,
+      answer: null,
+      key: null,
+    };
+    const [row] = await place.sql`select claim_turn(${place.sql.json(claim)}) as answer`;
+    expect(row?.answer).toEqual({ outcome: "claimed" });
+    await place.sql`update chats set claimed_at = now() - make_interval(secs => ${ageSeconds})
+      where id = ${talk.chatId}`;
+    return turnId;
+  };
+
+  it("holds the chat for a minute", async () => {
+    const talk = await openTalk(caller);
+    await claimOnly(talk, 50);
+    const refused = await talk.send("too early");
+    await refused.ended;
+    expect(refused.status).toBe(409);
+    expect(refused.headers.get("x-workflow-run-id")).toBeNull();
+    const { isStreaming, messages } = await talk.read();
+    expect(isStreaming).toBe(true);
+    expect(messages.map((message) => message.id)).toEqual(["lost"]);
+  });
+
+  it("no longer counts after a minute: the chat is idle, and the next message runs", async () => {
+    const talk = await openTalk(caller);
+    const turnId = await claimOnly(talk, 61);
+    await expectIdle(talk);
+    expect((await talk.resume()).status).toBe(204);
+    expect((await talk.stop()).body).toEqual({ status: "success", stopped: false });
+    const stream = await talk.send("now then");
+    await stream.ended;
+    expectWhole(stream.frames);
+    await expectIdle(talk);
+    const { messages } = await talk.read();
+    expect(messages.map((message) => textOf(message))).toEqual([
+      "lost",
+      "now then",
+      "You said: now then",
+    ]);
+    const [lost] = await place.sql`select status, finished_at from turns where id = ${turnId}`;
+    expect(lost).toMatchObject({ status: "failed", finished_at: expect.any(Date) });
+  });
+
+  it("is retried by the same message", async () => {
+    const talk = await openTalk(caller);
+    await claimOnly(talk, 61);
+    const stream = await talk.send([{ id: "lost", content: "lost" }]);
+    await stream.ended;
+    expectWhole(stream.frames);
+    const { messages } = await talk.read();
+    expect(messages.map((message) => textOf(message))).toEqual(["lost", "You said: lost"]);
+  });
+
+  it("can be stopped before it has a run: its run will find the request", async () => {
+    const talk = await openTalk(caller);
+    const turnId = await claimOnly(talk, 0);
+    const answer = await talk.stop();
+    expect(answer.body).toEqual({ status: "success", stopped: true });
+    const [row] = await place.sql`select load_turn(${turnId}, 'late') as turn`;
+    expect(row?.turn).toMatchObject({ outcome: "active", stop_requested: true });
+  });
+});
+
+describe("a run that is gone while its chat still waits for it", () => {
+  it("does not keep the chat: what it had said is stored, and the next message runs", async () => {
+    const talk = await openTalk(caller);
+    place.model.script("gone", async function* () {
+      yield { text: "half" };
+      yield { hang: true };
+    });
+    const stream = await talk.send("[script:gone]");
+    await stream.until((chunk) => chunk.type === "text-delta");
+    // As after the loss of the engine's data.
+    await place.sql`update engine.runs set status = 'failed' where run_id = ${stream.runId}`;
+    const other = await place.startServer();
+    const next = await fetch(`${other.url}/api/chat`, {
+      method: "POST",
+      headers: { ...caller.headers, "content-type": "application/json" },
+      body: JSON.stringify({
+        sessionId: talk.sessionId,
+        chatId: talk.chatId,
+        messages: [{ id: "next", content: "and now" }],
+      }),
+    });
+    expect(next.status).toBe(200);
+    await next.text();
+    await expectIdle(talk);
+    const { messages } = await talk.read();
+    expect(messages.map((message) => textOf(message))).toEqual([
+      "[script:gone]",
+      "half",
+      "and now",
+      "You said: and now",
+    ]);
+  });
+});

@@ -1,0 +1,160 @@
+/** kill -9 of the server in a ten-step turn; the same database and folder; a new server. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Client } from "../support/clients.ts";
+import { gate } from "../support/fake-openai.ts";
+import { at, crash, type Place, startPlace } from "../support/place.ts";
+import { openTalk, type Talk } from "../support/talk.ts";
+import type { Frame, TurnStream } from "../support/turn-stream.ts";
+import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
+
+let place: Place;
+let caller: Client;
+beforeAll(async () => {
+  place = await startPlace();
+  caller = await place.createCaller();
+});
+afterAll(() => place.stop());
+
+const steps = Array.from({ length: STEPS }, (_, step) => String(step));
+
+/** Restarts, and goes on reading where each of the clients was cut. */
+async function restart(
+  cut: readonly { talk: Talk; stream: TurnStream }[],
+): Promise<{ talk: Talk; before: readonly Frame[]; rest: TurnStream }[]> {
+  await crash(place.server);
+  const before = await Promise.all(cut.map(({ stream }) => stream.ended));
+  const { url } = await place.startServer();
+  return Promise.all(
+    cut.map(async ({ talk }, n) => {
+      const frames = before[n] ?? [];
+      const back = talk.through(at(url, caller));
+      const last = frames.at(-1)?.id;
+      return {
+        talk: back,
+        before: frames,
+        rest: await back.resume(last === undefined ? {} : { lastEventId: last }),
+      };
+    }),
+  );
+}
+
+describe("a server that is killed while its turns stand at", () => {
+  const halts: Record<string, Omit<Halt, "gate">> = {
+    "the first model call, before its first word": { step: 0, where: "before" },
+    "the first word": { step: 0, where: "text" },
+    "the first call's input": { step: 0, where: "input" },
+    "the first command": { step: 0, where: "command" },
+    "a later model call, before its first word": { step: 4, where: "before" },
+    "a later text": { step: 5, where: "text" },
+    "a later call's input": { step: 6, where: "input" },
+    "the end of a call, before it runs": { step: 7, where: "called" },
+    "a later command": { step: 8, where: "command" },
+    "the last answer": { step: STEPS, where: "text" },
+  };
+
+  it(`${Object.keys(halts).join("; ")}: all go on by themselves, exactly`, async () => {
+    const last = gate();
+    const turns = await Promise.all(
+      Object.entries(halts).map(async ([what, where], n) => {
+        const halt = { ...where, gate: gate() };
+        place.model.script(`halt-${n}`, tenSteps(halt, last));
+        const talk = await openTalk(caller);
+        const stream = await talk.send(`[script:halt-${n}]`);
+        if (halt.where === "command") {
+          await expect
+            .poll(() => effectsOf(place, talk), { timeout: 50_000, interval: 20 })
+            .toContain(String(halt.step));
+        } else await halt.gate.reached;
+        // What the model had said before the halt has reached the client.
+        const texts = halt.where === "before" ? halt.step * 2 : halt.step * 2 + 1;
+        if (texts > 0) {
+          let seen = 0;
+          await stream.until((chunk) => chunk.type === "text-delta" && ++seen === texts);
+        }
+        return { what, halt, talk, stream };
+      }),
+    );
+
+    const back = await restart(turns);
+    for (const { halt } of turns) halt.gate.open();
+    last.open();
+    for (const [n, { talk, before, rest }] of back.entries()) {
+      const turn = turns[n];
+      if (!turn) throw new Error("no such turn");
+      const { what, halt, stream } = turn;
+      expect(rest.status, what).toBe(200);
+      expect(rest.runId, what).toBe(stream.runId);
+      const after = await rest.ended;
+      expect(rest.isDone, what).toBe(true);
+      const { stored, whole } = await expectSurvived(place, { talk, before, after });
+      expect(whole.length, what).toBe(before.length + after.length);
+      expect(await effectsOf(place, talk), what).toEqual(steps);
+
+      const outputs = stored.parts.flatMap((part) =>
+        part.type === "tool-bash" ? [JSON.stringify(part)] : [],
+      );
+      const unknown = outputs.filter((output) => output.includes("outcome is unknown"));
+      expect(unknown, what).toHaveLength(halt.where === "command" ? 1 : 0);
+      if (halt.where === "command") {
+        // The model was told, in the call right after it, and went on.
+        const told = place.model
+          .callsOf(`halt-${n}`)
+          .filter((call) => call.toolResults.some((text) => text.includes("outcome is unknown")));
+        expect(told[0]?.step, what).toBe(halt.step + 1);
+      }
+    }
+  }, 180_000);
+});
+
+describe("a server that is killed the moment a client sees", () => {
+  const moments: Record<string, (frame: Frame, seen: readonly Frame[]) => boolean> = {
+    "the start": ({ chunk }) => chunk.type === "start",
+    "a call to run": ({ chunk }, seen) =>
+      chunk.type === "tool-input-available" && count(seen, chunk.type) === 3,
+    "a tool's output": ({ chunk }, seen) =>
+      chunk.type === "tool-output-available" && count(seen, chunk.type) === 6,
+    "the end": ({ chunk }) => chunk.type === "finish",
+  };
+  const count = (frames: readonly Frame[], type: string) =>
+    frames.filter(({ chunk }) => chunk.type === type).length;
+
+  it.each(Object.keys(moments))(
+    "%s: no step is lost or run twice",
+    async (moment) => {
+      const name = `moment-${moment.replaceAll(/\W/g, "-")}`;
+      const last = gate();
+      if (moment === "the end") last.open();
+      place.model.script(name, tenSteps(null, last));
+      caller = at(place.server.url, caller);
+      // The others are wherever they happen to be.
+      const turns = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const talk = await openTalk(caller);
+          return { talk, stream: await talk.send(`[script:${name}]`) };
+        }),
+      );
+      const seen: Frame[] = [];
+      await turns[0]?.stream.until((_, frame) => {
+        seen.push(frame);
+        return moments[moment]?.(frame, seen) ?? false;
+      });
+      const back = await restart(turns);
+      last.open();
+      for (const { talk, before, rest } of back) {
+        const after = await rest.ended;
+        // It may have been over, or have ended, before anybody could ask for the rest.
+        if (moment !== "the end") expect(rest.status).toBe(200);
+        await expectSurvived(place, { talk, before, after });
+        const effects = await effectsOf(place, talk);
+        expect(new Set(effects).size).toBe(effects.length);
+        const unknown = (await talk.answer()).parts.filter((part) =>
+          JSON.stringify(part).includes("outcome is unknown"),
+        );
+        // What is missing among the effects was cut, and said so.
+        expect(unknown.length).toBeGreaterThanOrEqual(STEPS - effects.length);
+        expect(unknown.length).toBeLessThanOrEqual(1);
+      }
+    },
+    120_000,
+  );
+});

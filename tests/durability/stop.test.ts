@@ -1,0 +1,194 @@
+/** POST /api/chat/{chatId}/stop: effective within two seconds, what was answered stays. */
+import type { UIMessage } from "ai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Client } from "../support/clients.ts";
+import { gate, type Script } from "../support/fake-openai.ts";
+import { type Place, startPlace } from "../support/place.ts";
+import { openTalk, type Talk } from "../support/talk.ts";
+import { assemble, expectWhole, type TurnStream, textOf } from "../support/turn-stream.ts";
+
+let place: Place;
+let caller: Client;
+beforeAll(async () => {
+  place = await startPlace();
+  caller = await place.createCaller();
+});
+afterAll(() => place.stop());
+
+const start = async (name: string, script: Script): Promise<{ talk: Talk; stream: TurnStream }> => {
+  place.model.script(name, script);
+  const talk = await openTalk(caller);
+  return { talk, stream: await talk.send(`[script:${name}]`) };
+};
+
+/** Stops, and proves what every stop promises. @returns the stored message. */
+async function stopNow({ talk, stream }: { talk: Talk; stream: TurnStream }): Promise<UIMessage> {
+  const asked = performance.now();
+  const [answer] = await Promise.all([talk.stop(), stream.ended]);
+  const tookMs = performance.now() - asked;
+  expect(answer.status).toBe(200);
+  expect(answer.body).toEqual({ status: "success", stopped: true });
+  expect(stream.isDone).toBe(true);
+  expect(tookMs).toBeLessThan(2_000);
+  expectWhole(stream.frames);
+  expect(stream.chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "interrupted" });
+  const { isStreaming, chat } = await talk.read();
+  expect(isStreaming).toBe(false);
+  expect(chat.activeStreamId).toBeNull();
+  expect(chat.lastAssistantMessageAt).not.toBeNull();
+  const stored = await talk.answer();
+  expect(await assemble(stream.chunks)).toEqual(stored);
+  expect(stored.metadata).toMatchObject({ finishReason: "interrupted" });
+  for (const part of stored.parts) {
+    if ("state" in part) expect(["done", "output-available", "output-error"]).toContain(part.state);
+  }
+  const [key] = await place.sql`
+    select k.revoked_at from api_keys k join turns t on t.key_id = k.id
+    where t.chat_id = ${talk.chatId} order by t.created_at desc limit 1`;
+  expect(key?.revoked_at).toBeInstanceOf(Date);
+  return stored;
+}
+
+describe("stopped", () => {
+  it("before the model's first word: an empty answer is stored", async () => {
+    const held = gate();
+    const turn = await start("silent", async function* () {
+      await held.pass();
+      yield { text: "never" };
+    });
+    await held.reached;
+    const stored = await stopNow(turn);
+    expect(textOf(stored)).toBe("");
+    expect(place.model.callsOf("silent")[0]?.outcome).toBe("abandoned");
+  });
+
+  it("at the first word, and in a text: what came is kept", async () => {
+    for (const count of [1, 40]) {
+      const turn = await start(`text-${count}`, async function* () {
+        for (let n = 0; n < count; n++) yield { text: `${n} ` };
+        yield { hang: true };
+      });
+      await turn.stream.until(
+        (chunk) => chunk.type === "text-delta" && chunk.delta === `${count - 1} `,
+      );
+      const stored = await stopNow(turn);
+      expect(textOf(stored)).toBe(Array.from({ length: count }, (_, n) => `${n} `).join(""));
+    }
+  });
+
+  it("in a call's input: the call is closed as an error", async () => {
+    const held = gate();
+    const turn = await start("input", async function* () {
+      yield {
+        tool: "bash",
+        input: { command: "echo never" },
+        pieces: 2,
+        between: () => held.pass(),
+      };
+    });
+    await turn.stream.until((chunk) => chunk.type === "tool-input-delta");
+    const stored = await stopNow(turn);
+    expect(stored.parts.at(-1)).toMatchObject({ type: "tool-bash", state: "output-error" });
+  });
+
+  it("in a command, which ends: its call is closed as an error", async () => {
+    const turn = await start("command", function* () {
+      yield {
+        tool: "bash",
+        input: { command: "echo begun > begun; while true; do sleep 0.05; done" },
+      };
+      yield { tool: "todo", input: { todos: [] } };
+    });
+    await expect
+      .poll(() => place.readSandboxFile(turn.talk.sessionId, "begun"), {
+        timeout: 50_000,
+        interval: 20,
+      })
+      .toBe("begun\n");
+    const stored = await stopNow(turn);
+    expect(stored.parts).toContainEqual(
+      expect.objectContaining({ type: "tool-bash", state: "output-error", errorText: "Stopped" }),
+    );
+    // The model is not asked again, and the next turn finds a conversation it can go on with.
+    expect(place.model.callsOf("command")).toHaveLength(1);
+    const next = await turn.talk.send("go on");
+    await next.ended;
+    expect(textOf(await turn.talk.answer())).toBe("You said: go on");
+  });
+
+  it("at the very moment between a model call and its tools, again and again", async () => {
+    for (let round = 0; round < 12; round++) {
+      const turn = await start(`between-${round}`, async function* ({ step }) {
+        if (step < 2) yield { tool: "todo", input: { todos: [] } };
+        else yield { hang: true };
+      });
+      // Each of these is followed by work that a lost stop would go on with.
+      const moment = ["tool-input-available", "tool-output-available", "finish-step"][round % 3];
+      await turn.stream.until((chunk) => chunk.type === moment);
+      await stopNow(turn);
+    }
+  }, 120_000);
+
+  it("twice at once, and again afterwards: once effective, then nothing to stop", async () => {
+    const turn = await start("twice", async function* () {
+      yield { text: "half" };
+      yield { hang: true };
+    });
+    await turn.stream.until((chunk) => chunk.type === "text-delta");
+    const [first, second] = await Promise.all([turn.talk.stop(), turn.talk.stop()]);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    await turn.stream.ended;
+    expectWhole(turn.stream.frames);
+    const stored = await turn.talk.answer();
+    const third = await turn.talk.stop();
+    expect(third.body).toEqual({ status: "success", stopped: false });
+    expect(await turn.talk.answer()).toEqual(stored);
+  });
+
+  it("after the end: nothing changes", async () => {
+    const turn = await start("ended", function* () {
+      yield { text: "whole" };
+    });
+    await turn.stream.ended;
+    const before = await turn.talk.read();
+    expect((await turn.talk.stop()).body).toEqual({ status: "success", stopped: false });
+    expect(await turn.talk.read()).toEqual(before);
+  });
+
+  it("as the end comes: the answer is whole or partial, and stored as it was streamed", async () => {
+    for (let round = 0; round < 10; round++) {
+      const turn = await start(`race-${round}`, function* () {
+        yield { text: "a" };
+        yield { text: "b" };
+      });
+      await turn.stream.until((chunk) => chunk.type === "text-start");
+      const answer = await turn.talk.stop();
+      await turn.stream.ended;
+      expect(answer.status).toBe(200);
+      expectWhole(turn.stream.frames);
+      expect(await assemble(turn.stream.chunks)).toEqual(await turn.talk.answer());
+      expect((await turn.talk.read()).isStreaming).toBe(false);
+    }
+  });
+});
+
+describe("a newer turn", () => {
+  it("is never touched by a stop that was meant for the one before", async () => {
+    for (let round = 0; round < 8; round++) {
+      const turn = await start(`older-${round}`, async function* () {
+        yield { text: "old" };
+        yield { hang: true };
+      });
+      await turn.stream.until((chunk) => chunk.type === "text-delta");
+      const stopping = turn.talk.stop();
+      await turn.stream.until((chunk) => chunk.type === "finish");
+      // Sent while the stop may still be being answered.
+      const next = await turn.talk.send(`newer ${round}`);
+      expect(next.status).toBe(200);
+      expect((await stopping).body).toEqual({ status: "success", stopped: true });
+      await next.ended;
+      expectWhole(next.frames);
+      expect(textOf(await turn.talk.answer())).toBe(`You said: newer ${round}`);
+    }
+  });
+});

@@ -1,0 +1,103 @@
+/** The ten-step turn that crash tests cut, and what must be true of it afterwards. */
+import { expect } from "vitest";
+import type { Gate, Script, ScriptPart } from "../support/fake-openai.ts";
+import type { Place } from "../support/place.ts";
+import type { Talk } from "../support/talk.ts";
+import { assemble, expectWhole, type Frame } from "../support/turn-stream.ts";
+
+export const STEPS = 10;
+
+/** Where the script waits for the test, if it gets there. `step` counts from 0. */
+export interface Halt {
+  readonly step: number;
+  readonly where: "before" | "text" | "input" | "called" | "command";
+  readonly gate: Gate;
+}
+
+/**
+ * Ten steps, each with some text and one command that adds its number to `effects`; then an answer.
+ * At `command` the command itself waits in the sandbox, after its effect, until the file `go` is
+ * there.
+ */
+export function tenSteps(halt: Halt | null, last: Gate): Script {
+  return async function* ({ step }): AsyncGenerator<ScriptPart> {
+    const at = async (where: Halt["where"]) => {
+      if (halt?.step === step && halt.where === where) await halt.gate.pass();
+    };
+    await at("before");
+    yield { text: `Step ${step} ` };
+    await at("text");
+    yield { text: "goes on. " };
+    if (step === STEPS) {
+      await last.pass();
+      yield { text: "All done." };
+      return;
+    }
+    const waits = halt?.step === step && halt.where === "command";
+    yield {
+      tool: "bash",
+      input: {
+        command: waits
+          ? `echo ${step} >> effects; while [ ! -e go ]; do sleep 0.05; done`
+          : `echo ${step} >> effects`,
+      },
+      pieces: 3,
+      between: () => at("input"),
+    };
+    await at("called");
+  };
+}
+
+export const effectsOf = async (place: Place, { sessionId }: Talk): Promise<string[]> =>
+  (await place.readSandboxFile(sessionId, "effects")).split("\n").filter(Boolean);
+
+/** Everything that was ever streamed of a chat's newest turn, as the engine keeps it. */
+export async function logOf({ sql }: Place, { chatId }: Talk): Promise<Frame[]> {
+  const rows = await sql`
+    select c.first_index, c.count, c.data from engine.chunks c
+    where c.stream = (
+      select id from turns where chat_id = ${chatId} order by created_at desc limit 1)
+    order by c.first_index`;
+  return rows.flatMap((row) =>
+    Number(row.count) === 0
+      ? []
+      : String(row.data)
+          .split("\n")
+          .map((data, place) => ({
+            id: Number(row.first_index) + place,
+            chunk: JSON.parse(data),
+          })),
+  );
+}
+
+export interface Survived {
+  readonly talk: Talk;
+  /** What the client had when the server died, and what it got after it came back. */
+  readonly before: readonly Frame[];
+  readonly after: readonly Frame[];
+}
+
+/** After any crash: one whole stream, nothing twice, the stored message what a client assembles. */
+export async function expectSurvived(place: Place, { talk, before, after }: Survived) {
+  const whole = await logOf(place, talk);
+  expectWhole(whole);
+  const seen = [...before, ...after];
+  expect(seen).toEqual(whole.slice(0, seen.length));
+  const { isStreaming, chat, messages } = await talk.read();
+  expect(isStreaming).toBe(false);
+  expect(chat.activeStreamId).toBeNull();
+  expect(messages.map((message) => message.role)).toEqual(["user", "assistant"]);
+  const stored = await talk.answer();
+  expect(await assemble(whole.map((frame) => frame.chunk))).toEqual(stored);
+  if (seen.length === whole.length) {
+    expect(await assemble(seen.map((frame) => frame.chunk))).toEqual(stored);
+  }
+  const shown = stored.parts
+    .filter((part) => part.type === "text")
+    .map((part) => part.text)
+    .join("");
+  const expected = Array.from({ length: STEPS + 1 }, (_, step) => `Step ${step} goes on. `);
+  expect(shown).toBe(`${expected.join("")}All done.`);
+  expect(stored.parts.filter((part) => part.type === "tool-bash")).toHaveLength(STEPS);
+  return { whole, stored };
+}

@@ -1,0 +1,136 @@
+/** Two server processes on one database and one sandbox folder. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningNext } from "../../lib/launch/run-next.ts";
+import type { Client } from "../support/clients.ts";
+import { gate } from "../support/fake-openai.ts";
+import { at, crash, type Place, startPlace } from "../support/place.ts";
+import { openTalk } from "../support/talk.ts";
+import { assemble, expectWhole } from "../support/turn-stream.ts";
+import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
+
+let place: Place;
+let one: RunningNext;
+let other: RunningNext;
+let caller: Client;
+beforeAll(async () => {
+  place = await startPlace();
+  one = place.server;
+  other = await place.startServer();
+  caller = await place.createCaller(one.url);
+});
+afterAll(() => place.stop());
+
+describe("a turn that one server runs", () => {
+  it("is read, as it comes, through the other, which also finds it for a retry", async () => {
+    const held = gate();
+    place.model.script("elsewhere", async function* () {
+      yield { text: "first" };
+      await held.pass();
+      yield { text: " second" };
+    });
+    const talk = await openTalk(caller);
+    const elsewhere = talk.through(at(other.url, caller));
+    const message = [{ id: "m1", content: "[script:elsewhere]" }];
+    const first = await talk.send(message);
+    await first.until((chunk) => chunk.type === "text-delta");
+    const [resumed, retried, refused] = await Promise.all([
+      elsewhere.resume({ startIndex: 1 }),
+      elsewhere.send(message),
+      elsewhere.send("something else"),
+    ]);
+    expect(retried.runId).toBe(first.runId);
+    expect(refused.status).toBe(409);
+    expect(refused.runId).toBe(first.runId);
+    await resumed.until((chunk) => chunk.type === "text-delta");
+    held.open();
+    const whole = await first.ended;
+    expectWhole(whole);
+    expect(await retried.ended).toEqual(whole);
+    expect(await resumed.ended).toEqual(whole.slice(1));
+    expect(resumed.isDone && retried.isDone).toBe(true);
+    expect(await elsewhere.answer()).toEqual(await assemble(first.chunks));
+  });
+
+  it("is stopped through the other within two seconds", async () => {
+    place.model.script("stop-elsewhere", async function* () {
+      yield { text: "first" };
+      yield { hang: true };
+    });
+    const talk = await openTalk(caller);
+    const stream = await talk.send("[script:stop-elsewhere]");
+    await stream.until((chunk) => chunk.type === "text-delta");
+    const asked = performance.now();
+    const answer = await talk.through(at(other.url, caller)).stop();
+    const tookMs = performance.now() - asked;
+    expect(answer.body).toEqual({ status: "success", stopped: true });
+    await stream.ended;
+    expect(stream.isDone).toBe(true);
+    expect(tookMs).toBeLessThan(2_000);
+    expect((await talk.read()).isStreaming).toBe(false);
+    expect(await talk.answer()).toEqual(await assemble(stream.chunks));
+  });
+});
+
+describe("when the server that runs them is killed", () => {
+  it("the other takes its turns over, and a reader there sees them go on to the end", async () => {
+    const last = gate();
+    const halts: Omit<Halt, "gate">[] = [
+      { step: 0, where: "before" },
+      { step: 2, where: "text" },
+      { step: 4, where: "input" },
+      { step: 6, where: "command" },
+      { step: 9, where: "called" },
+    ];
+    const turns = await Promise.all(
+      halts.map(async (where, n) => {
+        const halt = { ...where, gate: gate() };
+        place.model.script(`orphan-${n}`, tenSteps(halt, last));
+        const talk = await openTalk(caller);
+        const doomed = await talk.send(`[script:orphan-${n}]`);
+        if (halt.where === "command") {
+          await expect
+            .poll(() => effectsOf(place, talk), { timeout: 50_000, interval: 20 })
+            .toContain(String(halt.step));
+        } else await halt.gate.reached;
+        const survivor = talk.through(at(other.url, caller));
+        return { halt, talk: survivor, doomed, reader: await survivor.resume() };
+      }),
+    );
+    await crash(one);
+    for (const { halt } of turns) halt.gate.open();
+    last.open();
+    for (const { halt, talk, doomed, reader } of turns) {
+      const whole = await reader.ended;
+      expect(reader.isDone, halt.where).toBe(true);
+      expectWhole(whole);
+      const before = await doomed.ended;
+      expect(whole.slice(0, before.length)).toEqual(before);
+      await expectSurvived(place, { talk, before: [], after: whole });
+      const effects = await effectsOf(place, talk);
+      expect(effects, halt.where).toEqual(Array.from({ length: STEPS }, (_, n) => String(n)));
+    }
+    // The chat is free, at whichever server.
+    const next = await turns[0]?.talk.send("and now?");
+    await next?.ended;
+    expect(next?.isDone).toBe(true);
+  }, 120_000);
+
+  it("a stop that comes before anybody took the turn over still ends it", async () => {
+    place.model.script("stop-orphan", async function* () {
+      yield { text: "half" };
+      yield { hang: true };
+    });
+    const doomed = await place.startServer();
+    const talk = await openTalk(at(doomed.url, caller));
+    const first = await talk.send("[script:stop-orphan]");
+    await first.until((chunk) => chunk.type === "text-delta");
+    const survivor = talk.through(at(other.url, caller));
+    const reader = await survivor.resume();
+    await crash(doomed);
+    expect((await survivor.stop()).body).toEqual({ status: "success", stopped: true });
+    expectWhole(await reader.ended);
+    expect(await assemble(reader.chunks)).toEqual(await survivor.answer());
+    expect(await survivor.answer()).toMatchObject({ metadata: { finishReason: "interrupted" } });
+    expect((await survivor.read()).isStreaming).toBe(false);
+  });
+});
