@@ -2,15 +2,11 @@
 import { z } from "zod";
 import { contract } from "@/lib/http/contract.ts";
 import { uuid } from "@/lib/http/fields.ts";
-import { pageQuery } from "./page.ts";
+import { nextCursor, pageQuery } from "@/lib/http/page.ts";
 import { chat, chatWithMessages, session } from "./session.ts";
 
 const title = z.string().trim().max(200);
 const modelId = z.string().trim().min(1).max(200);
-const nextCursor = z
-  .string()
-  .nullable()
-  .meta({ description: "For `cursor` of the next page; null on the last one" });
 const sessionParams = z.object({ sessionId: uuid });
 const chatParams = z.object({ sessionId: uuid, chatId: uuid });
 const done = z.object({ status: z.literal("success") });

@@ -7,9 +7,9 @@ import { z } from "zod";
 import { isRaised, rpc } from "@/lib/db/query.ts";
 import { rpcText } from "@/lib/db/rpc-text.ts";
 import { type AppError, appError } from "@/lib/http/app-error.ts";
+import { type PageRequest, pageArguments, storedCursor } from "@/lib/http/page.ts";
 import type { SandboxState } from "@/lib/sandbox/sandbox.ts";
 import { statusOfStored, storedSandbox } from "@/lib/sandboxes/stored-sandbox.ts";
-import { encodeCursor, type PageRequest } from "./page.ts";
 import { type Chat, chat, type Session, session } from "./session.ts";
 
 export const sessionNotFound = appError("not_found", "Session not found");
@@ -33,10 +33,6 @@ const missing = z
   .transform((answer) => (answer.missing === "session" ? sessionNotFound : chatNotFound));
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
 const foundChat = z.object({ chat }).transform((answer) => answer.chat);
-const nextCursor = z
-  .string()
-  .nullable()
-  .transform((place) => (place === null ? null : encodeCursor(place)));
 
 /** None of these functions raises: what a caller may not see comes back as a value. */
 async function call<S extends z.ZodType>(
@@ -78,7 +74,7 @@ export function selectSessions(
   return call(
     "list_sessions",
     { p_account_id: accountId, ...pageArguments(page) },
-    z.object({ sessions: z.array(storedSession), next: nextCursor }).transform((answer) => ({
+    z.object({ sessions: z.array(storedSession), next: storedCursor }).transform((answer) => ({
       sessions: answer.sessions.map((row) => row.session),
       nextCursor: answer.next,
     })),
@@ -183,7 +179,7 @@ export function selectChats(
     { p_account_id: accountId, p_session_id: sessionId, ...pageArguments(page) },
     z.union([
       z
-        .object({ chats: z.array(chat), next: nextCursor })
+        .object({ chats: z.array(chat), next: storedCursor })
         .transform((answer) => ({ chats: answer.chats, nextCursor: answer.next })),
       missing,
     ]),
@@ -245,8 +241,4 @@ export function removeChat(
     { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
     z.union([foundChat, missing]),
   );
-}
-
-function pageArguments({ limit, cursor }: PageRequest) {
-  return { p_limit: limit, p_after_at: cursor?.at ?? null, p_after_id: cursor?.id ?? null };
 }

@@ -1,8 +1,8 @@
 import { methods } from "@/lib/http/methods.ts";
+import { linkHeader } from "@/lib/http/page.ts";
 import { route } from "@/lib/http/route.ts";
 import { createSessionContract, listSessionsContract } from "@/lib/sessions/contract.ts";
 import { createSession } from "@/lib/sessions/create-session.ts";
-import { linkHeader } from "@/lib/sessions/page.ts";
 import { selectSessions } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

@@ -1,9 +1,9 @@
 import { isAppError } from "@/lib/http/app-error.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { linkHeader } from "@/lib/http/page.ts";
 import { route } from "@/lib/http/route.ts";
 import { createChatContract, listChatsContract } from "@/lib/sessions/contract.ts";
 import { createChat } from "@/lib/sessions/create-chat.ts";
-import { linkHeader } from "@/lib/sessions/page.ts";
 import { selectChats } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

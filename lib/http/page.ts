@@ -1,9 +1,10 @@
 /**
- * Cursor pages, newest first. Decisions, section 4.
+ * Cursor pages, newest first: what a caller asks with, what a SQL function is asked with, and what
+ * comes back. Decisions, section 4.
  * A cursor is the place of the last row seen; callers pass it back and read nothing into it.
  */
 import { z } from "zod";
-import { queryInteger } from "@/lib/http/fields.ts";
+import { queryInteger } from "./fields.ts";
 
 export interface PageCursor {
   /** ISO 8601 with microseconds: two rows may share a millisecond. */
@@ -30,10 +31,24 @@ export const pageQuery = z.object({
     .meta({ override: { type: "string", description: "`next_cursor` of the page before" } }),
 });
 
-/** From the database's `<date> <id>` to what a caller gets. */
-export function encodeCursor(place: string): string {
-  return Buffer.from(place, "latin1").toString("base64url");
+/** `next_cursor` of a page. */
+export const nextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: "For `cursor` of the next page; null on the last one" });
+
+/** The arguments of a SQL function that reads a page. */
+export function pageArguments({ limit, cursor }: PageRequest) {
+  return { p_limit: limit, p_after_at: cursor?.at ?? null, p_after_id: cursor?.id ?? null };
 }
+
+/** `next` as such a function answers it, `<date> <id>` or null, to what a caller gets. */
+export const storedCursor = z
+  .string()
+  .nullable()
+  .transform((place) =>
+    place === null ? null : Buffer.from(place, "latin1").toString("base64url"),
+  );
 
 function decodeCursor(text: string): PageCursor | null {
   const place = Buffer.from(text, "base64url").toString("latin1");
