@@ -14,6 +14,7 @@ import { engine } from "../engine/current.ts";
 import type { TurnLog } from "../engine/engine.ts";
 import { log as serverLog } from "../log.ts";
 import { closeOpenCalls } from "./close-open-calls.ts";
+import { downloadFile } from "./download-file.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { limitContext } from "./limit-context.ts";
 import { resolveModel } from "./models/resolve.ts";
@@ -186,6 +187,7 @@ async function callModel(
       messages,
       tools,
       abortSignal: signal,
+      experimental_download: downloadFile,
       onError: ({ error }) => fail(error),
     });
     for await (const chunk of contentOf(result, fail)) write(chunk);

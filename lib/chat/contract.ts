@@ -1,7 +1,10 @@
-/** POST /api/chat, its stream and its stop. Spec: POST /api/chat; decisions, section 5. */
+/**
+ * POST /api/chat, its stream and its stop; headless runs. Spec: POST /api/chat, POST /api/chat/runs;
+ * decisions, sections 5 and 6.
+ */
 import { z } from "zod";
 import { contract } from "../http/contract.ts";
-import { queryInteger, uuid } from "../http/fields.ts";
+import { dateTime, queryInteger, uuid } from "../http/fields.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });
 
@@ -78,5 +81,72 @@ export const stopTurnContract = contract({
       schema: z.object({ status: z.literal("success"), stopped: z.boolean() }),
     },
   },
+  errors: ["not_found"],
+});
+
+export const startRunContract = contract({
+  method: "POST",
+  path: "/api/chat/runs",
+  summary: "Start a headless run",
+  description:
+    "Provisions a session, a chat and a sandbox of its own and starts a turn in them, without waiting for it. `location` is where its status is; `GET /api/chat/{chatId}/stream` streams it, `POST /api/chat/{chatId}/stop` cancels it.",
+  tag: "Chat",
+  family: "message",
+  auth: "required",
+  runKey: false,
+  idempotent: true,
+  artistAccess: { in: "body", field: "artistId" },
+  bodyLimit: 4 * 1024 * 1024,
+  body: z
+    .object({
+      prompt: z.string().nullish().meta({ description: "The user's message" }),
+      messages: z.array(entry).max(1000).nullish().meta({
+        description: "A conversation, the last entry of which is the user's message to answer",
+      }),
+      artistId: uuid.nullish(),
+      model: z.string().trim().min(1).max(200).nullish().meta({
+        description: "One of `GET /api/models`; its default when absent",
+      }),
+    })
+    .refine((body) => !body.prompt?.trim() !== !body.messages?.length, {
+      error: "Exactly one of prompt or messages must be provided",
+    }),
+  responses: {
+    202: {
+      description: "The run is accepted",
+      schema: z.object({
+        runId: z.string(),
+        chatId: uuid.meta({ description: "The chat that the run writes to" }),
+        sessionId: uuid.meta({ description: "The session that was provisioned for the run" }),
+      }),
+    },
+  },
+  errors: ["not_found", "conflict", "upstream_error"],
+});
+
+export const run = z
+  .object({
+    runId: z.string(),
+    status: z.enum(["queued", "running", "completed", "failed", "cancelled"]),
+    chatId: uuid,
+    sessionId: uuid,
+    createdAt: dateTime,
+    finishedAt: dateTime.nullable().meta({ description: "Null until the run has ended" }),
+    error: z.string().nullable().meta({ description: "Why it failed" }),
+  })
+  .meta({ id: "Run" });
+export type Run = z.output<typeof run>;
+
+export const getRunContract = contract({
+  method: "GET",
+  path: "/api/chat/runs/{runId}",
+  summary: "Read the status of a run",
+  description:
+    "Until the run has ended, `retry-after` says in how many seconds to ask again. What it answered is in the messages of its chat.",
+  tag: "Chat",
+  family: "message",
+  auth: "required",
+  params: z.object({ runId: z.string() }),
+  responses: { 200: { description: "The run", schema: run } },
   errors: ["not_found"],
 });

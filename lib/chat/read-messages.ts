@@ -42,6 +42,9 @@ async function firstInvalid(messages: readonly unknown[]): Promise<number> {
 /** A user message has texts and files; nothing in it can pose as a tool's result. */
 export function userParts(message: UIMessage): UIMessage["parts"] | AppError {
   const parts = message.parts.filter((part) => part.type === "text" || part.type === "file");
+  if (parts.some((part) => part.type === "file" && !/^(data:|https:\/\/)/i.test(part.url))) {
+    return invalid("A file of the last message must have an https or data URL");
+  }
   const blank = parts.every((part) => part.type === "text" && part.text.trim() === "");
   return blank ? invalid("The last message must not be empty") : parts;
 }

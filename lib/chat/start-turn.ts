@@ -139,7 +139,8 @@ async function prepareClaim(
   };
 }
 
-function runKey(turnId: string): Claim["key"] {
+/** What is stored of the key that the turn's sandbox calls back with. */
+export function runKey(turnId: string): Claim["key"] {
   const raw = deriveRunKey(turnId);
   return {
     hash: hashKey(raw, config().API_KEY_SECRET),

@@ -1,7 +1,7 @@
 import { Agent, fetch, type RequestInit, type Response } from "undici";
 import { z } from "zod";
 import { MAX_OUTPUT_CHARS } from "./limits.ts";
-import { AddressRefused, isPublicAddress, lookupPublic } from "./public-address.ts";
+import { AddressRefused, isPublicAddress, publicOnly } from "./public-address.ts";
 import { agentTool, type ToolContext, toolFailure } from "./tool.ts";
 
 const DEADLINE_MS = 30_000;
@@ -24,7 +24,6 @@ const FORBIDDEN_HEADERS =
 /** What may follow a redirect to another origin. */
 const HARMLESS_HEADERS = /^(?:accept|accept-language|user-agent)$/i;
 
-const publicOnly = new Agent({ connect: { lookup: lookupPublic } });
 /** For the service's own origin and the hosts that the operator allows. */
 const anywhere = new Agent();
 

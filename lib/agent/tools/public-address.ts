@@ -1,6 +1,7 @@
 /** Which addresses the `fetch` tool may connect to: only those of the public internet. */
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
+import { Agent } from "undici";
 
 /** Public by number, yet answered by the cloud host: the wire server of Azure. */
 const HOST_SERVICES: ReadonlySet<string> = new Set(["168.63.129.16"]);
@@ -46,3 +47,6 @@ export function lookupPublic(
     }
   });
 }
+
+/** Connects to public addresses only. Literal addresses are not looked up: check those before. */
+export const publicOnly = new Agent({ connect: { lookup: lookupPublic } });
