@@ -21,6 +21,8 @@ type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "to
 
 export interface ToolRound {
   readonly turnId: string;
+  /** Of the step that runs the calls. */
+  readonly index: number;
   readonly turn: ActiveTurn;
   readonly bearer: string | null;
   readonly calls: readonly ToolCall[];
@@ -41,15 +43,16 @@ const INTERRUPTED: JSONValue = {
 export async function runToolCalls(round: ToolRound): Promise<ToolModelMessage | null> {
   const { turnId, calls, signal, write } = round;
   if (calls.length === 0) return null;
-  const known = await startTools(
-    turnId,
-    calls.map((call) => call.id),
-  );
+  // There are models whose ids repeat from answer to answer.
+  const recordOf = (call: ToolCall) => `${round.index} ${call.id}`;
+  const known = await startTools(turnId, calls.map(recordOf));
   const context = toolContext(round);
-  const outputs = await Promise.all(
+  const outputs = await whenAllEnded(
     calls.map(async (call) => {
-      const before = known.find((record) => record.id === call.id);
-      const output = before ? await outputOf(turnId, before) : await runOnce(turnId, call, context);
+      const before = known.find((record) => record.id === recordOf(call));
+      const output = before
+        ? await outputOf(turnId, before)
+        : await runOnce(turnId, recordOf(call), call, context);
       if (signal.aborted && !before) {
         write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
       } else write({ type: "tool-output-available", toolCallId: call.id, output });
@@ -67,9 +70,20 @@ export async function runToolCalls(round: ToolRound): Promise<ToolModelMessage |
   };
 }
 
-async function runOnce(turnId: string, call: ToolCall, context: ToolContext): Promise<JSONValue> {
+/** A failure waits for the others: a repeated step must not meet calls that are still running. */
+async function whenAllEnded<T>(running: Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(running);
+  return Promise.all(running);
+}
+
+async function runOnce(
+  turnId: string,
+  record: string,
+  call: ToolCall,
+  context: ToolContext,
+): Promise<JSONValue> {
   const output = await runTool(call.name, call.input, context);
-  await finishTool(turnId, call.id, output);
+  await finishTool(turnId, record, output);
   return output;
 }
 

@@ -82,7 +82,10 @@ const knownCalls = z.array(
 );
 export type KnownCall = z.output<typeof knownCalls>[number];
 
-/** Records calls that are about to start. @returns those recorded before, not to be run again. */
+/**
+ * Records calls that are about to start, under names that are unique in the turn.
+ * @returns those recorded before, not to be run again.
+ */
 export function startTools(turnId: string, callIds: readonly string[]): Promise<KnownCall[]> {
   return call("start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
 }
