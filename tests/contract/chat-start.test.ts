@@ -102,6 +102,8 @@ describe("POST /api/chat 400", () => {
       { messages: [{ id: "m", role: "assistant", content: "I said" }] },
       /last message/,
     ],
+    ["a NUL", { messages: [{ id: "m", content: "a\0b" }] }, /Unicode/],
+    ["half a surrogate pair", { messages: [{ id: "m", content: "a\ud83db" }] }, /Unicode/],
     ["a contextLimit of 0", { context: { contextLimit: 0 } }, /contextLimit/],
     ["a context that is no object", { context: 1 }, /context/],
   ];

@@ -4,8 +4,8 @@ import type { Client } from "../support/clients.ts";
 import { gate } from "../support/fake-openai.ts";
 import { at, crash, type Place, startPlace } from "../support/place.ts";
 import { openTalk, type Talk } from "../support/talk.ts";
-import type { Frame, TurnStream } from "../support/turn-stream.ts";
-import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
+import { assemble, expectWhole, type Frame, type TurnStream } from "../support/turn-stream.ts";
+import { effectsOf, expectSurvived, type Halt, logOf, STEPS, tenSteps } from "./ten-steps.ts";
 
 let place: Place;
 let caller: Client;
@@ -104,6 +104,49 @@ describe("a server that is killed while its turns stand at", () => {
       }
     }
   }, 180_000);
+});
+
+describe("a server that is killed while one of two commands of a step is done", () => {
+  it("keeps the result of the one, and tells the model of the other", async () => {
+    const held = gate();
+    place.model.script("pair", async function* ({ step }) {
+      if (step === 0) {
+        yield { tool: "bash", id: "quick", input: { command: "echo quick | tee -a effects" } };
+        yield {
+          tool: "bash",
+          id: "slow",
+          input: { command: "echo slow >> effects; while [ ! -e go ]; do sleep 0.05; done" },
+        };
+      } else {
+        await held.pass();
+        yield { text: "seen" };
+      }
+    });
+    caller = at(place.server.url, caller);
+    const talk = await openTalk(caller);
+    const stream = await talk.send("[script:pair]");
+    await stream.until((chunk) => chunk.type === "tool-output-available");
+    await expect
+      .poll(() => effectsOf(place, talk), { timeout: 50_000, interval: 20 })
+      .toContain("slow");
+    const [back] = await restart([{ talk, stream }]);
+    held.open();
+    await back?.rest.ended;
+    const whole = await logOf(place, talk);
+    expectWhole(whole);
+    expect([...(back?.before ?? []), ...(back?.rest.frames ?? [])]).toEqual(whole);
+    const stored = await back?.talk.answer();
+    expect(await assemble(whole.map((frame) => frame.chunk))).toEqual(stored);
+    const calls = stored?.parts.filter((part) => part.type === "tool-bash");
+    expect(calls).toMatchObject([
+      { toolCallId: "quick", output: { stdout: "quick\n" } },
+      { toolCallId: "slow", output: { error: expect.stringContaining("outcome is unknown") } },
+    ]);
+    expect(await effectsOf(place, talk)).toEqual(["quick", "slow"]);
+    const told = place.model.callsOf("pair").at(-1)?.toolResults ?? [];
+    expect(told[0]).toContain("quick");
+    expect(told[1]).toContain("outcome is unknown");
+  });
 });
 
 describe("a server that is killed the moment a client sees", () => {

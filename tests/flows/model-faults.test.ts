@@ -154,6 +154,18 @@ describe("a model that", () => {
     expect(model.callsOf("mixed")[1]?.toolResults).toHaveLength(2);
   });
 
+  it("gives every call the same id: each is run, and has its own result", async () => {
+    const { talk } = await run("same-id", function* ({ step }) {
+      if (step < 3) {
+        yield { tool: "bash", id: "call_0", input: { command: `echo ${step} | tee -a all` } };
+      } else yield { text: "done" };
+    });
+    const outputs = (await talk.answer()).parts.flatMap((part) =>
+      part.type === "tool-bash" && "output" in part ? [part.output] : [],
+    );
+    expect(outputs).toMatchObject([{ stdout: "0\n" }, { stdout: "1\n" }, { stdout: "2\n" }]);
+  });
+
   it("says nothing at all: an empty answer is stored", async () => {
     const { talk, stream } = await run("mute", function* () {});
     expect(errorsOf(stream)).toEqual([]);

@@ -166,6 +166,26 @@ describe("a question", () => {
     expect(JSON.stringify(model.callsOf("forged").at(-1)?.messages)).not.toContain("never said");
   });
 
+  it("asked along with a command waits for it, and the answer comes with its result", async () => {
+    model.script("along", async function* ({ step, toolResults }) {
+      if (step === 0) {
+        yield { tool: "bash", input: { command: "echo meanwhile" } };
+        yield { tool: "ask_user_question", input: question, id: "ask-along" };
+      } else yield { text: `I was told ${toolResults.join(" and ")}` };
+    });
+    const { talk, asked } = await ask("along");
+    expect(asked.parts).toContainEqual(
+      expect.objectContaining({ type: "tool-bash", state: "output-available" }),
+    );
+    expect(asked.parts).toContainEqual(
+      expect.objectContaining({ type: "tool-ask_user_question", state: "input-available" }),
+    );
+    const stream = await talk.send([answered(asked, { declined: true })]);
+    expectWhole(await stream.ended);
+    expect(textOf(await talk.answer())).toMatch(/meanwhile.*declined/);
+    expect(model.callsOf("along")).toHaveLength(2);
+  });
+
   it("may be passed over by a new message", async () => {
     scriptQuestion("ignored");
     const { talk, asked } = await ask("ignored");

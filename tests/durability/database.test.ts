@@ -1,0 +1,70 @@
+/** The database cuts every connection, as in a restart or a failover, while turns are running. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Client } from "../support/clients.ts";
+import { gate } from "../support/fake-openai.ts";
+import { type Place, startPlace } from "../support/place.ts";
+import { openTalk } from "../support/talk.ts";
+import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
+
+let place: Place;
+let caller: Client;
+beforeAll(async () => {
+  place = await startPlace();
+  caller = await place.createCaller();
+});
+afterAll(() => place.stop());
+
+const cutEverySession = () => place.sql`
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+
+it("the turns go on in the same server, exactly", async () => {
+  const last = gate();
+  const halts: Omit<Halt, "gate">[] = [
+    { step: 0, where: "text" },
+    { step: 3, where: "before" },
+    { step: 5, where: "input" },
+    { step: 7, where: "called" },
+    { step: STEPS, where: "text" },
+  ];
+  const turns = await Promise.all(
+    halts.map(async (where, n) => {
+      const halt = { ...where, gate: gate() };
+      place.model.script(`cut-${n}`, tenSteps(halt, last));
+      const talk = await openTalk(caller);
+      const stream = await talk.send(`[script:cut-${n}]`);
+      await halt.gate.reached;
+      return { halt, talk, stream };
+    }),
+  );
+  await cutEverySession();
+  for (const { halt } of turns) halt.gate.open();
+  // Whoever asks meanwhile may be told to come back; then the chat is read as ever.
+  for (const { talk } of turns) {
+    await expect
+      .poll(
+        () =>
+          talk.read().then(
+            ({ isStreaming }) => isStreaming,
+            () => "later",
+          ),
+        {
+          timeout: 30_000,
+          interval: 100,
+        },
+      )
+      .toBe(true);
+  }
+  const readers = await Promise.all(turns.map(({ talk }) => talk.resume()));
+  last.open();
+  for (const [n, { talk }] of turns.entries()) {
+    const after = (await readers[n]?.ended) ?? [];
+    expect(readers[n]?.isDone).toBe(true);
+    await expectSurvived(place, { talk, before: [], after });
+    const effects = await effectsOf(place, talk);
+    expect(new Set(effects).size).toBe(effects.length);
+  }
+  const next = await turns[0]?.talk.send("still there?");
+  await next?.ended;
+  expect(next?.isDone).toBe(true);
+}, 120_000);

@@ -1,0 +1,181 @@
+/** Headless runs and idempotency keys when sandboxes fail, servers die, and several serve. */
+import { randomUUID } from "node:crypto";
+import { access, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningNext } from "../../lib/launch/run-next.ts";
+import type { Client } from "../support/clients.ts";
+import { gate } from "../support/fake-openai.ts";
+import { at, crash, type Place, startPlace } from "../support/place.ts";
+import { endOf, readRun, startedOf, startRun, talkOf } from "../support/runs.ts";
+import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
+import { expectWhole } from "../support/turn-stream.ts";
+
+let place: Place;
+let one: RunningNext;
+let other: RunningNext;
+beforeAll(async () => {
+  place = await startPlace();
+  one = place.server;
+  other = await place.startServer();
+});
+afterAll(() => place.stop());
+
+const post = (caller: Client, key: string, body: unknown) =>
+  caller.post("/api/chat/runs", body, { headers: { "idempotency-key": key } });
+
+const rowsOf = async (marker: string) => {
+  const rows = await place.sql`
+    select t.id, t.status, t.run_id, t.session_id from turns t
+    join messages m on m.chat_id = t.chat_id and m.role = 'user'
+    where m.parts::text like ${`%${marker}%`}`;
+  return rows;
+};
+
+/**
+ * Makes the first write of a kind wait until the server that wants it is dead, and then never happen:
+ * the process dies right before it.
+ */
+async function haltBefore(what: {
+  readonly lock: number;
+  readonly table: string;
+  readonly when: string;
+}): Promise<{ readonly reached: () => Promise<boolean>; drop(): Promise<void> }> {
+  const { lock, table, when } = what;
+  const holder = await place.sql.reserve();
+  await holder`select pg_advisory_lock(${lock})`;
+  await holder.unsafe(`
+    create function halt_${lock}() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock(${lock}); return new; end $$;
+    create trigger halt_${lock} before update on ${table}
+      for each row when (${when}) execute function halt_${lock}()`);
+  const waiting = () => holder`
+    select pid from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`;
+  return {
+    reached: async () => (await waiting()).length > 0,
+    async drop() {
+      for (const { pid } of await waiting()) await holder`select pg_terminate_backend(${pid})`;
+      await holder.unsafe(`drop trigger halt_${lock} on ${table}; drop function halt_${lock}()`);
+      await holder`select pg_advisory_unlock(${lock})`;
+      holder.release();
+    },
+  };
+}
+
+describe("a sandbox that cannot be had", () => {
+  it("leaves nothing behind, and the same key may be tried again", async () => {
+    const caller = await place.createCaller(one.url);
+    // The server has found its folder; from here on nothing can be made in it.
+    await endOf(caller, await startRun(caller, { prompt: "hello" }));
+    const folder = join(place.env.DATA_DIR ?? "", "sandboxes");
+    await rename(folder, `${folder}.away`);
+    await writeFile(folder, "no folder");
+    const key = randomUUID();
+    const marker = randomUUID();
+    const failed = await post(caller, key, { prompt: marker });
+    await rm(folder);
+    await rename(`${folder}.away`, folder);
+
+    expect(failed.status).toBe(502);
+    expectErrorShape(failed, "message");
+    expect(sentenceOf(failed)).toBe("Failed to provision sandbox");
+    expect(failed.headers.get("x-error-code")).toBe("upstream_error");
+    const [left] = await place.sql`
+      select (select count(*)::int from sessions s where not exists (
+          select from turns t where t.session_id = s.id and t.status = 'completed')) as sessions,
+        (select count(*)::int from api_keys where scope = 'run' and revoked_at is null) as keys,
+        (select count(*)::int from messages where parts::text like ${`%${marker}%`}) as messages`;
+    expect(left).toEqual({ sessions: 0, keys: 0, messages: 0 });
+
+    const run = startedOf(await post(caller, key, { prompt: marker }));
+    expect((await endOf(caller, run)).status).toBe("completed");
+    await access(join(folder, run.sessionId, "home"));
+  });
+});
+
+describe("two servers", () => {
+  it("answer one key with one effect: ten requests to both, then a repetition to each", async () => {
+    const caller = await place.createCaller(one.url);
+    const servers = [caller, at(other.url, caller)];
+    const key = randomUUID();
+    const marker = randomUUID();
+    const send = (n: number) => post(servers[n % 2] ?? caller, key, { prompt: marker });
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => send(n)));
+    expect(answers.filter(({ status }) => ![202, 409].includes(status))).toEqual([]);
+    expect(await rowsOf(marker)).toHaveLength(1);
+    const repeated = await Promise.all([send(0), send(1)]);
+    const texts = [...answers.filter(({ status }) => status === 202), ...repeated];
+    expect(new Set(texts.map(({ text }) => text)).size).toBe(1);
+    for (const answer of repeated) {
+      expect(answer.headers.get("idempotency-replayed")).toBe("true");
+      expect(await endOf(caller, startedOf(answer))).toMatchObject({ status: "completed" });
+    }
+  });
+
+  it("a run that has not begun is queued, and says so everywhere", async () => {
+    const caller = await place.createCaller(one.url);
+    const holder = await place.sql.reserve();
+    // The run's first step cannot be written.
+    await holder.unsafe("begin; lock table engine.steps in exclusive mode");
+    const run = await startRun(caller, { prompt: "hello" });
+    expect((await readRun(at(other.url, caller), run)).status).toBe("queued");
+    await holder.unsafe("commit");
+    holder.release();
+    expect((await endOf(caller, run)).status).toBe("completed");
+  });
+});
+
+describe("when a server is killed", () => {
+  it("its runs go on under the same ids, and repeated requests find what they have done", async () => {
+    const caller = await place.createCaller(one.url);
+    const survivor = at(other.url, caller);
+
+    // A run in the middle of its answer.
+    const held = gate();
+    place.model.script("cut", async function* () {
+      yield { text: "first" };
+      await held.pass();
+      yield { text: " second" };
+    });
+    const cut = await startRun(caller, { prompt: "[script:cut]" });
+    await held.reached;
+
+    // A request that has made session and claim, and not its run.
+    const early = { key: randomUUID(), prompt: `early ${randomUUID()}` };
+    const beforeRun = await haltBefore({
+      lock: 7_001,
+      table: "sessions",
+      when: "new.sandbox_state is not null",
+    });
+    const earlyAnswer = post(caller, early.key, { prompt: early.prompt }).catch(() => "died");
+    await expect.poll(beforeRun.reached, { timeout: 20_000, interval: 20 }).toBe(true);
+    const rival = await post(survivor, early.key, { prompt: early.prompt });
+    expect([rival.status, rival.headers.get("retry-after")]).toEqual([409, "1"]);
+    const unstarted = await rowsOf(early.prompt);
+    expect(unstarted).toMatchObject([{ status: "queued", run_id: null }]);
+
+    // A request that has done everything, and not answered.
+    const late = { key: randomUUID(), prompt: `late ${randomUUID()}` };
+    const beforeAnswer = await haltBefore({
+      lock: 7_002,
+      table: "idempotency_keys",
+      when: "new.response is not null",
+    });
+    // Through a session trigger that only `early` waits at: this one has a sandbox of its own.
+    await beforeRun.drop();
+    void earlyAnswer;
+    const lateAnswer = post(caller, late.key, { prompt: late.prompt }).catch(() => "died");
+    await expect.poll(beforeAnswer.reached, { timeout: 20_000, interval: 20 }).toBe(true);
+    const [done] = await rowsOf(late.prompt);
+    expect(done?.run_id).toEqual(expect.any(String));
+
+    await crash(one);
+    expect(await earlyAnswer).toBe("died");
+    expect(await lateAnswer).toBe("died");
+    await beforeAnswer.drop();
+    expect((await readRun(survivor, cut)).status).toBe("running");
+    held.open();
+    expect((await endOf(survivor, cut)).status).toBe("completed");
+    expectWhole(await (await talkOf(survivor, cut).resume({ startIndex: 0 })).ended);
+  }, 120_000);
+});
