@@ -8,6 +8,7 @@ import * as health from "../health/contract.ts";
 import * as keys from "../keys/contract.ts";
 import * as sandboxes from "../sandboxes/contract.ts";
 import * as sessions from "../sessions/contract.ts";
+import * as templates from "../templates/contract.ts";
 import type { Contract } from "./contract.ts";
 
 const domains: readonly Readonly<Record<string, unknown>>[] = [
@@ -15,6 +16,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   keys,
   sessions,
   sandboxes,
+  templates,
   models,
   health,
 ];

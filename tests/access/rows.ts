@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Client, Person } from "../support/clients.ts";
+import { createTemplate } from "../support/templates.ts";
 
 /** Ids of the owner's things, under the names that path, query and body use. */
 export type Ids = Readonly<Record<string, string>>;
@@ -34,6 +35,9 @@ const aChat = async (owner: Person): Promise<Ids> => {
     chatId: await idIn(answer, "chat", "id"),
   };
 };
+const aTemplate = async (owner: Person): Promise<Ids> => ({
+  id: (await createTemplate(owner.withKey, { is_private: true })).id,
+});
 const aReadyChat = async (owner: Person): Promise<Ids> => {
   const ids = await aChat(owner);
   await owner.withKey.post("/api/sandbox", { sessionId: ids.sessionId });
@@ -57,6 +61,16 @@ export const rows: Readonly<Record<string, Row>> = {
     body: () => ({ title: "mine now" }),
   },
   "DELETE /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },
+  "GET /api/agents/templates/{id}": { arrange: aTemplate },
+  "PATCH /api/agents/templates/{id}": {
+    arrange: aTemplate,
+    body: () => ({ title: "mine now", is_private: true }),
+  },
+  "DELETE /api/agents/templates/{id}": { arrange: aTemplate },
+  "PUT /api/agents/templates/{id}/favorite": {
+    arrange: aTemplate,
+    body: () => ({ is_favourite: true }),
+  },
   "POST /api/chat": {
     arrange: aReadyChat,
     body: (ids) => ({ ...ids, messages: [{ id: "m1", content: "hello" }] }),

@@ -1,0 +1,26 @@
+import { isAppError } from "@/lib/http/app-error.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { route } from "@/lib/http/route.ts";
+import {
+  deleteTemplateContract,
+  getTemplateContract,
+  updateTemplateContract,
+} from "@/lib/templates/contract.ts";
+import { removeTemplate, selectTemplate, updateTemplate } from "@/lib/templates/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: route(getTemplateContract, async ({ caller, params }) => {
+    const template = await selectTemplate(caller.accountId, params.id);
+    return isAppError(template) ? template : { body: { status: "success", template } };
+  }),
+
+  PATCH: route(updateTemplateContract, async ({ caller, params, body }) => {
+    const template = await updateTemplate(caller.accountId, params.id, body);
+    return isAppError(template) ? template : { body: { status: "success", template } };
+  }),
+
+  DELETE: route(deleteTemplateContract, async ({ caller, params }) => {
+    const refused = await removeTemplate(caller.accountId, params.id);
+    return refused ?? { body: { status: "success" } };
+  }),
+});

@@ -1,0 +1,20 @@
+import { methods } from "@/lib/http/methods.ts";
+import { linkHeader } from "@/lib/http/page.ts";
+import { route } from "@/lib/http/route.ts";
+import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
+import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: route(createTemplateContract, async ({ caller, body }) => ({
+    status: 201,
+    body: { status: "success", template: await insertTemplate(caller.accountId, body) },
+  })),
+
+  GET: route(listTemplatesContract, async ({ caller, query }) => {
+    const { templates, nextCursor } = await selectTemplates(caller.accountId, query);
+    return {
+      body: { status: "success", templates, next_cursor: nextCursor },
+      headers: linkHeader("/api/agents/templates", query.limit, nextCursor),
+    };
+  }),
+});

@@ -1,0 +1,125 @@
+/** Agent templates. Specification: Agent template; decisions, section 7. */
+import { z } from "zod";
+import { contract } from "@/lib/http/contract.ts";
+import { uuid } from "@/lib/http/fields.ts";
+import { nextCursor, pageQuery } from "@/lib/http/page.ts";
+import { template } from "./template.ts";
+
+const title = z.string().trim().min(3).max(50);
+const description = z.string().min(10).max(200);
+const prompt = z.string().min(20).max(10_000);
+const tags = z.array(z.string().max(100)).max(100);
+const isPrivate = z
+  .boolean()
+  .meta({ description: "Restricted to the creator and the accounts of `share_emails`" });
+const shareEmails = z
+  // The longest address there can be (RFC 5321).
+  .array(z.email().max(254).toLowerCase())
+  .overwrite((emails) => [...new Set(emails)])
+  .max(100)
+  .meta({
+    description: "In any case, repeats count once; an address needs no account yet",
+  });
+
+const byId = z.object({ id: uuid });
+const one = z.object({ status: z.literal("success"), template });
+
+const shared = { tag: "Agent templates", family: "missing", auth: "required" } as const;
+
+export const createTemplateContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/agents/templates",
+  summary: "Create an agent template",
+  body: z.object({
+    title,
+    description,
+    prompt,
+    tags,
+    is_private: isPrivate,
+    share_emails: shareEmails
+      .default([])
+      .meta({ description: "Applied only when `is_private` is true" }),
+  }),
+  responses: { 201: { description: "The template", schema: one } },
+  errors: [],
+});
+
+export const listTemplatesContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/agents/templates",
+  summary: "List agent templates, newest first",
+  description: "The caller's own, the public ones and those shared with the caller's e-mail.",
+  query: pageQuery,
+  responses: {
+    200: {
+      description: "One page; `link` names the next one",
+      schema: z.object({
+        status: z.literal("success"),
+        templates: z.array(template),
+        next_cursor: nextCursor,
+      }),
+    },
+  },
+  errors: [],
+});
+
+export const getTemplateContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/agents/templates/{id}",
+  summary: "Read an agent template",
+  params: byId,
+  responses: { 200: { description: "The template", schema: one } },
+  errors: ["not_found"],
+});
+
+const changes = z.object({
+  title: title.optional(),
+  description: description.optional(),
+  prompt: prompt.optional(),
+  tags: tags.optional(),
+  is_private: isPrivate.optional(),
+  share_emails: shareEmails.optional(),
+});
+export type TemplateChanges = z.output<typeof changes>;
+
+export const updateTemplateContract = contract({
+  ...shared,
+  method: "PATCH",
+  path: "/api/agents/templates/{id}",
+  summary: "Change an agent template",
+  description:
+    "What is left out stays. `share_emails` replaces the whole list. A template that becomes " +
+    "public loses its list, and a public one takes none.",
+  params: byId,
+  body: changes.refine((body) => Object.values(body).some((value) => value !== undefined), {
+    error: `One of ${Object.keys(changes.shape).join(", ")} must be provided`,
+  }),
+  responses: { 200: { description: "The template", schema: one } },
+  errors: ["forbidden", "not_found"],
+});
+
+export const deleteTemplateContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/agents/templates/{id}",
+  summary: "Delete an agent template with its shares and favourites",
+  params: byId,
+  responses: {
+    200: { description: "It is gone", schema: z.object({ status: z.literal("success") }) },
+  },
+  errors: ["forbidden", "not_found"],
+});
+
+export const setFavoriteContract = contract({
+  ...shared,
+  method: "PUT",
+  path: "/api/agents/templates/{id}/favorite",
+  summary: "Add an agent template to the caller's favourites, or remove it",
+  params: byId,
+  body: z.object({ is_favourite: z.boolean() }),
+  responses: { 200: { description: "The template", schema: one } },
+  errors: ["not_found"],
+});

@@ -1,0 +1,112 @@
+/**
+ * Agent templates in the database. The account is an argument of every function, and what it may
+ * not see answers as what does not exist (supabase/migrations/…_templates.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { isRaised, rpc } from "@/lib/db/query.ts";
+import { type AppError, appError } from "@/lib/http/app-error.ts";
+import { type PageRequest, pageArguments, storedCursor } from "@/lib/http/page.ts";
+import type { TemplateChanges } from "./contract.ts";
+import { type Template, template } from "./template.ts";
+
+const notFound = appError("not_found", "Template not found");
+
+const found = z.object({ template }).transform((answer) => answer.template);
+const missing = z.object({ refused: z.literal("missing") }).transform(() => notFound);
+const refusal = (deed: "change" | "delete") =>
+  z
+    .object({ refused: z.enum(["missing", "not_owner"]) })
+    .transform(({ refused }) =>
+      refused === "missing"
+        ? notFound
+        : appError("forbidden", `Only the owner can ${deed} this template`),
+    );
+
+/** None of these functions raises: what a caller may not do comes back as a value. */
+async function call<S extends z.ZodType>(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  schema: S,
+): Promise<z.output<S>> {
+  const answer = await rpc(name, args, schema);
+  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
+  return answer;
+}
+
+/** With its shares, which a public template has none of. */
+export function insertTemplate(
+  accountId: string,
+  values: Required<{ readonly [K in keyof TemplateChanges]: NonNullable<TemplateChanges[K]> }>,
+): Promise<Template> {
+  return call("create_agent_template", templateArguments(accountId, values), found);
+}
+
+export function selectTemplates(
+  accountId: string,
+  page: PageRequest,
+): Promise<{ templates: Template[]; nextCursor: string | null }> {
+  return call(
+    "list_agent_templates",
+    { p_account_id: accountId, ...pageArguments(page) },
+    z
+      .object({ templates: z.array(template), next: storedCursor })
+      .transform((answer) => ({ templates: answer.templates, nextCursor: answer.next })),
+  );
+}
+
+/** Errors: 404 `Template not found`. */
+export function selectTemplate(accountId: string, id: string): Promise<Template | AppError> {
+  return call(
+    "get_agent_template",
+    { p_account_id: accountId, p_id: id },
+    z.union([found, missing]),
+  );
+}
+
+/** Errors: 403 for a template of another's that the account can see, 404. */
+export function updateTemplate(
+  accountId: string,
+  id: string,
+  changes: TemplateChanges,
+): Promise<Template | AppError> {
+  return call(
+    "update_agent_template",
+    { ...templateArguments(accountId, changes), p_id: id },
+    z.union([found, refusal("change")]),
+  );
+}
+
+/** Errors: 403 for a template of another's that the account can see, 404. */
+export function removeTemplate(accountId: string, id: string): Promise<AppError | undefined> {
+  return call(
+    "delete_agent_template",
+    { p_account_id: accountId, p_id: id },
+    z.union([z.object({ deleted: z.literal(true) }).transform(() => undefined), refusal("delete")]),
+  );
+}
+
+/** Errors: 404 `Template not found`. */
+export function updateFavorite(
+  accountId: string,
+  id: string,
+  isFavourite: boolean,
+): Promise<Template | AppError> {
+  return call(
+    "set_agent_template_favorite",
+    { p_account_id: accountId, p_id: id, p_is_favourite: isFavourite },
+    z.union([found, missing]),
+  );
+}
+
+function templateArguments(accountId: string, values: TemplateChanges) {
+  return {
+    p_account_id: accountId,
+    p_title: values.title ?? null,
+    p_description: values.description ?? null,
+    p_prompt: values.prompt ?? null,
+    p_tags: values.tags ?? null,
+    p_is_private: values.is_private ?? null,
+    p_share_emails: values.share_emails ?? null,
+  };
+}

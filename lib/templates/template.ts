@@ -1,0 +1,28 @@
+/** The resource as callers see it. Specification: Agent template. */
+import { z } from "zod";
+import { dateTime, uuid } from "@/lib/http/fields.ts";
+
+export const template = z
+  .object({
+    id: uuid,
+    title: z.string(),
+    description: z.string(),
+    prompt: z.string(),
+    tags: z.array(z.string()),
+    creator: z.object({
+      id: uuid,
+      name: z.string().meta({ description: "Empty when the account has none" }),
+      image: z.string().meta({ description: "Empty when the account has none" }),
+      is_admin: z.boolean().meta({ description: "Belongs to the internal admin organization" }),
+    }),
+    is_private: z.boolean(),
+    is_favourite: z.boolean().meta({ description: "Of the caller" }),
+    favorites_count: z.int().min(0),
+    shared_emails: z
+      .array(z.string())
+      .meta({ description: "In alphabetical order; empty for everyone but the owner" }),
+    created_at: dateTime,
+    updated_at: dateTime,
+  })
+  .meta({ id: "AgentTemplate" });
+export type Template = z.output<typeof template>;
