@@ -3,25 +3,14 @@
  * call and stream it. The order makes a repeated step exact: the calls come from a step that is
  * committed, so each of them was recorded under its id or never started.
  */
-import {
-  APICallError,
-  convertToModelMessages,
-  streamText,
-  type ToolModelMessage,
-  type UIMessageChunk,
-} from "ai";
+import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { engine } from "../engine/current.ts";
 import type { TurnLog } from "../engine/engine.ts";
-import { log as serverLog } from "../log.ts";
-import { closeOpenCalls } from "./close-open-calls.ts";
-import { downloadFile } from "./download-file.ts";
+import { callModel } from "./call-model.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
-import { limitContext } from "./limit-context.ts";
-import { resolveModel } from "./models/resolve.ts";
-import { systemPrompt } from "./prompt.ts";
 import { readProgress } from "./read-progress.ts";
 import { runToolCalls } from "./run-tool-calls.ts";
-import { isAnsweredByClient, toolSchemas } from "./tools/index.ts";
+import { isAnsweredByClient } from "./tools/index.ts";
 import { storableJson } from "./tools/make-storable.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
 import {
@@ -47,9 +36,6 @@ interface RunningTurn {
   readonly steps: StepResult[];
   readonly log: TurnLog;
 }
-
-/** How often an answer that breaks off is begun anew. */
-const MODEL_STREAM_ATTEMPTS = 3;
 
 /** Turns in progress in this process, so that only the first step loads its turn. */
 const running = new Map<string, RunningTurn>();
@@ -121,7 +107,14 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<boolean>
     write({ type: "start", messageId: turn.assistant_message_id });
   }
   write(begun ? { type: "reset-step" } : { type: "start-step" });
-  const answer = await callModel(step, turn, steps, results, stop.signal, write);
+  const answer = await callModel({
+    runId: step.runId,
+    turn,
+    steps,
+    results,
+    signal: stop.signal,
+    write,
+  });
 
   if (stop.signal.aborted) {
     await finish("cancelled", null, "interrupted");
@@ -157,109 +150,6 @@ async function open({ turnId, runId, index, attempt }: ModelStep): Promise<Runni
   if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
   else await log.close([]);
   return null;
-}
-
-async function callModel(
-  step: ModelStep,
-  turn: ActiveTurn,
-  steps: readonly StepResult[],
-  results: readonly ToolModelMessage[],
-  signal: AbortSignal,
-  write: (chunk: UIMessageChunk) => void,
-): Promise<StepResult | "failed"> {
-  const tools = toolSchemas({ headless: turn.headless });
-  const history = await convertToModelMessages(closeOpenCalls(turn.history), { tools });
-  const messages = limitContext(
-    [...history, ...steps.flatMap((each) => each.messages), ...results],
-    turn.context_limit ?? undefined,
-  );
-  for (let attempt = 1; ; attempt++) {
-    let failure: unknown;
-    const fail = (error: unknown) => {
-      failure ??= error;
-    };
-    const result = streamText({
-      model: resolveModel(turn.model_id),
-      instructions: systemPrompt({
-        headless: turn.headless,
-        ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
-      }),
-      messages,
-      tools,
-      abortSignal: signal,
-      experimental_download: downloadFile,
-      onError: ({ error }) => fail(error),
-    });
-    for await (const chunk of contentOf(result, fail)) write(chunk);
-    if (signal.aborted) return "failed";
-    const answer = failure === undefined ? await readAnswer(result, results) : "failed";
-    if (answer !== "failed") return answer;
-    serverLog().warn(
-      { err: failure, runId: step.runId, modelId: turn.model_id, attempt },
-      "model call failed",
-    );
-    // Before the first chunk the SDK has retried by itself; a stream that broke is begun anew.
-    if (attempt >= MODEL_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return "failed";
-    write({ type: "reset-step" });
-  }
-}
-
-type ModelResult = ReturnType<typeof streamText>;
-
-/** Never throws: a stream that breaks ends, and `fail` is told why. */
-async function* contentOf(
-  result: ModelResult,
-  fail: (error: unknown) => void,
-): AsyncGenerator<UIMessageChunk> {
-  const chunks = result.toUIMessageStream({
-    sendStart: false,
-    sendFinish: false,
-    onError: () => "The input is not valid for this tool",
-  });
-  const iterator = chunks[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await iterator.next().catch((error: unknown) => {
-      fail(error);
-      return { done: true as const, value: undefined };
-    });
-    if (next.done) return;
-    if (isContent(next.value)) yield next.value;
-  }
-}
-
-async function readAnswer(
-  result: ModelResult,
-  results: readonly ToolModelMessage[],
-): Promise<StepResult | "failed"> {
-  const [response, calls, usage, finishReason] = await Promise.all([
-    result.response,
-    result.toolCalls,
-    result.usage,
-    result.finishReason,
-  ]);
-  if (finishReason === "error") return "failed";
-  const answer: StepResult = {
-    messages: [...results, ...response.messages],
-    calls: calls
-      .filter((call) => !call.invalid)
-      .map((call) => ({ id: call.toolCallId, name: call.toolName, input: call.input })),
-    hasInvalidCall: calls.some((call) => call.invalid),
-    usage: {
-      inputTokens: usage.inputTokens ?? 0,
-      outputTokens: usage.outputTokens ?? 0,
-      totalTokens: usage.totalTokens ?? 0,
-    },
-    finishReason,
-  };
-  return JSON.parse(storableJson(answer));
-}
-
-const isConnectionLoss = (error: unknown): boolean =>
-  APICallError.isInstance(error) ? error.isRetryable : error instanceof TypeError;
-
-/** Steps begin and end by this loop's own rules, and an error is told when the turn has ended. */
-function isContent(chunk: UIMessageChunk): boolean {
-  return !["start-step", "finish-step", "error", "abort"].includes(chunk.type);
 }
 
 function openQuestions(step: StepResult | undefined): ReadonlySet<string> {

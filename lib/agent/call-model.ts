@@ -1,0 +1,134 @@
+/**
+ * One call of the model: its answer streams to the turn's log and comes back for the next call.
+ */
+import {
+  APICallError,
+  convertToModelMessages,
+  streamText,
+  type ToolModelMessage,
+  type UIMessageChunk,
+} from "ai";
+import { log as serverLog } from "../log.ts";
+import { closeOpenCalls } from "./close-open-calls.ts";
+import { downloadFile } from "./download-file.ts";
+import { limitContext } from "./limit-context.ts";
+import { resolveModel } from "./models/resolve.ts";
+import { systemPrompt } from "./prompt.ts";
+import { toolSchemas } from "./tools/index.ts";
+import { storableJson } from "./tools/make-storable.ts";
+import type { ActiveTurn, StepResult } from "./turn-store.ts";
+
+/** How often an answer that breaks off is begun anew. */
+const MODEL_STREAM_ATTEMPTS = 3;
+
+export interface ModelCall {
+  readonly runId: string;
+  readonly turn: ActiveTurn;
+  /** The turn's model calls so far. */
+  readonly steps: readonly StepResult[];
+  /** Results of the tools that the last of them asked for. */
+  readonly results: readonly ToolModelMessage[];
+  readonly signal: AbortSignal;
+  readonly write: (chunk: UIMessageChunk) => void;
+}
+
+/** @returns `failed` also when `signal` fired: the caller knows which. Throws only what `write` throws. */
+export async function callModel({
+  runId,
+  turn,
+  steps,
+  results,
+  signal,
+  write,
+}: ModelCall): Promise<StepResult | "failed"> {
+  const tools = toolSchemas({ headless: turn.headless });
+  const history = await convertToModelMessages(closeOpenCalls(turn.history), { tools });
+  const messages = limitContext(
+    [...history, ...steps.flatMap((each) => each.messages), ...results],
+    turn.context_limit ?? undefined,
+  );
+  for (let attempt = 1; ; attempt++) {
+    let failure: unknown;
+    const fail = (error: unknown) => {
+      failure ??= error;
+    };
+    const result = streamText({
+      model: resolveModel(turn.model_id),
+      instructions: systemPrompt({
+        headless: turn.headless,
+        ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
+      }),
+      messages,
+      tools,
+      abortSignal: signal,
+      experimental_download: downloadFile,
+      onError: ({ error }) => fail(error),
+    });
+    for await (const chunk of contentOf(result, fail)) write(chunk);
+    if (signal.aborted) return "failed";
+    const answer = failure === undefined ? await readAnswer(result, results) : "failed";
+    if (answer !== "failed") return answer;
+    serverLog().warn({ err: failure, runId, modelId: turn.model_id, attempt }, "model call failed");
+    // Before the first chunk the SDK has retried by itself; a stream that broke is begun anew.
+    if (attempt >= MODEL_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return "failed";
+    write({ type: "reset-step" });
+  }
+}
+
+type ModelResult = ReturnType<typeof streamText>;
+
+/** Never throws: a stream that breaks ends, and `fail` is told why. */
+async function* contentOf(
+  result: ModelResult,
+  fail: (error: unknown) => void,
+): AsyncGenerator<UIMessageChunk> {
+  const chunks = result.toUIMessageStream({
+    sendStart: false,
+    sendFinish: false,
+    onError: () => "The input is not valid for this tool",
+  });
+  const iterator = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await iterator.next().catch((error: unknown) => {
+      fail(error);
+      return { done: true as const, value: undefined };
+    });
+    if (next.done) return;
+    if (isContent(next.value)) yield next.value;
+  }
+}
+
+async function readAnswer(
+  result: ModelResult,
+  results: readonly ToolModelMessage[],
+): Promise<StepResult | "failed"> {
+  const [response, calls, usage, finishReason] = await Promise.all([
+    result.response,
+    result.toolCalls,
+    result.usage,
+    result.finishReason,
+  ]);
+  if (finishReason === "error") return "failed";
+  const answer: StepResult = {
+    messages: [...results, ...response.messages],
+    calls: calls
+      .filter((call) => !call.invalid)
+      .map((call) => ({ id: call.toolCallId, name: call.toolName, input: call.input })),
+    hasInvalidCall: calls.some((call) => call.invalid),
+    usage: {
+      inputTokens: usage.inputTokens ?? 0,
+      outputTokens: usage.outputTokens ?? 0,
+      totalTokens: usage.totalTokens ?? 0,
+    },
+    finishReason,
+  };
+  return JSON.parse(storableJson(answer));
+}
+
+const isConnectionLoss = (error: unknown): boolean =>
+  APICallError.isInstance(error) ? error.isRetryable : error instanceof TypeError;
+
+/** Steps begin and end by this loop's own rules, and an error is told when the turn has ended. */
+function isContent(chunk: UIMessageChunk): boolean {
+  return !["start-step", "finish-step", "error", "abort"].includes(chunk.type);
+}
