@@ -18,53 +18,58 @@ const cutEverySession = () => place.sql`
   select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
 
-it("the turns go on in the same server, exactly", async () => {
-  const last = gate();
-  const halts: Omit<Halt, "gate">[] = [
-    { step: 0, where: "text" },
-    { step: 3, where: "before" },
-    { step: 5, where: "input" },
-    { step: 7, where: "called" },
-    { step: STEPS, where: "text" },
-  ];
-  const turns = await Promise.all(
-    halts.map(async (where, n) => {
-      const halt = { ...where, gate: gate() };
-      place.model.script(`cut-${n}`, tenSteps(halt, last));
-      const talk = await openTalk(caller);
-      const stream = await talk.send(`[script:cut-${n}]`);
-      await halt.gate.reached;
-      return { halt, talk, stream };
-    }),
-  );
-  await cutEverySession();
-  for (const { halt } of turns) halt.gate.open();
-  // Whoever asks meanwhile may be told to come back; then the chat is read as ever.
-  for (const { talk } of turns) {
-    await expect
-      .poll(
-        () =>
-          talk.read().then(
-            ({ isStreaming }) => isStreaming,
-            () => "later",
-          ),
-        {
-          timeout: 30_000,
-          interval: 100,
-        },
-      )
-      .toBe(true);
-  }
-  const readers = await Promise.all(turns.map(({ talk }) => talk.resume()));
-  last.open();
-  for (const [n, { talk }] of turns.entries()) {
-    const after = (await readers[n]?.ended) ?? [];
-    expect(readers[n]?.isDone).toBe(true);
-    await expectSurvived(place, { talk, before: [], after });
-    const effects = await effectsOf(place, talk);
-    expect(new Set(effects).size).toBe(effects.length);
-  }
-  const next = await turns[0]?.talk.send("still there?");
-  await next?.ended;
-  expect(next?.isDone).toBe(true);
-}, 120_000);
+it.each(["one server", "two servers, either of which may take the other for dead"])(
+  "the turns go on, exactly: %s",
+  async (servers) => {
+    if (servers !== "one server") await place.startServer();
+    const last = gate();
+    const halts: Omit<Halt, "gate">[] = [
+      { step: 0, where: "text" },
+      { step: 3, where: "before" },
+      { step: 5, where: "input" },
+      { step: 7, where: "called" },
+      { step: STEPS, where: "text" },
+    ];
+    const turns = await Promise.all(
+      halts.map(async (where, n) => {
+        const halt = { ...where, gate: gate() };
+        place.model.script(`cut-${n}`, tenSteps(halt, last));
+        const talk = await openTalk(caller);
+        const stream = await talk.send(`[script:cut-${n}]`);
+        await halt.gate.reached;
+        return { halt, talk, stream };
+      }),
+    );
+    await cutEverySession();
+    for (const { halt } of turns) halt.gate.open();
+    // Whoever asks meanwhile may be told to come back; then the chat is read as ever.
+    for (const { talk } of turns) {
+      await expect
+        .poll(
+          () =>
+            talk.read().then(
+              ({ isStreaming }) => isStreaming,
+              () => "later",
+            ),
+          {
+            timeout: 30_000,
+            interval: 100,
+          },
+        )
+        .toBe(true);
+    }
+    const readers = await Promise.all(turns.map(({ talk }) => talk.resume()));
+    last.open();
+    for (const [n, { talk }] of turns.entries()) {
+      const after = (await readers[n]?.ended) ?? [];
+      expect(readers[n]?.isDone).toBe(true);
+      await expectSurvived(place, { talk, before: [], after });
+      const effects = await effectsOf(place, talk);
+      expect(new Set(effects).size).toBe(effects.length);
+    }
+    const next = await turns[0]?.talk.send("still there?");
+    await next?.ended;
+    expect(next?.isDone).toBe(true);
+  },
+  120_000,
+);

@@ -8,6 +8,7 @@ import type { Client } from "../support/clients.ts";
 import { gate } from "../support/fake-openai.ts";
 import { at, crash, type Place, startPlace } from "../support/place.ts";
 import { endOf, readRun, startedOf, startRun, talkOf } from "../support/runs.ts";
+import { createSession } from "../support/sessions.ts";
 import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
 import { expectWhole } from "../support/turn-stream.ts";
 
@@ -126,9 +127,8 @@ describe("two servers", () => {
 });
 
 describe("when a server is killed", () => {
-  it("its runs go on under the same ids, and repeated requests find what they have done", async () => {
-    const caller = await place.createCaller(one.url);
-    const survivor = at(other.url, caller);
+  it("its runs go on under their ids, and repeated requests find what they have done", async () => {
+    const [caller, early, late] = await Promise.all([someone(), someone(), someone()]);
 
     // A run in the middle of its answer.
     const held = gate();
@@ -140,42 +140,69 @@ describe("when a server is killed", () => {
     const cut = await startRun(caller, { prompt: "[script:cut]" });
     await held.reached;
 
-    // A request that has made session and claim, and not its run.
-    const early = { key: randomUUID(), prompt: `early ${randomUUID()}` };
+    // A request that has made session and claim, and not started its run.
     const beforeRun = await haltBefore({
       lock: 7_001,
       table: "sessions",
-      when: "new.sandbox_state is not null",
+      when: `new.account_id = '${early.accountId}' and new.sandbox_state is not null`,
     });
-    const earlyAnswer = post(caller, early.key, { prompt: early.prompt }).catch(() => "died");
-    await expect.poll(beforeRun.reached, { timeout: 20_000, interval: 20 }).toBe(true);
-    const rival = await post(survivor, early.key, { prompt: early.prompt });
-    expect([rival.status, rival.headers.get("retry-after")]).toEqual([409, "1"]);
-    const unstarted = await rowsOf(early.prompt);
-    expect(unstarted).toMatchObject([{ status: "queued", run_id: null }]);
-
-    // A request that has done everything, and not answered.
-    const late = { key: randomUUID(), prompt: `late ${randomUUID()}` };
+    // A request that has done all it is to do, and not answered.
     const beforeAnswer = await haltBefore({
       lock: 7_002,
       table: "idempotency_keys",
-      when: "new.response is not null",
+      when: `new.account_id = '${late.accountId}' and new.response is not null`,
     });
-    // Through a session trigger that only `early` waits at: this one has a sandbox of its own.
-    await beforeRun.drop();
-    void earlyAnswer;
-    const lateAnswer = post(caller, late.key, { prompt: late.prompt }).catch(() => "died");
-    await expect.poll(beforeAnswer.reached, { timeout: 20_000, interval: 20 }).toBe(true);
-    const [done] = await rowsOf(late.prompt);
-    expect(done?.run_id).toEqual(expect.any(String));
+    const send = (to: typeof early, url: string) =>
+      post(at(url, to), to.key, { prompt: to.marker });
+    const answers = [send(early, one.url), send(late, one.url)].map((answer) =>
+      answer.catch(() => "died"),
+    );
+    for (const halt of [beforeRun, beforeAnswer]) {
+      await expect.poll(halt.reached, { timeout: 8_000, interval: 20 }).toBe(true);
+    }
+    const rival = await send(early, other.url);
+    expect([rival.status, rival.headers.get("retry-after")]).toEqual([409, "1"]);
+    const [unstarted] = await rowsOf(early.marker);
+    expect(unstarted).toMatchObject({ status: "queued", run_id: null });
+    const [done] = await rowsOf(late.marker);
+    expect(done).toMatchObject({ run_id: expect.stringMatching(/^wrun_/) });
 
     await crash(one);
-    expect(await earlyAnswer).toBe("died");
-    expect(await lateAnswer).toBe("died");
+    expect(await Promise.all(answers)).toEqual(["died", "died"]);
+    await beforeRun.drop();
     await beforeAnswer.drop();
+
+    const survivor = at(other.url, caller);
     expect((await readRun(survivor, cut)).status).toBe("running");
+    const stream = await talkOf(survivor, cut).resume({ startIndex: 0 });
     held.open();
     expect((await endOf(survivor, cut)).status).toBe("completed");
-    expectWhole(await (await talkOf(survivor, cut).resume({ startIndex: 0 })).ended);
+    expectWhole(await stream.ended);
+
+    const repeat = async (to: typeof early) => {
+      // Until the dead server's lease has run out.
+      await expect
+        .poll(async () => (await send(to, other.url)).status, { timeout: 30_000, interval: 250 })
+        .not.toBe(409);
+      const answer = await send(to, other.url);
+      expect(answer.headers.get("idempotency-replayed")).toBe("true");
+      const run = startedOf(answer);
+      expect(await endOf(at(other.url, to), run)).toMatchObject({ status: "completed" });
+      return run;
+    };
+    const [earlyRun, lateRun] = await Promise.all([repeat(early), repeat(late)]);
+    expect(lateRun.runId).toBe(done?.run_id);
+    expect(earlyRun.sessionId).toBe(unstarted?.session_id);
+    for (const { marker } of [early, late]) {
+      expect(await rowsOf(marker)).toHaveLength(1);
+      expect(place.model.calls.filter(({ userText }) => userText === marker)).toHaveLength(1);
+    }
   }, 120_000);
 });
+
+/** With an account, an idempotency key and a text of their own. */
+async function someone() {
+  const caller = await place.createCaller(one.url);
+  const { session } = await createSession(caller);
+  return { ...caller, accountId: session.accountId, key: randomUUID(), marker: randomUUID() };
+}
