@@ -45,6 +45,13 @@ const schema = z.object({
   /** Proxies in front that append to `x-forwarded-for`: the caller is this many from its end. */
   TRUSTED_PROXIES: z.coerce.number().int().min(1).default(1),
 
+  /** Sign-up and verification requests a minute of one address; 0 is no limit. */
+  SIGNUP_RATE_LIMIT: z.coerce.number().int().min(0).default(20),
+  /** Where mail goes out, as `smtps://user:password@host`; without it, into files of DATA_DIR. */
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  /** The sender, as `Name <address>`. */
+  MAIL_FROM: z.string().min(3).optional(),
+
   /** Keys the HMAC of API keys and codes, and derives the encryption key of run state. */
   API_KEY_SECRET: z.string().min(32),
 
@@ -80,6 +87,10 @@ const schema = z.object({
 });
 
 const checked = schema
+  .refine((settings) => !settings.SMTP_URL || settings.MAIL_FROM, {
+    path: ["MAIL_FROM"],
+    error: "must be set with SMTP_URL, to an address that its server sends for",
+  })
   .refine((settings) => !settings.OIDC_ISSUER || settings.OIDC_AUDIENCE, {
     path: ["OIDC_AUDIENCE"],
     error: "must be set with OIDC_ISSUER, or tokens for other services would be accepted",

@@ -27,7 +27,7 @@ export interface Limited {
 }
 
 /** One request into a bucket that leaks `limit` a minute; times are seconds. */
-const rate = z.object({
+export const rate = z.object({
   limit: z.number(),
   remaining: z.number(),
   reset: z.number(),

@@ -1,9 +1,10 @@
 import { type Config, config } from "../config.ts";
 import { engine } from "../engine/current.ts";
+import { mailAdapter } from "../mail/provider.ts";
 import { sandboxAdapter } from "../sandbox/provider.ts";
 
 export interface Part {
-  readonly name: "database" | "identity" | "durableRuns" | "sandbox" | "model";
+  readonly name: "database" | "identity" | "durableRuns" | "sandbox" | "model" | "mail";
   readonly adapter: string;
 }
 
@@ -16,6 +17,7 @@ export function listParts(): Part[] {
     { name: "durableRuns", adapter: engine().name },
     { name: "sandbox", adapter: sandboxAdapter() },
     { name: "model", adapter: modelAdapter(settings) },
+    { name: "mail", adapter: mailAdapter() },
   ];
 }
 

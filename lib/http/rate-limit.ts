@@ -22,16 +22,19 @@ export function addressOf(headers: Headers): string | null {
 }
 
 /** The fields of the IETF draft `draft-ietf-httpapi-ratelimit-headers`. */
-export function addRateHeaders(
-  headers: Headers,
-  { by, limit, remaining, reset }: RateVerdict,
-): void {
-  headers.set("ratelimit", `"${by}";r=${remaining};t=${reset}`);
-  headers.set("ratelimit-policy", `"${by}";q=${limit};w=60`);
+export function rateHeaders({ by, limit, remaining, reset }: RateVerdict): Record<string, string> {
+  return {
+    ratelimit: `"${by}";r=${remaining};t=${reset}`,
+    "ratelimit-policy": `"${by}";q=${limit};w=60`,
+  };
 }
 
-export function tooManyRequests({ retry_after }: RateVerdict): AppError {
+export function addRateHeaders(headers: Headers, verdict: RateVerdict): void {
+  for (const [name, value] of Object.entries(rateHeaders(verdict))) headers.set(name, value);
+}
+
+export function tooManyRequests(verdict: RateVerdict): AppError {
   return appError("rate_limited", "Too many requests", {
-    headers: { "retry-after": String(retry_after ?? 1) },
+    headers: { "retry-after": String(verdict.retry_after ?? 1), ...rateHeaders(verdict) },
   });
 }

@@ -8,12 +8,14 @@ import * as health from "../health/contract.ts";
 import * as keys from "../keys/contract.ts";
 import * as sandboxes from "../sandboxes/contract.ts";
 import * as sessions from "../sessions/contract.ts";
+import * as signup from "../signup/contract.ts";
 import * as templates from "../templates/contract.ts";
 import type { Contract } from "./contract.ts";
 
 const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,
   keys,
+  signup,
   sessions,
   sandboxes,
   templates,

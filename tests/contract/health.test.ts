@@ -23,6 +23,7 @@ describe("GET /api/health", () => {
       durableRuns: "postgres",
       sandbox: "local",
       model: "embedded",
+      mail: "mailbox",
     });
   });
 

@@ -1,0 +1,28 @@
+/** Which mail adapter this process uses: SMTP where it is configured, else files on this machine. */
+import { join } from "node:path";
+import { config } from "../config.ts";
+import { createMailboxMailer } from "./mailbox.ts";
+import type { Mailer } from "./mailer.ts";
+import { createSmtpMailer } from "./smtp.ts";
+
+/** Milliseconds that one mail may take. */
+const DEADLINE = 10_000;
+
+/** Told by `GET /api/health`. */
+export const mailAdapter = (): Mailer["name"] => (config().SMTP_URL ? "smtp" : "mailbox");
+
+declare global {
+  var agentPlatformMailer: Mailer | undefined;
+}
+
+export function mailer(): Mailer {
+  globalThis.agentPlatformMailer ??= createMailer();
+  return globalThis.agentPlatformMailer;
+}
+
+function createMailer(): Mailer {
+  const { SMTP_URL: url, MAIL_FROM, DATA_DIR } = config();
+  const from = MAIL_FROM ?? "Agent Platform <no-reply@localhost>";
+  if (url !== undefined) return createSmtpMailer({ url, from, deadline: DEADLINE });
+  return createMailboxMailer({ folder: join(DATA_DIR, "mailbox"), from });
+}

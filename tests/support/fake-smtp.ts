@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { SMTPServer } from "smtp-server";
+
+export interface ReceivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly raw: string;
+}
+
+export interface FakeSmtp {
+  /** With user and password. */
+  readonly url: string;
+  readonly mails: readonly ReceivedMail[];
+  /** What the next commands of this name are answered: an SMTP status, or never. */
+  answer(command: "MAIL FROM" | "RCPT TO" | "DATA", status: number | "nothing"): void;
+  close(): void;
+}
+
+/** A mail server on loopback that insists on `user` and `secret-password`. */
+export async function startFakeSmtp(): Promise<FakeSmtp> {
+  const mails: ReceivedMail[] = [];
+  const answers = new Map<string, number | "nothing">();
+  const reply = (command: string, done: (error?: Error) => void): void => {
+    const status = answers.get(command);
+    if (status === "nothing") return;
+    if (status === undefined) done();
+    else done(Object.assign(new Error("as the test wants"), { responseCode: status }));
+  };
+  const server = new SMTPServer({
+    logger: false,
+    hideSTARTTLS: true,
+    allowInsecureAuth: true,
+    disableReverseLookup: true,
+    onAuth: ({ username, password }, _session, done) =>
+      username === "user" && password === "secret-password"
+        ? done(null, { user: username })
+        : done(new Error("wrong password")),
+    onMailFrom: (_address, _session, done) => reply("MAIL FROM", done),
+    onRcptTo: (_address, _session, done) => reply("RCPT TO", done),
+    onData: async (stream, { envelope }, done) => {
+      const raw = await text(stream);
+      reply("DATA", (error) => {
+        const from = envelope.mailFrom ? envelope.mailFrom.address : "";
+        if (!error) mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw });
+        done(error);
+      });
+    },
+  });
+  // A client that gives up is no fault of the server's.
+  server.on("error", () => {});
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  return {
+    url: `smtp://user:secret-password@127.0.0.1:${port}`,
+    mails,
+    answer: (command, status) => answers.set(command, status),
+    close: () => {
+      for (const connection of server.connections) connection.close();
+      server.close();
+    },
+  };
+}
