@@ -52,6 +52,12 @@ const schema = z.object({
   /** The sender, as `Name <address>`. */
   MAIL_FROM: z.string().min(3).optional(),
 
+  /** Third-party connections, by Composio; without it, a consent page beside the embedded database. */
+  COMPOSIO_API_KEY: z.string().min(1).optional(),
+  COMPOSIO_BASE_URL: z.url().default("https://backend.composio.dev"),
+  /** Origins that may be named as `callback_url` of a connection; any https origin when empty. */
+  CONNECTOR_CALLBACK_ORIGINS: list,
+
   /** Keys the HMAC of API keys and codes, and derives the encryption key of run state. */
   API_KEY_SECRET: z.string().min(32),
 

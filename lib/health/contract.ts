@@ -3,7 +3,7 @@ import { z } from "zod";
 import { contract } from "../http/contract.ts";
 
 const part = z.object({
-  name: z.enum(["database", "identity", "durableRuns", "sandbox", "model", "mail"]),
+  name: z.enum(["database", "identity", "durableRuns", "sandbox", "model", "mail", "connectors"]),
   adapter: z
     .string()
     .describe("Which side of the port is in use, such as `supabase` or `embedded`."),

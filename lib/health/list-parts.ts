@@ -1,10 +1,11 @@
 import { type Config, config } from "../config.ts";
+import { connectorAdapter } from "../connectors/provider.ts";
 import { engine } from "../engine/current.ts";
 import { mailAdapter } from "../mail/provider.ts";
 import { sandboxAdapter } from "../sandbox/provider.ts";
 
 export interface Part {
-  readonly name: "database" | "identity" | "durableRuns" | "sandbox" | "model" | "mail";
+  readonly name: "database" | "identity" | "durableRuns" | "sandbox" | "model" | "mail" | "connectors";
   readonly adapter: string;
 }
 
@@ -18,6 +19,7 @@ export function listParts(): Part[] {
     { name: "sandbox", adapter: sandboxAdapter() },
     { name: "model", adapter: modelAdapter(settings) },
     { name: "mail", adapter: mailAdapter() },
+    { name: "connectors", adapter: connectorAdapter() },
   ];
 }
 

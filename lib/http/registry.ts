@@ -4,6 +4,7 @@
  */
 import * as models from "../agent/models/contract.ts";
 import * as chat from "../chat/contract.ts";
+import * as connectors from "../connectors/contract.ts";
 import * as health from "../health/contract.ts";
 import * as keys from "../keys/contract.ts";
 import * as sandboxes from "../sandboxes/contract.ts";
@@ -20,6 +21,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   sandboxes,
   templates,
   models,
+  connectors,
   health,
 ];
 

@@ -24,6 +24,7 @@ describe("GET /api/health", () => {
       sandbox: "local",
       model: "embedded",
       mail: "mailbox",
+      connectors: "embedded",
     });
   });
 

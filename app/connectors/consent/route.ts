@@ -1,0 +1,4 @@
+export {
+  askConsent as GET,
+  decideConsent as POST,
+} from "@/lib/connectors/consent/handle.ts";

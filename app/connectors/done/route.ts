@@ -1,0 +1,1 @@
+export { showOutcome as GET } from "@/lib/connectors/consent/handle.ts";

@@ -1,0 +1,36 @@
+/** The URL at which a person connects a service to an account. Specification: POST /api/connectors. */
+import type { Logger } from "pino";
+import { config } from "../config.ts";
+import { appError } from "../http/app-error.ts";
+import { serviceOrigin } from "../service-origin.ts";
+import { isAllowedOrigin } from "./check-callback.ts";
+import { describeFault, notConfigured } from "./describe-fault.ts";
+import { connectorProvider } from "./provider.ts";
+
+/**
+ * The caller's access to the account was checked with the credential.
+ * Errors: invalid_request, not_found, upstream_error, upstream_timeout, not_configured.
+ */
+export async function authorizeConnector(
+  asked: {
+    readonly accountId: string;
+    readonly connector: string;
+    readonly callbackUrl: string | null | undefined;
+  },
+  log: Logger,
+) {
+  const { accountId, connector, callbackUrl } = asked;
+  if (callbackUrl && !isAllowedOrigin(callbackUrl, config().CONNECTOR_CALLBACK_ORIGINS)) {
+    const text = "callback_url must have one of the allowed origins";
+    return appError("invalid_request", text, { fields: ["callback_url"] });
+  }
+  const provider = connectorProvider();
+  if (!provider) return notConfigured;
+  const started = await provider.authorize({
+    accountId,
+    connector,
+    callbackUrl: callbackUrl ?? `${serviceOrigin()}/connectors/done`,
+  });
+  if (started.kind !== "started") return describeFault(started, log);
+  return { body: { success: true, data: { connector, redirectUrl: started.url } } } as const;
+}

@@ -1,0 +1,66 @@
+/** The HTML of the consent pages: no script, no outside resource, in nobody's frame. */
+import { createHash } from "node:crypto";
+
+const STYLE = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 26rem; margin: 15vh auto 0; padding: 0 1rem; }
+form { display: flex; gap: .75rem; margin-top: 1.5rem; }
+button { font: inherit; padding: .5rem 1.25rem; border: 1px solid; border-radius: .5rem; cursor: pointer; }
+button[value="allow"] { font-weight: 600; }
+`;
+const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
+
+/** Text for HTML, in elements and in quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+export interface Page {
+  readonly status: number;
+  readonly title: string;
+  /** HTML, escaped by its maker. */
+  readonly body: string;
+  /** Where its form may lead, beside this service. */
+  readonly formTarget?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function renderPage({ status, title, body, formTarget, headers }: Page): Response {
+  const html = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+<h1>${escapeHtml(title)}</h1>
+${body}
+</html>
+`;
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${STYLE_HASH}'`,
+    // Browsers apply it to the redirect that answers the form, too.
+    `form-action 'self'${formTarget ? ` ${formTarget}` : ""}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return new Response(html, {
+    status,
+    headers: {
+      ...headers,
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": policy.join("; "),
+      "x-frame-options": "DENY",
+      "x-content-type-options": "nosniff",
+      "cross-origin-opener-policy": "same-origin",
+      // Not `no-referrer`: with that, browsers hide the origin of the form from us as well.
+      "referrer-policy": "same-origin",
+      "cache-control": "no-store",
+    },
+  });
+}
+
+/** A page that only says something. */
+export function renderNotice(status: number, title: string, text: string): Response {
+  return renderPage({ status, title, body: `<p>${escapeHtml(text)}</p>` });
+}

@@ -1,0 +1,28 @@
+/** What the embedded provider can connect: slugs as the real one spells them, with display names. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ["airtable", "Airtable"],
+  ["discord", "Discord"],
+  ["dropbox", "Dropbox"],
+  ["github", "GitHub"],
+  ["gmail", "Gmail"],
+  ["googlecalendar", "Google Calendar"],
+  ["googledocs", "Google Docs"],
+  ["googledrive", "Google Drive"],
+  ["googlesheets", "Google Sheets"],
+  ["hubspot", "HubSpot"],
+  ["instagram", "Instagram"],
+  ["linkedin", "LinkedIn"],
+  ["mailchimp", "Mailchimp"],
+  ["notion", "Notion"],
+  ["outlook", "Outlook"],
+  ["slack", "Slack"],
+  ["soundcloud", "SoundCloud"],
+  ["tiktok", "TikTok"],
+  ["twitter", "X"],
+  ["youtube", "YouTube"],
+]);
+
+/** Undefined for what is not in the list. */
+export function connectorName(slug: string): string | undefined {
+  return NAMES.get(slug);
+}

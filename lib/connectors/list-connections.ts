@@ -1,0 +1,12 @@
+import type { Logger } from "pino";
+import { describeFault, notConfigured } from "./describe-fault.ts";
+import { connectorProvider } from "./provider.ts";
+
+/** Errors: upstream_error, upstream_timeout, not_configured. */
+export async function listConnections(accountId: string, log: Logger) {
+  const provider = connectorProvider();
+  if (!provider) return notConfigured;
+  const listed = await provider.list(accountId);
+  if (listed.kind !== "listed") return describeFault(listed, log);
+  return { body: { success: true, data: { connections: listed.connections } } } as const;
+}
