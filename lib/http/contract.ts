@@ -47,6 +47,17 @@ export interface Contract {
   readonly body?: z.ZodType;
   /** Bytes. Default 1 MiB. */
   readonly bodyLimit?: number;
+  /**
+   * Takes `Idempotency-Key` (lib/http/idempotency.ts; it needs `auth: "required"` and a JSON answer).
+   * The wrapper stores and replays the answer. The handler's part is to do its effect under
+   * `input.effectId`, which all attempts with one key have in common, and which is a new id for a
+   * request without a key: make it the primary key of what is created (`insert … on conflict (id)
+   * do nothing`, then read the row), or a unique column written in the same transaction, or the
+   * idempotency key of the service that is called. Then an attempt that follows a crash finds what
+   * the first one did instead of doing it again. A handler that answers 5xx may be called again
+   * under the same id.
+   */
+  readonly idempotent?: true;
   readonly responses: Readonly<Record<number, SuccessResponse>>;
   /** Codes beyond those that follow from the rest (400, 401, 413, 500, 503). */
   readonly errors: readonly ErrorCode[];

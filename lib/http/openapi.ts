@@ -37,7 +37,23 @@ const errorCode = z
   .enum(Object.keys(statusOf))
   .meta({ description: "A stable word for the kind of error.", header: { id: "x-error-code" } });
 
+const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(255)
+  .optional()
+  .meta({
+    description:
+      "A repetition with the same key and body, within 24 hours, has the effect and the answer of the first request.",
+    param: { id: "idempotency-key" },
+  });
+const replayed = z
+  .literal("true")
+  .optional()
+  .meta({ description: "Set on a repeated answer.", header: { id: "idempotency-replayed" } });
+
 const successHeaders = z.object({ "x-request-id": requestId });
+const idempotentHeaders = successHeaders.extend({ "idempotency-replayed": replayed });
 const errorHeaders = successHeaders.extend({ "x-error-code": errorCode });
 
 export function describeApi(contracts: readonly Contract[], serverUrl: string | undefined) {
@@ -77,6 +93,7 @@ function operation(contract: Contract): ZodOpenApiOperationObject {
     requestParams: {
       ...(params ? { path: params } : {}),
       ...(query instanceof z.ZodObject ? { query } : {}),
+      ...(contract.idempotent ? { header: z.object({ "idempotency-key": idempotencyKey }) } : {}),
     },
     ...(body
       ? { requestBody: { required: !body.safeParse({}).success, content: json(body) } }
@@ -107,7 +124,7 @@ function statusKey(code: number): StatusKey {
   return key;
 }
 
-function successes({ responses }: Contract): ZodOpenApiResponsesObject {
+function successes({ responses, idempotent }: Contract): ZodOpenApiResponsesObject {
   const described: ZodOpenApiResponsesObject = {};
   for (const [code, { description, schema, stream }] of Object.entries(responses)) {
     const content = {
@@ -116,7 +133,7 @@ function successes({ responses }: Contract): ZodOpenApiResponsesObject {
     };
     described[statusKey(Number(code))] = {
       description,
-      headers: successHeaders,
+      headers: idempotent ? idempotentHeaders : successHeaders,
       ...(schema || stream ? { content } : {}),
     };
   }
@@ -146,6 +163,7 @@ function errorCodes(contract: Contract): ErrorCode[] {
     codes.add("forbidden");
   }
   if (contract.artistAccess) codes.add("not_found");
+  if (contract.idempotent) codes.add("conflict").add("idempotency_mismatch");
   for (const code of contract.errors) codes.add(code);
   return [...codes];
 }

@@ -3,6 +3,7 @@
  * decisions, section 1: request id, limits, authentication, body size, JSON, schema, access; then
  * the handler; then the error family, the headers, the check of the response and one log line.
  */
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Caller } from "../auth/caller.ts";
@@ -15,6 +16,7 @@ import { log } from "../log.ts";
 import { type AppError, appError, isAppError } from "./app-error.ts";
 import type { AccessField, Contract } from "./contract.ts";
 import { errorResponse } from "./error-response.ts";
+import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
 import { type RawInput, validator } from "./parse-input.ts";
 import { addRateHeaders, addressOf, tooManyRequests } from "./rate-limit.ts";
 import { readBody } from "./read-body.ts";
@@ -34,6 +36,8 @@ export interface Input<C extends Contract> {
   readonly params: Output<C["params"]>;
   readonly query: Output<C["query"]>;
   readonly body: Output<C["body"]>;
+  /** A UUID that all attempts of an `idempotent` request have in common: see the contract. */
+  readonly effectId: C["idempotent"] extends true ? string : null;
   /** For headers and `signal`; the body has been read already where the contract has one. */
   readonly request: Request;
   readonly requestId: string;
@@ -170,13 +174,22 @@ function pipeline<C extends Contract>(
     if (isAppError(parsed)) return parsed;
     if (denied) return denied;
 
-    // The compiler cannot follow that the contract's schemas and its `auth` made these values.
-    const input = { ...parsed, caller, request, requestId, log: trace.log } as Input<C>;
-    const result = await handler(input);
-    if (isAppError(result)) return result;
-    const response = result instanceof Response ? result : respond(result);
-    if (config().CHECK_RESPONSES) await checkResponse(contract, response);
-    return response;
+    const answer = async (effectId: string | null): Promise<AppError | Response> => {
+      // The compiler cannot follow that the contract's schemas and its `auth` made these values.
+      const input = { ...parsed, caller, effectId, request, requestId, log: trace.log } as Input<C>;
+      const result = await handler(input);
+      if (isAppError(result)) return result;
+      const response = result instanceof Response ? result : respond(result);
+      if (config().CHECK_RESPONSES) await checkResponse(contract, response);
+      return response;
+    };
+    if (!contract.idempotent || !caller) return answer(null);
+    const key = readIdempotencyKey(request.headers);
+    if (isAppError(key)) return key;
+    if (key === null) return answer(randomUUID());
+    const { accountId, ownerId } = caller;
+    const content = [contract.method, contract.path, accountId, raw];
+    return answerOnce({ accountId: ownerId, key, content, log: trace.log }, answer);
   };
 }
 

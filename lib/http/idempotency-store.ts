@@ -1,0 +1,64 @@
+/** Idempotency keys in the database (supabase/migrations/…_idempotency.sql). */
+import { z } from "zod";
+import { isRaised, rpc } from "../db/query.ts";
+
+/** An account's key, by its HMAC. */
+export interface StoredKey {
+  readonly accountId: string;
+  readonly keyHash: string;
+}
+
+const begun = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.literal("begun"), effect_id: z.string(), attempt: z.int() }),
+  z.object({ outcome: z.literal("done"), response: z.string() }),
+  z.object({ outcome: z.enum(["running", "mismatch"]) }),
+]);
+
+export function beginIdempotent(key: StoredKey, fingerprint: string, leaseSeconds: number) {
+  return call(
+    "begin_idempotent",
+    { ...argumentsOf(key), p_fingerprint: fingerprint, p_lease_seconds: leaseSeconds },
+    begun,
+  );
+}
+
+export async function extendIdempotent(
+  key: StoredKey,
+  attempt: number,
+  leaseSeconds: number,
+): Promise<void> {
+  await call(
+    "extend_idempotent",
+    { ...argumentsOf(key), p_attempt: attempt, p_lease_seconds: leaseSeconds },
+    z.unknown(),
+  );
+}
+
+/** @param response null leaves the key to the next attempt */
+export async function endIdempotent(
+  key: StoredKey,
+  attempt: number,
+  response: string | null,
+): Promise<void> {
+  await call(
+    "end_idempotent",
+    { ...argumentsOf(key), p_attempt: attempt, p_response: response },
+    z.unknown(),
+  );
+}
+
+const argumentsOf = ({ accountId, keyHash }: StoredKey) => ({
+  p_account_id: accountId,
+  p_key_hash: keyHash,
+});
+
+async function call<S extends z.ZodType>(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  schema: S,
+): Promise<z.output<S>> {
+  const answer = await rpc(name, args, schema);
+  // These functions raise nothing: a refusal would be a bug in them.
+  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
+  return answer;
+}
