@@ -15,4 +15,7 @@ export async function getRun(accountId: string, runId: string): Promise<Run | Ap
   return now?.run ?? appError("not_found", "Run not found");
 }
 
-export const hasEnded = ({ status }: Run): boolean => status !== "queued" && status !== "running";
+/** Until a run has ended: ask again in a second. */
+export function pollHint({ status }: Run): Record<string, string> {
+  return status === "queued" || status === "running" ? { "retry-after": "1" } : {};
+}

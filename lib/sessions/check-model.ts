@@ -2,9 +2,12 @@ import { isKnownModel } from "@/lib/agent/models/resolve.ts";
 import { type AppError, appError } from "@/lib/http/app-error.ts";
 
 /** Errors: 400 when the id is none of `GET /api/models`. */
-export async function checkModel(modelId: string): Promise<AppError | undefined> {
+export async function checkModel(
+  modelId: string,
+  field = "modelId",
+): Promise<AppError | undefined> {
   if (await isKnownModel(modelId)) return undefined;
-  return appError("invalid_request", "modelId must be one of the available models", {
-    fields: ["modelId"],
+  return appError("invalid_request", `${field} must be one of the available models`, {
+    fields: [field],
   });
 }

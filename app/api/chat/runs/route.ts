@@ -1,0 +1,16 @@
+import { startRunContract } from "@/lib/chat/contract.ts";
+import { startRun } from "@/lib/chat/start-run.ts";
+import { isAppError } from "@/lib/http/app-error.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { route } from "@/lib/http/route.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: route(startRunContract, async ({ caller, body, effectId, log }) => {
+    const { prompt, messages, artistId = null, model = null } = body;
+    const given = messages?.length ? { messages } : { prompt: prompt ?? "" };
+    const run = await startRun({ caller, effectId, given, artistId, model, log });
+    if (isAppError(run)) return run;
+    const headers = { location: `/api/chat/runs/${run.runId}`, "retry-after": "1" };
+    return { status: 202, body: run, headers };
+  }),
+});
