@@ -84,6 +84,9 @@ const schema = z.object({
   VERCEL_OIDC_TOKEN: z.string().min(1).optional(),
   /** Hosts the sandbox's commands and the `fetch` tool may call besides the service itself. */
   SANDBOX_ALLOWED_HOSTS: list,
+  /** Task runs of a Trigger.dev project; without a key, of the runner in this service. */
+  TRIGGER_SECRET_KEY: z.string().min(1).optional(),
+  TRIGGER_API_URL: z.url().default("https://api.trigger.dev"),
   /** Bytes of files one sandbox may hold. */
   SANDBOX_DISK_QUOTA: z.coerce
     .number()

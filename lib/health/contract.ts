@@ -3,7 +3,16 @@ import { z } from "zod";
 import { contract } from "../http/contract.ts";
 
 const part = z.object({
-  name: z.enum(["database", "identity", "durableRuns", "sandbox", "model", "mail", "connectors"]),
+  name: z.enum([
+    "database",
+    "identity",
+    "durableRuns",
+    "sandbox",
+    "model",
+    "mail",
+    "connectors",
+    "taskRunner",
+  ]),
   adapter: z
     .string()
     .describe("Which side of the port is in use, such as `supabase` or `embedded`."),

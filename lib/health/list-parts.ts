@@ -3,9 +3,18 @@ import { connectorAdapter } from "../connectors/provider.ts";
 import { engine } from "../engine/current.ts";
 import { mailAdapter } from "../mail/provider.ts";
 import { sandboxAdapter } from "../sandbox/provider.ts";
+import { taskRunner } from "../tasks/provider.ts";
 
 export interface Part {
-  readonly name: "database" | "identity" | "durableRuns" | "sandbox" | "model" | "mail" | "connectors";
+  readonly name:
+    | "database"
+    | "identity"
+    | "durableRuns"
+    | "sandbox"
+    | "model"
+    | "mail"
+    | "connectors"
+    | "taskRunner";
   readonly adapter: string;
 }
 
@@ -20,6 +29,7 @@ export function listParts(): Part[] {
     { name: "model", adapter: modelAdapter(settings) },
     { name: "mail", adapter: mailAdapter() },
     { name: "connectors", adapter: connectorAdapter() },
+    { name: "taskRunner", adapter: taskRunner().name },
   ];
 }
 

@@ -10,6 +10,7 @@ import * as keys from "../keys/contract.ts";
 import * as sandboxes from "../sandboxes/contract.ts";
 import * as sessions from "../sessions/contract.ts";
 import * as signup from "../signup/contract.ts";
+import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
 import type { Contract } from "./contract.ts";
 
@@ -20,6 +21,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   sessions,
   sandboxes,
   templates,
+  tasks,
   models,
   connectors,
   health,

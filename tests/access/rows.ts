@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Client, Person } from "../support/clients.ts";
+import { insertRun, plainRun } from "../support/task-runs.ts";
 import { createTemplate } from "../support/templates.ts";
 
 /** Ids of the owner's things, under the names that path, query and body use. */
@@ -38,14 +39,15 @@ const aChat = async (owner: Person): Promise<Ids> => {
 const aTemplate = async (owner: Person): Promise<Ids> => ({
   id: (await createTemplate(owner.withKey, { is_private: true })).id,
 });
+const aTaskRun = async (owner: Person): Promise<Ids> => {
+  const run = plainRun(owner.id);
+  await insertRun(owner.id, run);
+  return { runId: run.id };
+};
 const aReadyChat = async (owner: Person): Promise<Ids> => {
   const ids = await aChat(owner);
   await owner.withKey.post("/api/sandbox", { sessionId: ids.sessionId });
   return ids;
-};
-const aRun = async (owner: Person): Promise<Ids> => {
-  const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
-  return z.object({ runId: z.string() }).parse(answer.body);
 };
 const inBody = ({ sessionId }: Ids) => ({ sessionId });
 const inQuery = ({ sessionId = "" }: Ids) => ({ sessionId });
@@ -75,13 +77,13 @@ export const rows: Readonly<Record<string, Row>> = {
     arrange: aTemplate,
     body: () => ({ is_favourite: true }),
   },
+  "GET /api/tasks/runs": { arrange: aTaskRun, query: ({ runId = "" }) => ({ runId }) },
   "POST /api/chat": {
     arrange: aReadyChat,
     body: (ids) => ({ ...ids, messages: [{ id: "m1", content: "hello" }] }),
   },
   "GET /api/chat/{chatId}/stream": { arrange: aChat },
   "POST /api/chat/{chatId}/stop": { arrange: aChat },
-  "GET /api/chat/runs/{runId}": { arrange: aRun },
   "POST /api/sandbox": { arrange: aSession, body: inBody },
   "GET /api/sandbox": { arrange: aSession, query: inQuery },
   "DELETE /api/sandbox": { arrange: aSession, query: inQuery },

@@ -25,6 +25,7 @@ describe("GET /api/health", () => {
       model: "embedded",
       mail: "mailbox",
       connectors: "embedded",
+      taskRunner: "embedded",
     });
   });
 

@@ -1,0 +1,55 @@
+/** Background task runs. Specification: GET /api/tasks/runs; decisions, section 8. */
+import { z } from "zod";
+import { contract } from "../http/contract.ts";
+import { describeFault } from "../http/describe-fault.ts";
+import { queryInteger, uuid } from "../http/fields.ts";
+import { taskRun } from "./task-run.ts";
+
+/** Read only when runs are listed: whatever it is, a single look-up ignores it. */
+export const listQuery = z.object({ limit: queryInteger({ min: 1, max: 100, default: 20 }) });
+
+const query = z
+  .object({
+    runId: z.string().optional().meta({ description: "Look up this one run" }),
+    limit: z
+      .string()
+      .optional()
+      .meta({
+        override: {
+          type: "integer",
+          minimum: 1,
+          maximum: 100,
+          default: 20,
+          description: "Ignored when `runId` is given",
+        },
+      }),
+    account_id: uuid.optional().meta({ description: "The runs of this account" }),
+  })
+  .superRefine(({ runId, limit }, context) => {
+    if (runId !== undefined) return;
+    const checked = listQuery.safeParse({ limit }, { error: describeFault });
+    for (const { path, message } of checked.error?.issues ?? []) {
+      context.addIssue({ code: "custom", path, message });
+    }
+  });
+
+export const listTaskRunsContract = contract({
+  method: "GET",
+  path: "/api/tasks/runs",
+  summary: "List the task runs of an account, newest first, or look up one",
+  description:
+    "Items of a list have neither `output` nor `error`. With `runId` the list has that one run, " +
+    "with both.",
+  tag: "Tasks",
+  family: "error",
+  auth: "required",
+  accountAccess: { in: "query", field: "account_id" },
+  query,
+  responses: {
+    200: {
+      description: "The runs",
+      schema: z.object({ status: z.literal("success"), runs: z.array(taskRun) }),
+    },
+  },
+  errors: ["not_found", "upstream_error", "upstream_timeout"],
+});

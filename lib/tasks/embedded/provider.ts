@@ -1,0 +1,31 @@
+/** The runs of this service's own runner (run-task.ts), as its database has them. */
+import { z } from "zod";
+import { isRaised, rpc } from "../../db/query.ts";
+import { taskRun } from "../task-run.ts";
+import { type TaskRunner, taskRunNotFound } from "../task-runner.ts";
+
+/** @throws DatabaseUnavailable from both of its functions. */
+export function createEmbeddedRunner(): TaskRunner {
+  return {
+    name: "embedded",
+    async list(accountId, limit) {
+      const args = { p_account_id: accountId, p_limit: limit };
+      return call("list_task_runs", args, z.array(taskRun));
+    },
+    async find(accountId, runId) {
+      const args = { p_account_id: accountId, p_id: runId };
+      return (await call("get_task_run", args, taskRun.nullable())) ?? taskRunNotFound;
+    },
+  };
+}
+
+/** Neither function raises. */
+async function call<S extends z.ZodType>(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  schema: S,
+): Promise<z.output<S>> {
+  const answer = await rpc(name, args, schema);
+  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
+  return answer;
+}

@@ -1,0 +1,87 @@
+/**
+ * Runs work in this process as a task run that its account finds in `GET /api/tasks/runs`, also
+ * when whoever started it has gone. Decisions, section 8.
+ *
+ *     const { runId, result } = await runTask(
+ *       { accountId, taskIdentifier: "generate-video", payload: { prompt } },
+ *       async (run) => {
+ *         await run.progress({ step: "rendering" });
+ *         return { videoSourceUrl };
+ *       },
+ *     );
+ */
+import { randomBytes } from "node:crypto";
+import { type AppError, isAppError } from "../../http/app-error.ts";
+import { log } from "../../log.ts";
+import { holdLease, LEASE_SECONDS } from "./lease.ts";
+import { endRun, insertRun, type JsonObject, mergeMetadata } from "./store.ts";
+
+export interface TaskRequest {
+  /** Whose run it is. */
+  readonly accountId: string;
+  /** What kind of work it is: `generate-video`. */
+  readonly taskIdentifier: string;
+  /** JSON, shown to the account: no credentials. */
+  readonly payload: unknown;
+  readonly metadata?: JsonObject;
+}
+
+export interface RunningTask {
+  readonly id: string;
+  /** Merges into the run's metadata. @throws DatabaseUnavailable */
+  progress(metadata: JsonObject): Promise<void>;
+}
+
+export interface StartedTask<T> {
+  readonly runId: string;
+  /**
+   * What the work gave, once the run says so too. It may be left alone: the run goes on.
+   * Rejects with what the work threw, or with DatabaseUnavailable.
+   */
+  readonly result: Promise<T | AppError>;
+}
+
+/**
+ * Begins a run, and then the work. The run becomes COMPLETED with what the work returns as its
+ * output; FAILED with the text of an AppError that it returns; FAILED with a text that tells
+ * nothing when it throws; CRASHED when this process dies first.
+ * @throws DatabaseUnavailable: no run has begun, and the work was not started
+ */
+export async function runTask<T extends object>(
+  request: TaskRequest,
+  work: (run: RunningTask) => Promise<T | AppError>,
+): Promise<StartedTask<T>> {
+  const id = `run_${randomBytes(12).toString("hex")}`;
+  await insertRun({ metadata: {}, ...request, id, leaseSeconds: LEASE_SECONDS });
+  const result = finish(id, work);
+  // Nobody needs to wait for it: a failure is in the run, and must not end the process.
+  result.catch((error: unknown) => log().error({ err: error, runId: id }, "A task run failed"));
+  return { runId: id, result };
+}
+
+async function finish<T extends object>(
+  id: string,
+  work: (run: RunningTask) => Promise<T | AppError>,
+): Promise<T | AppError> {
+  const release = holdLease(id);
+  const run: RunningTask = { id, progress: (metadata) => mergeMetadata(id, metadata) };
+  try {
+    const output = await work(run).catch(async (error: unknown) => {
+      await endRun(id, failure("internal", "Internal server error"));
+      throw error;
+    });
+    const failed = isAppError(output);
+    await endRun(
+      id,
+      failed ? failure(output.code, output.message) : { status: "COMPLETED", output },
+    );
+    return output;
+  } finally {
+    release();
+  }
+}
+
+/** A stack is for the log; callers see these. */
+function failure(name: string, message: string) {
+  return { status: "FAILED", error: { name, message, stackTrace: "" } } as const;
+}

@@ -1,0 +1,55 @@
+/** What the embedded runner writes (supabase/migrations/…_task_runs.sql). */
+import { z } from "zod";
+import { isRaised, rpc } from "../../db/query.ts";
+import type { TaskRun } from "../task-run.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A run that begins now, tagged for its account. @throws DatabaseUnavailable */
+export function insertRun(run: {
+  readonly id: string;
+  readonly accountId: string;
+  readonly taskIdentifier: string;
+  readonly payload: unknown;
+  readonly metadata: JsonObject;
+  readonly leaseSeconds: number;
+}): Promise<void> {
+  return call("start_task_run", {
+    p_id: run.id,
+    p_account_id: run.accountId,
+    p_task_identifier: run.taskIdentifier,
+    p_payload: run.payload ?? null,
+    p_metadata: run.metadata,
+    p_lease_seconds: run.leaseSeconds,
+  });
+}
+
+/** @throws DatabaseUnavailable */
+export function renewLeases(ids: readonly string[], leaseSeconds: number): Promise<void> {
+  return call("renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds });
+}
+
+/** The keys given replace those of the run's metadata. @throws DatabaseUnavailable */
+export function mergeMetadata(id: string, metadata: JsonObject): Promise<void> {
+  return call("note_task_progress", { p_id: id, p_metadata: metadata });
+}
+
+/** Without effect on a run that has ended before. @throws DatabaseUnavailable */
+export function endRun(
+  id: string,
+  end:
+    | { readonly status: "COMPLETED"; readonly output: unknown }
+    | { readonly status: "FAILED"; readonly error: TaskRun["error"] },
+): Promise<void> {
+  return call("end_task_run", {
+    p_id: id,
+    p_status: end.status,
+    p_output: "output" in end ? end.output : null,
+    p_error: "error" in end ? end.error : null,
+  });
+}
+
+async function call(name: string, args: JsonObject): Promise<void> {
+  const answer = await rpc(name, args, z.null());
+  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
+}

@@ -1,0 +1,25 @@
+import type { Logger } from "pino";
+import { type AppError, isAppError } from "../http/app-error.ts";
+import { listQuery } from "./contract.ts";
+import { taskRunner } from "./provider.ts";
+import type { TaskRun } from "./task-run.ts";
+import { RUN_ID, taskRunNotFound } from "./task-runner.ts";
+
+/**
+ * The runs of an account, or the one that `runId` names.
+ * Errors: 404 `Task run not found`, 502 `Task runner unavailable`, 504.
+ */
+export async function listRuns(input: {
+  readonly accountId: string;
+  readonly runId?: string | undefined;
+  readonly limit?: string | undefined;
+  readonly log: Logger;
+}): Promise<TaskRun[] | AppError> {
+  const { accountId, runId, log } = input;
+  if (runId === undefined) {
+    return taskRunner().list(accountId, listQuery.parse(input).limit, log);
+  }
+  if (!RUN_ID.test(runId)) return taskRunNotFound;
+  const run = await taskRunner().find(accountId, runId, log);
+  return isAppError(run) ? run : [run];
+}

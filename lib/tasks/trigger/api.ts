@@ -1,0 +1,67 @@
+/**
+ * Trigger.dev's management API over plain HTTP, and not through `@trigger.dev/sdk`: the SDK ignores
+ * its `signal`, so a silent server would hold a request and its socket for ever; it refuses a whole
+ * page for one run of a status that it does not know; and it strips what it does not know, the
+ * attempts among them. Three GETs need none of it.
+ */
+import type { Logger } from "pino";
+import { type AppError, appError } from "../../http/app-error.ts";
+
+export interface TriggerAccess {
+  readonly secretKey: string;
+  /** Its origin, `https://api.trigger.dev` unless it is hosted elsewhere. */
+  readonly apiUrl: string;
+}
+
+/** What the calls for one request of ours have in common. */
+export interface Ask {
+  /** Its deadline. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+export const taskRunnerUnavailable = appError("upstream_error", "Task runner unavailable");
+const timedOut = appError("upstream_timeout", "Task runner did not answer in time");
+
+/** Answered 404. */
+export const missing = Symbol("missing");
+
+/** JSON of the API. Errors: 502, 504 when the deadline has passed. */
+export async function getJson(
+  { apiUrl, secretKey }: TriggerAccess,
+  path: string,
+  ask: Ask,
+): Promise<{ readonly value: unknown } | typeof missing | AppError> {
+  return readJson(new URL(path, apiUrl), { authorization: `Bearer ${secretKey}` }, ask);
+}
+
+/**
+ * A payload or an output that is too large for the run itself, behind a signed address.
+ * Errors: 502, 504.
+ */
+export async function getPacket(
+  url: string,
+  ask: Ask,
+): Promise<{ readonly value: unknown } | AppError> {
+  const answer = await readJson(url, {}, ask);
+  return answer === missing ? taskRunnerUnavailable : answer;
+}
+
+async function readJson(
+  url: URL | string,
+  headers: Record<string, string>,
+  { signal, log }: Ask,
+): Promise<{ readonly value: unknown } | typeof missing | AppError> {
+  try {
+    // A redirect would carry the key, or our trust, elsewhere.
+    const response = await fetch(url, { headers, signal, redirect: "error", cache: "no-store" });
+    if (response.ok) return { value: await response.json() };
+    await response.body?.cancel();
+    if (response.status === 404) return missing;
+    log.warn({ status: response.status }, "Trigger.dev answered with an error");
+    return taskRunnerUnavailable;
+  } catch (error) {
+    log.warn({ err: error }, "Trigger.dev did not answer");
+    return signal.aborted ? timedOut : taskRunnerUnavailable;
+  }
+}

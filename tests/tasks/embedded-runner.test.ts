@@ -1,0 +1,165 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createPerson, type Person } from "../support/clients.ts";
+import { sql, stack } from "../support/stack.ts";
+import { runsIn } from "../support/task-runs.ts";
+
+const children = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL");
+  children.clear();
+});
+
+/** A run of the account's that has begun, in a process of its own. */
+async function startRun(accountId: string) {
+  const child = fork(join(import.meta.dirname, "../support/task-run-process.ts"), [accountId], {
+    env: { ...process.env, ...stack.env, LOG_LEVEL: "silent" },
+    execArgv: [],
+  });
+  children.add(child);
+  const answer = async () => (await once(child, "message"))[0] as unknown;
+  const { runId } = z.object({ runId: z.string() }).parse(await answer());
+  return {
+    runId,
+    async order(message: Readonly<Record<string, unknown>>): Promise<unknown> {
+      const answered = answer();
+      child.send(message);
+      return answered;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+  };
+}
+
+const lookUp = async (person: Person, runId: string) => {
+  const [run] = runsIn(await person.withKey.get(`/api/tasks/runs?runId=${runId}`));
+  return run;
+};
+const statusOf = async (person: Person, runId: string) => (await lookUp(person, runId))?.status;
+
+describe("a task run of this service", () => {
+  test("is its account's from its first moment, and shows how far it is", async () => {
+    const person = await createPerson();
+    const { runId, order } = await startRun(person.id);
+    const begun = await lookUp(person, runId);
+    expect(begun).toEqual({
+      id: runId,
+      status: "EXECUTING",
+      taskIdentifier: "test-task",
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+      startedAt: expect.any(String),
+      version: "1",
+      isTest: false,
+      tags: [`account:${person.id}`],
+      metadata: { step: "begun" },
+      costInCents: 0,
+      baseCostInCents: 0,
+      durationMs: 0,
+      env: { id: "embedded", name: "embedded", user: "embedded" },
+      depth: 0,
+      triggerFunction: "trigger",
+      payload: { asked: [null, "for"] },
+      attempts: [
+        {
+          id: runId.replace("run_", "attempt_"),
+          status: "EXECUTING",
+          createdAt: begun?.createdAt,
+          updatedAt: begun?.createdAt,
+          startedAt: begun?.createdAt,
+        },
+      ],
+      relatedRuns: {},
+    });
+    await order({ progress: { step: "half", done: 3 } });
+    await order({ progress: { step: "more" } });
+    expect((await lookUp(person, runId))?.metadata).toEqual({ step: "more", done: 3 });
+  });
+
+  test("that gives something is COMPLETED with it before the giver is told", async () => {
+    const person = await createPerson();
+    const { runId, order } = await startRun(person.id);
+    const output = { videoSourceUrl: "https://example.com/v.mp4", none: null };
+    expect(await order({ finish: output })).toEqual({ output });
+    const run = await lookUp(person, runId);
+    expect(run).toMatchObject({ status: "COMPLETED", output, finishedAt: run?.updatedAt });
+    expect(run).not.toHaveProperty("error");
+    expect(run?.durationMs).toBe(
+      Date.parse(run?.finishedAt ?? "") - Date.parse(run?.startedAt ?? ""),
+    );
+    expect(run?.attempts).toMatchObject([{ status: "COMPLETED", completedAt: run?.finishedAt }]);
+  });
+
+  test("that gives an error is FAILED with its text", async () => {
+    const person = await createPerson();
+    const { runId, order } = await startRun(person.id);
+    const failed = "Video generation failed";
+    expect(await order({ fail: failed })).toEqual({ failed });
+    const error = { name: "upstream_error", message: failed, stackTrace: "" };
+    const run = await lookUp(person, runId);
+    expect(run).toMatchObject({ status: "FAILED", error, attempts: [{ status: "FAILED", error }] });
+    expect(run).not.toHaveProperty("output");
+  });
+
+  test("that throws is FAILED with a text that tells nothing", async () => {
+    const person = await createPerson();
+    const { runId, order } = await startRun(person.id);
+    expect(await order({ throw: "secret" })).toEqual({ thrown: "Error: secret" });
+    const run = await lookUp(person, runId);
+    expect(run).toMatchObject({ status: "FAILED", error: { message: "Internal server error" } });
+    expect(JSON.stringify(run)).not.toContain("secret");
+  });
+
+  test("is CRASHED when its process has died; one that still works is not", async () => {
+    const person = await createPerson();
+    const [dead, alive] = await Promise.all([startRun(person.id), startRun(person.id)]);
+    await dead.kill();
+    await expect
+      .poll(() => statusOf(person, dead.runId), { timeout: 50_000, interval: 500 })
+      .toBe("CRASHED");
+    const crashed = await lookUp(person, dead.runId);
+    expect(crashed).toMatchObject({
+      error: { message: "The process that ran this task ended" },
+      attempts: [{ status: "FAILED" }],
+      finishedAt: expect.any(String),
+    });
+    expect(await statusOf(person, alive.runId)).toBe("EXECUTING");
+    await alive.order({ finish: { done: true } });
+    expect(await statusOf(person, alive.runId)).toBe("COMPLETED");
+  });
+
+  test("that was found crashed stays so, when its process comes back too late", async () => {
+    const person = await createPerson();
+    const { runId, order } = await startRun(person.id);
+    await sql.begin(async (transaction) => {
+      await transaction`update task_runs set lease_until = now() - interval '1 second'
+        where id = ${runId}`;
+      await transaction`select get_task_run(${person.id}, ${runId})`;
+    });
+    const crashed = await lookUp(person, runId);
+    expect(crashed?.status).toBe("CRASHED");
+    await order({ progress: { step: "late" } });
+    await order({ finish: { late: true } });
+    expect(await lookUp(person, runId)).toEqual(crashed);
+  });
+
+  test("is found crashed once, however many look at the same time", async () => {
+    const person = await createPerson();
+    const runs = await Promise.all([startRun(person.id), startRun(person.id)]);
+    await Promise.all(runs.map((run) => run.kill()));
+    await sql`update task_runs set lease_until = now() - interval '1 second'
+      where account_id = ${person.id}`;
+    const lists = await Promise.all(
+      Array.from({ length: 20 }, () => person.withKey.get("/api/tasks/runs")),
+    );
+    const last = runsIn(await person.withKey.get("/api/tasks/runs"));
+    expect(last.map(({ status }) => status)).toEqual(["CRASHED", "CRASHED"]);
+    const ends = lists.flatMap((answer) => runsIn(answer)).filter(({ finishedAt }) => finishedAt);
+    for (const end of ends) expect(last).toContainEqual(end);
+  });
+});
