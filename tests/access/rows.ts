@@ -49,6 +49,10 @@ const aReadyChat = async (owner: Person): Promise<Ids> => {
   await owner.withKey.post("/api/sandbox", { sessionId: ids.sessionId });
   return ids;
 };
+const aRun = async (owner: Person): Promise<Ids> => {
+  const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
+  return z.object({ runId: z.string() }).parse(answer.body);
+};
 const inBody = ({ sessionId }: Ids) => ({ sessionId });
 const inQuery = ({ sessionId = "" }: Ids) => ({ sessionId });
 
@@ -84,6 +88,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "GET /api/chat/{chatId}/stream": { arrange: aChat },
   "POST /api/chat/{chatId}/stop": { arrange: aChat },
+  "GET /api/chat/runs/{runId}": { arrange: aRun },
   "POST /api/sandbox": { arrange: aSession, body: inBody },
   "GET /api/sandbox": { arrange: aSession, query: inQuery },
   "DELETE /api/sandbox": { arrange: aSession, query: inQuery },
