@@ -1,5 +1,6 @@
 /** Every npm script, once `launch.mjs` has installed what they need: `run.ts <script> [arguments]`. */
 import { build } from "./ensure-build.ts";
+import { importCatalog } from "./import-catalog.ts";
 import { bench } from "./run-bench.ts";
 import { check } from "./run-check.ts";
 import { test } from "./run-tests.ts";
@@ -15,6 +16,7 @@ const scripts: Record<string, () => Promise<number>> = {
   test: () => test(distDir, "tests", args),
   soak: () => test(distDir, "soak", args),
   bench: () => bench(distDir, args),
+  "catalog:import": () => importCatalog(args),
   check,
 };
 

@@ -1,5 +1,9 @@
 import postgres, { type Sql } from "postgres";
-import { DescribedError, describeDatabaseError } from "./describe-database-error.ts";
+import {
+  DescribedError,
+  describeDatabaseError,
+  reconnectDelay,
+} from "./describe-database-error.ts";
 
 type Signature = {
   argNames: string[];
@@ -27,6 +31,7 @@ export class FunctionCaller {
     this.#secretKey = secretKey;
     this.#sql = postgres(databaseUrl, {
       max: 40,
+      backoff: reconnectDelay,
       onnotice: () => {},
       // Connections of their own, which never leave the service role: no statement has to set it.
       connection: {

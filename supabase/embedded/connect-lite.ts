@@ -1,5 +1,10 @@
 import { type IPostgresConnectionConfig, PostgresConnection } from "@supabase/lite/postgres";
-import { describeDatabaseError } from "./describe-database-error.ts";
+import type postgres from "postgres";
+import {
+  describeDatabaseError,
+  isConnectionLoss,
+  reconnectDelay,
+} from "./describe-database-error.ts";
 
 type WithContext = PostgresConnection["withContext"];
 type Vars = Parameters<WithContext>[0];
@@ -97,6 +102,7 @@ export function connectLite(url: string): PostgresConnection {
     url,
     postgresOptions: {
       max: 40,
+      backoff: reconnectDelay,
       onnotice: () => {},
       types: {
         json: json(114),
@@ -107,21 +113,53 @@ export function connectLite(url: string): PostgresConnection {
     },
   };
   const connection = new Connection(config);
-  prepareStatements(connection.driver);
+  mendReservations(connection.driver, config);
   return connection;
 }
 
 /**
- * Statements come back in the same few shapes: prepared, each costs one round trip instead of two,
- * and PostgreSQL parses it once.
+ * Sets right how the driver lends out a connection, which is how the general server uses it.
+ *
+ * A connection that is lost while it is lent out would be taken back as good, and whoever gets it
+ * next would wait for ever. A place in the queue whose connection could not be opened stays there
+ * and swallows a connection later: such a pool is given up for a new one. And statements come back
+ * in the same few shapes: prepared, each costs one round trip instead of two.
  */
-function prepareStatements(driver: PostgresConnection["driver"]): void {
-  const reserve = driver.reserve.bind(driver);
+function mendReservations(
+  driver: PostgresConnection["driver"],
+  config: IPostgresConnectionConfig,
+): void {
+  const first = { reserve: driver.reserve.bind(driver), end: driver.end.bind(driver) };
+  let pool: Pick<typeof driver, "reserve" | "end"> = first;
+  driver.end = (options) => pool.end(options);
   driver.reserve = async () => {
-    const connection = await reserve();
+    const current = pool;
+    const connection = await current.reserve().catch((error: unknown) => {
+      if (pool === current) {
+        pool = new PostgresConnection(config).driver;
+        void current.end({ timeout: 1 });
+      }
+      throw error;
+    });
     const unsafe = connection.unsafe.bind(connection);
-    connection.unsafe = (text, parameters, options) =>
-      unsafe(text, parameters, { prepare: true, ...options });
+    const release = connection.release.bind(connection);
+    let loss: unknown;
+    connection.unsafe = <T extends (postgres.Row & Iterable<postgres.Row>)[]>(
+      text: string,
+      parameters?: Parameters<typeof unsafe>[1],
+      options?: Parameters<typeof unsafe>[2],
+    ) => {
+      if (loss !== undefined) throw loss;
+      const query = unsafe<T>(text, parameters, { prepare: true, ...options });
+      query.catch((error: unknown) => {
+        if (isConnectionLoss(error)) loss = error;
+      });
+      return query;
+    };
+    // The driver itself has put a lost one with those to be opened anew.
+    connection.release = () => {
+      if (loss === undefined) release();
+    };
     return connection;
   };
 }

@@ -36,7 +36,7 @@ export function describeDatabaseError(error: unknown): unknown {
   const { code, message, detail, hint } = parsed.data;
   const where = [parsed.data.table_name, parsed.data.constraint_name, parsed.data.routine];
   const summary = [code, ...where.filter((word) => word !== undefined)].join(" ");
-  if (!/^[0-9A-Z]{5}$/.test(code)) {
+  if (!isSqlState(code)) {
     const body = { code: "PGRST001", message: "Database client error", details: null, hint: null };
     return new DescribedError(503, body, summary);
   }
@@ -45,6 +45,22 @@ export function describeDatabaseError(error: unknown): unknown {
     return Object.assign(new Error(message), { code, detail, hint, summary });
   const body = { code, message, details: detail ?? null, hint: hint ?? null };
   return new DescribedError(status, body, summary);
+}
+
+/** Whether the connection is gone: an error of the driver, or PostgreSQL on its way out. */
+export function isConnectionLoss(error: unknown): boolean {
+  const parsed = databaseErrorSchema.safeParse(error);
+  return parsed.success && !(isSqlState(parsed.data.code) && !/^(08|57P)/.test(parsed.data.code));
+}
+
+/**
+ * Seconds before a lost connection is opened anew. The driver's own wait grows to 20 s, in which
+ * callers would hang; a refusal by loopback costs nothing.
+ */
+export const reconnectDelay = () => 0.05;
+
+function isSqlState(code: string): boolean {
+  return /^[0-9A-Z]{5}$/.test(code);
 }
 
 /** @returns undefined where the REST server's own answer is PostgREST's, which depends on the caller. */

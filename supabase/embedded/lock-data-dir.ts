@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 
 export class DataDirInUse extends Error {}
 
@@ -12,13 +13,10 @@ export class DataDirInUse extends Error {}
  *
  * @throws DataDirInUse when another process holds it.
  */
-export function lockDataDir(dataDir: string): { release(): void } {
+export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
   const holder = join(dataDir, "lock.pid");
-  const database = new DatabaseSync(join(dataDir, "lock"));
-  try {
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
-  } catch {
-    database.close();
+  const database = await takeLock(join(dataDir, "lock"));
+  if (database === undefined) {
     throw new DataDirInUse(
       `Another copy (process ${readHolder(holder)}) is running with the data in ${dataDir}.\n` +
         "Stop it first, or start this one with other values of DATA_DIR and PORT.",
@@ -30,6 +28,20 @@ export function lockDataDir(dataDir: string): { release(): void } {
       if (database.isOpen) database.close();
     },
   };
+}
+
+async function takeLock(file: string): Promise<DatabaseSync | undefined> {
+  // A holder that was killed a moment ago may still be on its way out.
+  for (const end = Date.now() + 2_000; Date.now() < end; await delay(100)) {
+    const database = new DatabaseSync(file);
+    try {
+      database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+      return database;
+    } catch {
+      database.close();
+    }
+  }
+  return undefined;
 }
 
 function readHolder(file: string): string {

@@ -10,7 +10,7 @@ import postgres from "postgres";
 import { applyMigrations } from "./apply-migrations.ts";
 import { FunctionCaller } from "./call-function.ts";
 import { connectLite } from "./connect-lite.ts";
-import { describeDatabaseError } from "./describe-database-error.ts";
+import { describeDatabaseError, isConnectionLoss } from "./describe-database-error.ts";
 import { type LiteAnswer, liteSettingsSchema } from "./lite-protocol.ts";
 
 const here = import.meta.dirname;
@@ -88,6 +88,10 @@ process.once("message", (settings) => {
   run(settings).catch((error: unknown) => {
     answer({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
   });
+});
+// Besides the caller's, a lost connection rejects promises that the driver keeps to itself.
+process.on("unhandledRejection", (reason) => {
+  if (!isConnectionLoss(reason)) throw reason;
 });
 // The supervisor is gone, however it ended.
 process.once("disconnect", () => process.exit(0));

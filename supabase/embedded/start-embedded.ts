@@ -38,7 +38,7 @@ export async function startEmbedded(options: {
   const dataDir = resolve(options.dataDir);
   const logs = join(dataDir, "logs");
   mkdirSync(logs, { recursive: true, mode: 0o700 });
-  const lock = lockDataDir(dataDir);
+  const lock = await lockDataDir(dataDir);
   try {
     const secrets = keepSecrets(dataDir);
     // Its modules load while PostgreSQL starts.
