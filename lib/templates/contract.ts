@@ -31,6 +31,7 @@ export const createTemplateContract = contract({
   method: "POST",
   path: "/api/agents/templates",
   summary: "Create an agent template",
+  idempotent: true,
   body: z.object({
     title,
     description,

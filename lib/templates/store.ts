@@ -34,12 +34,17 @@ async function call<S extends z.ZodType>(
   return answer;
 }
 
-/** With its shares, which a public template has none of. */
+/** With its shares, which a public template has none of. The same id again changes nothing. */
 export function insertTemplate(
   accountId: string,
+  id: string,
   values: Required<{ readonly [K in keyof TemplateChanges]: NonNullable<TemplateChanges[K]> }>,
 ): Promise<Template> {
-  return call("create_agent_template", templateArguments(accountId, values), found);
+  return call(
+    "create_agent_template",
+    { ...templateArguments(accountId, values), p_id: id },
+    found,
+  );
 }
 
 export function selectTemplates(

@@ -150,18 +150,25 @@ begin
 end
 $$;
 
+-- Repeated with the same id, answers the template that the first call made, whatever it says now.
 create function public.create_agent_template(
-  p_account_id uuid, p_title text, p_description text, p_prompt text,
+  p_account_id uuid, p_id uuid, p_title text, p_description text, p_prompt text,
   p_tags text[], p_is_private boolean, p_share_emails text[]
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
   v_template public.agent_templates;
 begin
-  insert into public.agent_templates (account_id, title, description, prompt, tags, is_private)
-  values (p_account_id, p_title, p_description, p_prompt, p_tags, p_is_private)
+  insert into public.agent_templates (id, account_id, title, description, prompt, tags, is_private)
+  values (p_id, p_account_id, p_title, p_description, p_prompt, p_tags, p_is_private)
+  on conflict (id) do nothing
   returning * into v_template;
-  perform public.share_agent_template(v_template, p_share_emails);
+  if found then
+    perform public.share_agent_template(v_template, p_share_emails);
+  else
+    select * into strict v_template from public.agent_templates
+    where id = p_id and account_id = p_account_id;
+  end if;
   return jsonb_build_object('template', public.agent_template_json(p_account_id, v_template));
 end
 $$;

@@ -5,9 +5,9 @@ import { createTemplateContract, listTemplatesContract } from "@/lib/templates/c
 import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(createTemplateContract, async ({ caller, body }) => ({
+  POST: route(createTemplateContract, async ({ caller, effectId, body }) => ({
     status: 201,
-    body: { status: "success", template: await insertTemplate(caller.accountId, body) },
+    body: { status: "success", template: await insertTemplate(caller.accountId, effectId, body) },
   })),
 
   GET: route(listTemplatesContract, async ({ caller, query }) => {
