@@ -87,6 +87,57 @@ test.each(["postgres", "lite"] as const)(
   },
 );
 
+test("after PostgreSQL has thrown out every connection, requests are answered again", async () => {
+  const embedded = await start();
+  await run(
+    embedded,
+    `create table public.kept (n int);
+     alter table public.kept enable row level security;
+     create function public.keep(n int) returns void language sql
+     as $$ insert into public.kept values (n) $$;
+     grant execute on function public.keep to service_role;
+     notify pgrst`,
+  );
+  const client = clientOf(embedded);
+  await vi.waitFor(async () => {
+    expect((await client.rpc("keep", { n: 0 })).error).toBeNull();
+    expect((await client.from("kept").select()).error).toBeNull();
+  }, patience);
+  for (let round = 0; round < 2; round++) {
+    const refusals: number[] = [];
+    let busy = true;
+    const callers = Array.from({ length: 16 }, async (_, i) => {
+      while (busy) {
+        const { status, error } =
+          i % 2 === 0
+            ? await client.from("kept").insert({ n: i }).abortSignal(AbortSignal.timeout(5_000))
+            : await client.rpc("keep", { n: i });
+        if (error !== null) refusals.push(status);
+      }
+    });
+    // One backend that dies badly makes PostgreSQL end all others and recover.
+    const sql = postgres(embedded.databaseUrl, { max: 1, onnotice: () => {} });
+    const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
+    await vi.waitFor(() => expect(refusals.length).toBeGreaterThan(0), patience);
+    await vi.waitFor(
+      async () => expect((await client.from("kept").select().limit(1)).error).toBeNull(),
+      patience,
+    );
+    busy = false;
+    await Promise.all(callers);
+    // 0 is a client's own deadline: the general server can lose a request that it was answering.
+    expect(refusals.filter((status) => status !== 503 && status !== 0)).toEqual([]);
+    await sql.end({ timeout: 1 });
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        i % 2 === 0 ? client.from("kept").select().limit(1) : client.rpc("keep", { n: i }),
+      ),
+    );
+    expect(answers.filter(({ error }) => error !== null)).toEqual([]);
+  }
+});
+
 test("when the supervisor is killed with -9, its PostgreSQL and REST server end with it", async () => {
   const pids = await startAndKillSupervisor();
   await vi.waitFor(() => expect(stillRunning(pids)).toEqual([]), patience);
