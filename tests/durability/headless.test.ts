@@ -34,15 +34,20 @@ const rowsOf = async (marker: string) => {
   return rows;
 };
 
-/**
- * Makes the first write of a kind wait until the server that wants it is dead, and then never happen:
- * the process dies right before it.
- */
+interface Halt {
+  readonly reached: () => Promise<boolean>;
+  /** The write happens after all. */
+  release(): Promise<void>;
+  /** The write never happens: the process died right before it. */
+  drop(): Promise<void>;
+}
+
+/** Makes writes of a kind wait. */
 async function haltBefore(what: {
   readonly lock: number;
   readonly table: string;
   readonly when: string;
-}): Promise<{ readonly reached: () => Promise<boolean>; drop(): Promise<void> }> {
+}): Promise<Halt> {
   const { lock, table, when } = what;
   const holder = postgres(place.env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   await holder`select pg_advisory_lock(${lock})`;
@@ -53,12 +58,19 @@ async function haltBefore(what: {
       for each row when (${when}) execute function halt_${lock}()`);
   const waiting = () => holder`
     select pid from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`;
+  const remove = async () => {
+    await holder.unsafe(`drop trigger halt_${lock} on ${table}; drop function halt_${lock}()`);
+    await holder.end();
+  };
   return {
     reached: async () => (await waiting()).length > 0,
+    async release() {
+      await holder`select pg_advisory_unlock(${lock})`;
+      await remove();
+    },
     async drop() {
       for (const { pid } of await waiting()) await holder`select pg_terminate_backend(${pid})`;
-      await holder.unsafe(`drop trigger halt_${lock} on ${table}; drop function halt_${lock}()`);
-      await holder.end();
+      await remove();
     },
   };
 }
@@ -123,6 +135,29 @@ describe("two servers", () => {
     await holder.unsafe("commit");
     holder.release();
     expect((await endOf(caller, run)).status).toBe("completed");
+  });
+});
+
+describe("a request that takes its time", () => {
+  it("keeps its key for as long as its server lives", async () => {
+    const slow = await someone();
+    const leaseOf = async () => {
+      const [row] = await place.sql`
+        select lease_until from idempotency_keys where account_id = ${slow.accountId}`;
+      return Number(row?.lease_until);
+    };
+    const halt = await haltBefore({
+      lock: 7_003,
+      table: "sessions",
+      when: `new.account_id = '${slow.accountId}' and new.sandbox_state is not null`,
+    });
+    const answer = post(slow, slow.key, { prompt: slow.marker });
+    await expect.poll(halt.reached, { timeout: 8_000, interval: 20 }).toBe(true);
+    const first = await leaseOf();
+    await expect.poll(leaseOf, { timeout: 8_000, interval: 50 }).toBeGreaterThan(first);
+    await halt.release();
+    expect(await endOf(slow, startedOf(await answer))).toMatchObject({ status: "completed" });
+    expect(await leaseOf()).toBe(0);
   });
 });
 
