@@ -200,7 +200,8 @@ begin
   if not found then
     return jsonb_build_object('outcome', 'lost');
   end if;
-  if v_turn.run_id is null then
+  -- A headless turn knows its run before the run has begun.
+  if v_turn.status = 'queued' then
     update public.turns set run_id = p_run_id, status = 'running' where id = p_turn_id;
     update public.api_keys set run_id = p_run_id where id = v_turn.key_id;
   end if;
