@@ -6,6 +6,7 @@ import { defaultModelId } from "../agent/models/default-model.ts";
 import { turnWorkflow } from "../agent/turn-workflow.ts";
 import type { Caller } from "../auth/caller.ts";
 import { config } from "../config.ts";
+import { engine } from "../engine/current.ts";
 import type { TurnAddress } from "../engine/engine.ts";
 import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { deriveRunKey } from "../keys/derive-run-key.ts";
@@ -44,7 +45,7 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
   const outcome = await claimTurn(claim);
   switch (outcome.outcome) {
     case "claimed":
-      return startRun(request.caller, claim.turnId);
+      return begun(await startRun(request.caller, claim.turnId), request.signal);
     case "active": {
       const active = { turnId: outcome.turn_id, runId: outcome.run_id };
       if (await healDeadTurn(active)) return startTurn(request);
@@ -93,6 +94,15 @@ async function startRun({ credential }: Caller, turnId: string): Promise<Started
     await abandonTurn(turnId);
     throw error;
   }
+}
+
+/**
+ * Waits for the first chunk. By then the chat names the run, so that whoever got this answer finds
+ * the turn in the chat, in its stream and in a conflict.
+ */
+async function begun(turn: StartedTurn, signal: AbortSignal): Promise<StartedTurn> {
+  for await (const _ of engine().read(turn, 0, signal)) break;
+  return turn;
 }
 
 async function prepareClaim(
