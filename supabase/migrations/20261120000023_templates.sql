@@ -69,22 +69,6 @@ create trigger count_agent_template_favorite
 -- what the caller cannot see, whether it exists or not, and `not_owner` for what it only can see.
 -- ---------------------------------------------------------------------------------------------
 
--- The admin organization itself, and its members.
-create function public.is_admin_account(p_account_id uuid) returns boolean
-language sql stable as $$
-  select exists (
-    select 1 from public.accounts a
-    where a.is_admin
-      and (
-        a.id = p_account_id
-        or exists (
-          select 1 from public.organization_accounts m
-          where m.organization_id = a.id and m.account_id = p_account_id
-        )
-      )
-  )
-$$;
-
 create function public.can_see_agent_template(
   p_account_id uuid, p_template public.agent_templates
 ) returns boolean
@@ -99,39 +83,61 @@ language sql stable as $$
     )
 $$;
 
--- As p_account_id sees it: the addresses are the owner's business.
-create function public.agent_template_json(
-  p_account_id uuid, p_template public.agent_templates
-) returns jsonb
+-- The templates of these ids as p_account_id sees them, newest first: the addresses are the owner's
+-- business. One query for them all, with nothing in it that would be planned again for each row.
+create function public.agent_templates_json(p_account_id uuid, p_ids uuid[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(
+      jsonb_build_object(
+        'id', t.id,
+        'title', t.title,
+        'description', t.description,
+        'prompt', t.prompt,
+        'tags', t.tags,
+        'creator', jsonb_build_object(
+          'id', a.id,
+          'name', coalesce(a.name, ''),
+          'image', coalesce(a.image, ''),
+          -- The admin organization itself, and its members.
+          'is_admin', exists (
+            select 1 from public.accounts o
+            where o.is_admin
+              and (
+                o.id = a.id
+                or exists (
+                  select 1 from public.organization_accounts m
+                  where m.organization_id = o.id and m.account_id = a.id
+                )
+              )
+          )),
+        'is_private', t.is_private,
+        'is_favourite', exists (
+          select 1 from public.agent_template_favorites f
+          where f.template_id = t.id and f.account_id = p_account_id
+        ),
+        'favorites_count', t.favorites_count,
+        'shared_emails', case when t.account_id = p_account_id then
+          array(
+            select s.email from public.agent_template_shares s
+            where s.template_id = t.id order by s.email
+          )
+          else array[]::text[] end,
+        'created_at', public.iso_date(t.created_at),
+        'updated_at', public.iso_date(t.updated_at))
+      order by t.created_at desc, t.id desc), '[]')
+    from public.agent_templates t
+    join public.accounts a on a.id = t.account_id
+    where t.id = any (p_ids));
+end
+$$;
+
+-- The answer of a function that has found its template.
+create function public.found_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable as $$
   select jsonb_build_object(
-    'id', p_template.id,
-    'title', p_template.title,
-    'description', p_template.description,
-    'prompt', p_template.prompt,
-    'tags', p_template.tags,
-    'creator', (
-      select jsonb_build_object(
-        'id', a.id,
-        'name', coalesce(a.name, ''),
-        'image', coalesce(a.image, ''),
-        'is_admin', public.is_admin_account(a.id))
-      from public.accounts a where a.id = p_template.account_id
-    ),
-    'is_private', p_template.is_private,
-    'is_favourite', exists (
-      select 1 from public.agent_template_favorites f
-      where f.template_id = p_template.id and f.account_id = p_account_id
-    ),
-    'favorites_count', p_template.favorites_count,
-    'shared_emails', case when p_template.account_id = p_account_id then
-      array(
-        select s.email from public.agent_template_shares s
-        where s.template_id = p_template.id order by s.email
-      )
-      else array[]::text[] end,
-    'created_at', public.iso_date(p_template.created_at),
-    'updated_at', public.iso_date(p_template.updated_at))
+    'template', public.agent_templates_json(p_account_id, array[p_id]) -> 0)
 $$;
 
 -- The shares of a template become p_emails; a public one has none.
@@ -169,7 +175,7 @@ begin
     select * into strict v_template from public.agent_templates
     where id = p_id and account_id = p_account_id;
   end if;
-  return jsonb_build_object('template', public.agent_template_json(p_account_id, v_template));
+  return public.found_agent_template(p_account_id, p_id);
 end
 $$;
 
@@ -184,40 +190,41 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_email text := (select a.email from public.accounts a where a.id = p_account_id);
+  v_ids uuid[];
+  v_next text;
 begin
-  return (
-    with visible as (
-      (
-        select t.created_at, t.id from public.agent_templates t
-        where t.account_id = p_account_id and (t.created_at, t.id) < (v_after_at, v_after_id)
-        order by t.created_at desc, t.id desc
-        limit p_limit + 1
-      ) union (
-        select t.created_at, t.id from public.agent_templates t
-        where not t.is_private and (t.created_at, t.id) < (v_after_at, v_after_id)
-        order by t.created_at desc, t.id desc
-        limit p_limit + 1
-      ) union (
-        select s.template_created_at, s.template_id from public.agent_template_shares s
-        where s.email = v_email and (s.template_created_at, s.template_id) < (v_after_at, v_after_id)
-        order by s.template_created_at desc, s.template_id desc
-        limit p_limit + 1
-      )
-    ),
-    page as (
-      select v.created_at, v.id, row_number() over (order by v.created_at desc, v.id desc) as place
-      from visible v
-      order by v.created_at desc, v.id desc
+  with visible as (
+    (
+      select t.created_at, t.id from public.agent_templates t
+      where t.account_id = p_account_id and (t.created_at, t.id) < (v_after_at, v_after_id)
+      order by t.created_at desc, t.id desc
+      limit p_limit + 1
+    ) union (
+      select t.created_at, t.id from public.agent_templates t
+      where not t.is_private and (t.created_at, t.id) < (v_after_at, v_after_id)
+      order by t.created_at desc, t.id desc
+      limit p_limit + 1
+    ) union (
+      select s.template_created_at, s.template_id from public.agent_template_shares s
+      where s.email = v_email and (s.template_created_at, s.template_id) < (v_after_at, v_after_id)
+      order by s.template_created_at desc, s.template_id desc
       limit p_limit + 1
     )
-    select jsonb_build_object(
-      'templates', coalesce(
-        jsonb_agg(public.agent_template_json(p_account_id, t) order by p.place)
-          filter (where p.place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor(p.created_at, p.id)) filter (where p.place = p_limit) end)
-    from page p
-    join public.agent_templates t on t.id = p.id);
+  ),
+  page as (
+    select v.created_at, v.id, row_number() over (order by v.created_at desc, v.id desc) as place
+    from visible v
+    order by v.created_at desc, v.id desc
+    limit p_limit + 1
+  )
+  select
+    array_agg(p.id) filter (where p.place <= p_limit),
+    case when count(*) > p_limit then
+      max(public.page_cursor(p.created_at, p.id)) filter (where p.place = p_limit) end
+  into v_ids, v_next
+  from page p;
+  return jsonb_build_object(
+    'templates', public.agent_templates_json(p_account_id, v_ids), 'next', v_next);
 end
 $$;
 
@@ -230,7 +237,7 @@ begin
   if not found or not public.can_see_agent_template(p_account_id, v_template) then
     return jsonb_build_object('refused', 'missing');
   end if;
-  return jsonb_build_object('template', public.agent_template_json(p_account_id, v_template));
+  return public.found_agent_template(p_account_id, p_id);
 end
 $$;
 
@@ -273,7 +280,7 @@ begin
   if p_share_emails is not null or not v_template.is_private then
     perform public.share_agent_template(v_template, p_share_emails);
   end if;
-  return jsonb_build_object('template', public.agent_template_json(p_account_id, v_template));
+  return public.found_agent_template(p_account_id, p_id);
 end
 $$;
 
@@ -308,7 +315,6 @@ begin
     delete from public.agent_template_favorites
     where template_id = p_id and account_id = p_account_id;
   end if;
-  select * into v_template from public.agent_templates where id = p_id;
-  return jsonb_build_object('template', public.agent_template_json(p_account_id, v_template));
+  return public.found_agent_template(p_account_id, p_id);
 end
 $$;
