@@ -14,14 +14,29 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-const cutEverySession = () => place.sql`
-  select pg_terminate_backend(pid) from pg_stat_activity
-  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+/** Cuts them, and waits until each server has registered with a session of its own again. */
+async function cutEverySession(servers: number): Promise<void> {
+  const cut = await place.sql`
+    select pid, pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()
+      and backend_type = 'client backend'`;
+  const registered = async () => {
+    const [row] = await place.sql`
+      select count(*) filter (where pid = any (${cut.map(({ pid }) => Number(pid))}::int[])) as old,
+        count(*) filter (where locktype = 'advisory' and granted) as held
+      from pg_locks`;
+    return { old: Number(row?.old), held: Number(row?.held) };
+  };
+  await expect
+    .poll(registered, { timeout: 30_000, interval: 50 })
+    .toEqual({ old: 0, held: servers });
+}
 
 it.each(["one server", "two servers, either of which may take the other for dead"])(
   "the turns go on, exactly: %s",
   async (servers) => {
-    if (servers !== "one server") await place.startServer();
+    const isAlone = servers === "one server";
+    if (!isAlone) await place.startServer();
     const last = gate();
     const halts: Omit<Halt, "gate">[] = [
       { step: 0, where: "text" },
@@ -40,7 +55,7 @@ it.each(["one server", "two servers, either of which may take the other for dead
         return { halt, talk, stream };
       }),
     );
-    await cutEverySession();
+    await cutEverySession(isAlone ? 1 : 2);
     for (const { halt } of turns) halt.gate.open();
     // Whoever asks meanwhile may be told to come back; then the chat is read as ever.
     for (const { talk } of turns) {

@@ -1,0 +1,64 @@
+/** The database's REST interface goes away under a running turn and comes back; PostgreSQL stays. */
+import { createServer, request as httpRequest, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Client } from "../support/clients.ts";
+import { gate } from "../support/fake-openai.ts";
+import { type Place, startPlace } from "../support/place.ts";
+import { openTalk } from "../support/talk.ts";
+import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
+
+/** Stands before the REST interface, and refuses every connection while it is `away`. */
+let door: Server;
+let away = false;
+let place: Place;
+let caller: Client;
+beforeAll(async () => {
+  door = createServer((incoming, outgoing) => {
+    if (away) return void incoming.socket.destroy();
+    const { method, url, headers } = incoming;
+    const onward = httpRequest(place.env.SUPABASE_URL ?? "", { method, path: url, headers });
+    onward.on("response", (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on("error", () => outgoing.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  const { port } = door.address() as AddressInfo;
+  place = await startPlace({ SUPABASE_URL: `http://127.0.0.1:${port}` });
+  caller = await place.createCaller();
+});
+afterAll(async () => {
+  await place.stop();
+  door.closeAllConnections();
+  door.close();
+});
+
+it("the turn waits longer and longer for it, and then goes on, exactly", async () => {
+  const last = gate();
+  const halt = { step: 3, where: "called", gate: gate() } as const;
+  place.model.script("rest", tenSteps(halt, last));
+  const talk = await openTalk(caller);
+  const stream = await talk.send("[script:rest]");
+  await halt.gate.reached;
+  away = true;
+  door.closeAllConnections();
+  halt.gate.open();
+  // Twenty attempts, which is all that a step has, a second apart would soon be used up.
+  await expect
+    .poll(
+      () => place.sql`
+        select 1 from engine.steps where retry_after > updated_at + interval '3 seconds'`,
+      { timeout: 40_000, interval: 100 },
+    )
+    .toHaveLength(1);
+  expect(stream.isDone).toBe(false);
+  away = false;
+  last.open();
+  const frames = await stream.ended;
+  expect(stream.isDone).toBe(true);
+  await expectSurvived(place, { talk, before: [], after: frames });
+  expect(new Set(await effectsOf(place, talk)).size).toBe(STEPS);
+}, 90_000);
