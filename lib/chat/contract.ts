@@ -8,11 +8,17 @@ import { dateTime, queryInteger, uuid } from "../http/fields.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });
 
+/** Far more than 100 model calls leave, and refused before each of a million is looked at. */
+const MOST_PARTS = 10_000;
+
 const entry = z.looseObject({
   id: z.string().min(1).max(128),
   role: z.enum(["user", "assistant"]).default("user"),
   content: z.string().optional(),
-  parts: z.array(z.looseObject({ type: z.string() })).optional(),
+  parts: z
+    .array(z.looseObject({ type: z.string() }))
+    .max(MOST_PARTS)
+    .optional(),
 });
 
 export type ChatEntry = z.output<typeof entry>;
@@ -57,7 +63,7 @@ export const resumeTurnContract = contract({
   family: "message",
   auth: "required",
   params: z.object({ chatId }),
-  query: z.object({ startIndex: queryInteger({ min: 0, default: 0 }) }),
+  query: z.object({ startIndex: queryInteger({ min: 0, max: 999_999_999, default: 0 }) }),
   responses: {
     200: { description: "The rest of the stream", stream: true },
     204: { description: "No turn is running" },

@@ -12,6 +12,8 @@ export interface RawInput {
 }
 
 const faultText = { error: describeFault };
+/** Most faults of one part that are told: a body can have a million. */
+const MOST_FAULTS = 1_000;
 
 /** Each part as its schema gives it; undefined where the contract has none. */
 export interface ParsedInput {
@@ -38,7 +40,7 @@ export function validator(contract: Contract): (raw: RawInput) => ParsedInput | 
       if (!schema) return undefined;
       const result = schema.safeParse(value, faultText);
       if (result.success) return result.data;
-      faults.push(...result.error.issues);
+      faults.push(...result.error.issues.slice(0, MOST_FAULTS));
       return undefined;
     };
     const parsed = {

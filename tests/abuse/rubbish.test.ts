@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Contract } from "../../lib/http/contract.ts";
+import { validator } from "../../lib/http/parse-input.ts";
 import { contracts } from "../../lib/http/registry.ts";
 import { type Answer, client, createPerson, type Person } from "../support/clients.ts";
 import { expectErrorShape, fillPath, nameOf, sentenceOf } from "../support/shapes.ts";
@@ -296,3 +297,22 @@ function sendEndless(contract: Contract, limit: number): Promise<number> {
     more();
   });
 }
+
+describe("of a great many wrong items", () => {
+  it("POST /api/chat tells that they are too many", async () => {
+    const body = `{"messages":[{"id":"a","parts":[${"0,".repeat(1_000_000)}0]}]}`;
+    const answer = await person.withKey.request("POST", "/api/chat", { body });
+    expect(answer.status, answer.text.slice(0, 200)).toBe(400);
+    expect(sentenceOf(answer)).toBe("messages.0.parts must have at most 10000 items");
+  });
+
+  it("a list without a limit tells the first", () => {
+    const contract = { body: z.object({ a: z.array(z.string()) }) };
+    const validate = validator(contract as unknown as Contract);
+    const body = { a: new Array(200_000).fill(0) };
+    expect(validate({ params: undefined, query: undefined, body })).toMatchObject({
+      code: "invalid_request",
+      message: "a.0 must be a string",
+    });
+  });
+});
