@@ -15,7 +15,9 @@ export async function streamResponse(
   signal: AbortSignal,
 ): Promise<Response> {
   const gone = new AbortController();
-  signal.addEventListener("abort", () => gone.abort(), { once: true });
+  // A client that left before its answer was made: nobody will read or cancel the stream.
+  if (signal.aborted) gone.abort();
+  else signal.addEventListener("abort", () => gone.abort(), { once: true });
   const tailIndex = await engine().tailIndex(turn);
   const batches = engine().read(turn, startIndex, gone.signal)[Symbol.asyncIterator]();
   return new Response(frames(batches, gone), {
@@ -38,7 +40,9 @@ function frames(
     start(controller) {
       // The headers leave with the first bytes, and the first chunk may be long in coming.
       controller.enqueue(comment);
+      if (gone.signal.aborted) return;
       heartbeat = setInterval(() => controller.enqueue(comment), HEARTBEAT_MS);
+      gone.signal.addEventListener("abort", () => clearInterval(heartbeat), { once: true });
     },
     async pull(controller) {
       const { value, done } = await batches.next().catch((error: unknown) => {

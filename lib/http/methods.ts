@@ -24,11 +24,20 @@ export function methods(
     preflight(allow, requestIdOf(request.headers));
   return {
     GET: handlers.GET ?? refuse,
-    HEAD: handlers.GET ?? refuse,
+    HEAD: handlers.GET ? withoutBody(handlers.GET) : refuse,
     POST: handlers.POST ?? refuse,
     PUT: handlers.PUT ?? refuse,
     PATCH: handlers.PATCH ?? refuse,
     DELETE: handlers.DELETE ?? refuse,
     OPTIONS: answerOptions,
+  };
+}
+
+/** What `GET` answers, without its body: a stream that nobody reads must end, not wait for ever. */
+function withoutBody(get: RouteHandler): RouteHandler {
+  return async (request, context) => {
+    const response = await get(request, context);
+    await response.body?.cancel();
+    return new Response(null, { status: response.status, headers: response.headers });
   };
 }
