@@ -1,6 +1,7 @@
 /**
  * The one logger. What it is given names fields one by one; headers, bodies, tokens and keys are
- * never among them, and the redaction below is the second line of defence.
+ * never among them, and the redaction below is the second line of defence. Of an error it takes the
+ * words and the place: some errors carry the request that failed, such as a whole conversation.
  */
 import pino from "pino";
 import { config } from "./config.ts";
@@ -25,10 +26,17 @@ export function log(): pino.Logger {
     level: config().LOG_LEVEL,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
     redact: {
       paths: secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
       censor: "[redacted]",
     },
   });
   return globalThis.agentPlatformLog;
+}
+
+function describeError(error: unknown) {
+  if (!(error instanceof Error)) return error;
+  const { type, message, stack, code, statusCode } = pino.stdSerializers.err(error);
+  return { type, message, stack, code, statusCode };
 }

@@ -46,6 +46,8 @@ describe("a model that", () => {
     expect(errorsOf(stream)).toHaveLength(1);
     expect(JSON.stringify(stream.chunks)).not.toContain("4711");
     expect(JSON.stringify(await talk.read())).not.toContain("4711");
+    expect(server.logs()).toContain("model call failed");
+    expect(server.logs()).not.toContain("[script:refuses]");
     expect(await talk.answer()).toMatchObject({ metadata: { finishReason: "error" } });
     const next = await talk.send("still there?");
     await next.ended;
