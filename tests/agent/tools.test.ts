@@ -565,6 +565,13 @@ describe("fetch", () => {
       expect(seen.map((request) => request.headers.host)).toEqual([hostOf(site)]);
     });
 
+    test("is not reached by a redirect from elsewhere that it led to itself", async () => {
+      const back = `${site}/?to=${encodeURIComponent(`${service}/api/keys`)}`;
+      const url = `${service}/api/x?to=${encodeURIComponent(back)}`;
+      expect(await run("fetch", { url }, own())).toHaveProperty("error");
+      expect(seen.map((request) => request.headers.host)).toEqual([hostOf(service), hostOf(site)]);
+    });
+
     test("its credential goes nowhere else by redirect", async () => {
       await run(
         "fetch",

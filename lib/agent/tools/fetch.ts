@@ -71,9 +71,8 @@ interface Hop {
 
 async function follow(first: Hop, context: ToolContext, signal: AbortSignal) {
   let hop = first;
+  let ownAllowed = true;
   for (let redirects = 0; ; redirects++) {
-    // A foreign site must not send the agent to the service in the user's name.
-    const ownAllowed = redirects === 0 || first.url.origin === context.serviceOrigin;
     const response = await send(hop, ownAllowed, context, signal);
     const location = response.headers.get("location");
     if (![301, 302, 303, 307, 308].includes(response.status) || location === null) {
@@ -83,6 +82,8 @@ async function follow(first: Hop, context: ToolContext, signal: AbortSignal) {
     if (redirects === MAX_REDIRECTS) return toolFailure(`More than ${MAX_REDIRECTS} redirects`);
     const target = parseTarget(location, hop.url);
     if (typeof target === "string") return toolFailure(`Redirected: ${target}`);
+    // A foreign site must not send the agent to the service in the user's name.
+    ownAllowed = hop.url.origin === context.serviceOrigin;
     hop = redirected(hop, response.status, target);
   }
 }
