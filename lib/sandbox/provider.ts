@@ -1,6 +1,7 @@
 /** Which sandbox this server uses: Vercel's when it is configured, else the one on this machine. */
 import { join } from "node:path";
 import { type Config, config } from "../config.ts";
+import { serviceOrigin } from "../service-origin.ts";
 import { createLocalProvider } from "./local/provider.ts";
 import type { SandboxProvider } from "./sandbox.ts";
 import { createVercelProvider } from "./vercel/provider.ts";
@@ -34,7 +35,7 @@ function createProvider(): SandboxProvider {
     rootDir: join(settings.DATA_DIR, "sandboxes"),
     diskQuota: settings.SANDBOX_DISK_QUOTA,
     allowedHosts,
-    serviceOrigin: new URL(settings.PUBLIC_URL ?? `http://127.0.0.1:${settings.PORT}`).origin,
+    serviceOrigin: serviceOrigin(),
   });
 }
 
