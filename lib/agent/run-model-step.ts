@@ -40,6 +40,11 @@ interface RunningTurn {
 /** Turns in progress in this process, so that only the first step loads its turn. */
 const running = new Map<string, RunningTurn>();
 
+/** For a turn that ends outside of its steps. */
+export function forgetTurn(turnId: string): void {
+  running.delete(turnId);
+}
+
 export async function runModelStep(step: ModelStep): Promise<{ done: boolean }> {
   const stop = new AbortController();
   const forget = engine().onStop(step.turnId, () => stop.abort());

@@ -2,14 +2,17 @@
  * The durable loop of a chat turn: one step for each model call. Kept in plain functions, so that
  * the Workflow SDK knows nothing but ids and how to go on.
  */
-import { getStepMetadata, getWorkflowMetadata } from "workflow";
+import { getStepMetadata, getWorkflowMetadata, RetryableError } from "workflow";
+import { DatabaseUnavailable } from "../db/unavailable.ts";
 import { endTurn } from "./end-turn.ts";
-import { runModelStep } from "./run-model-step.ts";
+import { forgetTurn, runModelStep } from "./run-model-step.ts";
 
 /** Decisions, section 5. */
 const MAX_MODEL_CALLS = 100;
 /** A crash counts as an attempt; past this a turn that kills its process is given up. */
 const MAX_ATTEMPTS = 20;
+/** So that the attempts outlast a database that is away for minutes. */
+const LONGEST_PAUSE_MS = 15_000;
 
 export interface TurnInput {
   readonly turnId: string;
@@ -34,13 +37,26 @@ async function modelStep(turn: TurnInput, index: number): Promise<{ done: boolea
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  return runModelStep({ ...turn, runId: workflowRunId, index, attempt });
+  return patiently(attempt, () => runModelStep({ ...turn, runId: workflowRunId, index, attempt }));
 }
 modelStep.maxRetries = MAX_ATTEMPTS;
 
 async function endStep(turn: TurnInput, reason: string): Promise<void> {
   "use step";
+  const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  await endTurn({ turnId: turn.turnId, runId: workflowRunId, reason });
+  await patiently(attempt, () => endTurn({ turnId: turn.turnId, runId: workflowRunId, reason }));
+  forgetTurn(turn.turnId);
 }
 endStep.maxRetries = MAX_ATTEMPTS;
+
+/** A step that meets an outage is tried again after 1, 2, 4, … seconds. */
+async function patiently<T>(attempt: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error;
+    const retryAfter = Math.min(1_000 * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
+    throw new RetryableError(error.message, { retryAfter });
+  }
+}
