@@ -63,6 +63,10 @@ describe("DELETE /api/sessions/{sessionId} 200", () => {
     expect([answer.status, answer.body]).toEqual([200, { status: "success" }]);
     await stream;
     expect(await sql`select 1 from messages where chat_id = ${chat.id}`).toHaveLength(0);
+    const keys = await sql`
+      select 1 from api_keys where account_id = ${session.accountId} and scope = 'run'
+        and revoked_at is null`;
+    expect(keys, "keys that outlive their turn").toHaveLength(0);
     expect(await sandboxFolderExists(session.id)).toBe(false);
   });
 

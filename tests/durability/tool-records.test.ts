@@ -19,9 +19,9 @@ it("of two processes that record the same tool call at once, one may run it", as
     second = sql`select start_tools(${turnId}, '{two,three}') as known`.then(known);
     await expect
       .poll(
-        () => transaction`
+        () => sql`
           select 1 from pg_stat_activity
-          where wait_event_type = 'Lock' and query like '%start_tools%two,three%'`,
+          where wait_event_type = 'Lock' and query like '%start_tools(%'`,
         { timeout: 20_000 },
       )
       .toHaveLength(1);
