@@ -137,7 +137,10 @@ export class ChunkLog {
       const writer = this.#writers.get(stream);
       const { chunks, closed } = writer
         ? { chunks: writer.committed.slice(next), closed: writer.closed }
-        : await this.#load(stream, next, runId);
+        : await this.#load(stream, next, runId).catch((error: unknown) => {
+            change.forget();
+            throw error;
+          });
       if (chunks.length === 0 && !closed) {
         await change.wait(writer ? undefined : RECHECK_MS);
         continue;

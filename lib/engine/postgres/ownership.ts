@@ -30,7 +30,8 @@ export class Ownership {
   readonly id = randomUUID();
   readonly #options: OwnershipOptions;
   readonly #session: Sql;
-  #sessionPid: number | undefined;
+  /** The database session in which this process holds its lock. */
+  #registeredIn: string | undefined;
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
@@ -63,10 +64,14 @@ export class Ownership {
   }
 
   async #lookAround(): Promise<void> {
-    const [session] = await this.#session`select pg_backend_pid() as pid`;
-    if (session?.pid !== this.#sessionPid) {
+    // Not the process id alone: a database that restarts counts from the beginning.
+    const [session] = await this.#session`
+      select concat(pid, ' ', backend_start) as id from pg_stat_activity
+      where pid = pg_backend_pid()`;
+    const id = String(session?.id);
+    if (id !== this.#registeredIn) {
       await this.#register();
-      this.#sessionPid = Number(session?.pid);
+      this.#registeredIn = id;
     }
     const others = await this
       .#session`select id, lock_key from engine.instances where id <> ${this.id}`;
@@ -74,7 +79,7 @@ export class Ownership {
   }
 
   async #register(): Promise<void> {
-    for (let first = this.#sessionPid === undefined; ; first = false) {
+    for (let first = this.#registeredIn === undefined; ; first = false) {
       // Row and lock appear together, so that nobody sees this process without its sign of life.
       const added = await this.#session.begin(async (transaction) => {
         const rows = await transaction`
