@@ -42,6 +42,10 @@ const schema = z.object({
   /** Requests a minute, held in the database; 0 is no limit. No person meets the defaults. */
   ACCOUNT_RATE_LIMIT: z.coerce.number().int().min(0).default(6_000),
   ADDRESS_RATE_LIMIT: z.coerce.number().int().min(0).default(12_000),
+  /** May catalog and research be asked without a credential? */
+  ANONYMOUS_LOOKUPS: flag(true),
+  /** Requests a minute of one address without a credential; 0 is no limit. */
+  ANONYMOUS_RATE_LIMIT: z.coerce.number().int().min(0).default(60),
   /** Proxies in front that append to `x-forwarded-for`: the caller is this many from its end. */
   TRUSTED_PROXIES: z.coerce.number().int().min(1).default(1),
 
@@ -84,6 +88,19 @@ const schema = z.object({
   VERCEL_OIDC_TOKEN: z.string().min(1).optional(),
   /** Hosts the sandbox's commands and the `fetch` tool may call besides the service itself. */
   SANDBOX_ALLOWED_HOSTS: list,
+  /**
+   * The music catalog's web API (Spotify's, or one of its shape) by client credentials; without
+   * them, the catalog in the database.
+   */
+  CATALOG_CLIENT_ID: z.string().min(1).optional(),
+  CATALOG_CLIENT_SECRET: z.string().min(1).optional(),
+  CATALOG_BASE_URL: z.url().default("https://api.spotify.com/v1"),
+  CATALOG_TOKEN_URL: z.url().default("https://accounts.spotify.com/api/token"),
+  /** The research web API (Songstats', or one of its shape); without a key, the same catalog. */
+  RESEARCH_API_KEY: z.string().min(1).optional(),
+  RESEARCH_BASE_URL: z.url().default("https://api.songstats.com/enterprise/v1"),
+  /** Milliseconds that the catalog's or the research's API may take for one answer. */
+  LOOKUP_TIMEOUT_MS: z.coerce.number().int().min(1).default(10_000),
   /** Task runs of a Trigger.dev project; without a key, of the runner in this service. */
   TRIGGER_SECRET_KEY: z.string().min(1).optional(),
   TRIGGER_API_URL: z.url().default("https://api.trigger.dev"),
@@ -103,6 +120,10 @@ const checked = schema
   .refine((settings) => !settings.OIDC_ISSUER || settings.OIDC_AUDIENCE, {
     path: ["OIDC_AUDIENCE"],
     error: "must be set with OIDC_ISSUER, or tokens for other services would be accepted",
+  })
+  .refine(({ CATALOG_CLIENT_ID: id, CATALOG_CLIENT_SECRET: secret }) => !id === !secret, {
+    path: ["CATALOG_CLIENT_SECRET"],
+    error: "must be set together with CATALOG_CLIENT_ID",
   })
   .refine((settings) => settings.DATABASE_URL || settings.VERCEL, {
     path: ["DATABASE_URL"],

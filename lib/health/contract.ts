@@ -11,6 +11,8 @@ const part = z.object({
     "model",
     "mail",
     "connectors",
+    "catalog",
+    "research",
     "taskRunner",
   ]),
   adapter: z

@@ -1,7 +1,9 @@
+import { catalogProvider } from "../catalog/provider.ts";
 import { type Config, config } from "../config.ts";
 import { connectorAdapter } from "../connectors/provider.ts";
 import { engine } from "../engine/current.ts";
 import { mailAdapter } from "../mail/provider.ts";
+import { researchProvider } from "../research/provider.ts";
 import { sandboxAdapter } from "../sandbox/provider.ts";
 import { taskRunner } from "../tasks/provider.ts";
 
@@ -14,6 +16,8 @@ export interface Part {
     | "model"
     | "mail"
     | "connectors"
+    | "catalog"
+    | "research"
     | "taskRunner";
   readonly adapter: string;
 }
@@ -29,6 +33,8 @@ export function listParts(): Part[] {
     { name: "model", adapter: modelAdapter(settings) },
     { name: "mail", adapter: mailAdapter() },
     { name: "connectors", adapter: connectorAdapter() },
+    { name: "catalog", adapter: catalogProvider().name },
+    { name: "research", adapter: researchProvider().name },
     { name: "taskRunner", adapter: taskRunner().name },
   ];
 }

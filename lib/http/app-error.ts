@@ -17,6 +17,7 @@ export type ErrorCode =
   | "rate_limited"
   | "upstream_error"
   | "upstream_timeout"
+  | "not_implemented"
   | "not_configured"
   | "unavailable"
   | "internal";

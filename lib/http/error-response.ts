@@ -16,6 +16,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   idempotency_mismatch: 422,
   rate_limited: 429,
   internal: 500,
+  not_implemented: 501,
   upstream_error: 502,
   not_configured: 503,
   unavailable: 503,

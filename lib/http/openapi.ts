@@ -115,11 +115,11 @@ function securityOf({ auth }: Contract): Record<string, string[]>[] {
 
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });
 
-type StatusKey = `${2 | 4 | 5}${string}`;
+type StatusKey = `${2 | 3 | 4 | 5}${string}`;
 
 function statusKey(code: number): StatusKey {
   const key = String(code);
-  const isKey = (text: string): text is StatusKey => /^[245]\d\d$/.test(text);
+  const isKey = (text: string): text is StatusKey => /^[2-5]\d\d$/.test(text);
   if (!isKey(key)) throw new Error(`${key} is no status of an answer`);
   return key;
 }

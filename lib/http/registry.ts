@@ -3,10 +3,12 @@
  * files: a contract without a route fails, and a route without a contract.
  */
 import * as models from "../agent/models/contract.ts";
+import * as catalog from "../catalog/contract.ts";
 import * as chat from "../chat/contract.ts";
 import * as connectors from "../connectors/contract.ts";
 import * as health from "../health/contract.ts";
 import * as keys from "../keys/contract.ts";
+import * as research from "../research/contract.ts";
 import * as sandboxes from "../sandboxes/contract.ts";
 import * as sessions from "../sessions/contract.ts";
 import * as signup from "../signup/contract.ts";
@@ -24,6 +26,8 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   tasks,
   models,
   connectors,
+  catalog,
+  research,
   health,
 ];
 

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Caller } from "../auth/caller.ts";
+import { limitAnonymous } from "../auth/limit-anonymous.ts";
 import { readCredential } from "../auth/read-credential.ts";
 import { type RateVerdict, resolveCaller } from "../auth/resolve-caller.ts";
 import { IdentityProviderUnavailable } from "../auth/verify-bearer.ts";
@@ -130,7 +131,10 @@ function pipeline<C extends Contract>(
     const credential =
       contract.auth === "none"
         ? null
-        : await readCredential(request.headers, contract.auth === "optional");
+        : await readCredential(
+            request.headers,
+            contract.auth === "optional" && config().ANONYMOUS_LOOKUPS,
+          );
     if (isAppError(credential)) return credential;
 
     const query = needsUrl ? Object.fromEntries(new URL(request.url).searchParams) : undefined;
@@ -160,6 +164,9 @@ function pipeline<C extends Contract>(
       if (contract.runKey === false && isRunKey(caller)) {
         return appError("forbidden", "This key cannot be used here");
       }
+    } else if (contract.auth === "optional") {
+      trace.rate = await limitAnonymous(addressOf(request.headers));
+      if (trace.rate?.retry_after != null) return tooManyRequests(trace.rate);
     }
 
     if (contract.body && !body) body = await readBody(request, limit);

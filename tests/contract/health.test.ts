@@ -25,6 +25,8 @@ describe("GET /api/health", () => {
       model: "embedded",
       mail: "mailbox",
       connectors: "embedded",
+      catalog: "embedded",
+      research: "embedded",
       taskRunner: "embedded",
     });
   });

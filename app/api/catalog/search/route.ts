@@ -1,0 +1,12 @@
+import { searchCatalogContract } from "@/lib/catalog/contract.ts";
+import { searchCatalog } from "@/lib/catalog/search-catalog.ts";
+import { isAppError } from "@/lib/http/app-error.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { route } from "@/lib/http/route.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: route(searchCatalogContract, async ({ query }) => {
+    const result = await searchCatalog(query);
+    return isAppError(result) ? result : { body: result };
+  }),
+});

@@ -1,0 +1,12 @@
+import { isAppError } from "@/lib/http/app-error.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { route } from "@/lib/http/route.ts";
+import { listTracksContract } from "@/lib/research/contract.ts";
+import { listTracks } from "@/lib/research/list-tracks.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: route(listTracksContract, async ({ query }) => {
+    const tracks = await listTracks(query);
+    return isAppError(tracks) ? tracks : { body: { status: "success", tracks } };
+  }),
+});

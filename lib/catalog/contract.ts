@@ -1,0 +1,94 @@
+/** Music catalog. Specification: Catalog objects; decisions, section 11. */
+import { z } from "zod";
+import { contract } from "../http/contract.ts";
+import { queryInteger } from "../http/fields.ts";
+import { markets } from "./markets.ts";
+import { albumPage, searchResult } from "./present.ts";
+import { albumGroups, kinds } from "./records.ts";
+
+/** `a,b,c` with each item one of `allowed`; repeated items count once. */
+function commaList<const T extends string>(name: string, allowed: readonly T[]) {
+  const isAllowed = (item: string): item is T => allowed.some((one) => one === item);
+  const either = `(${allowed.join("|")})`;
+  return z
+    .string()
+    .transform((text, context): T[] => {
+      const given = text.split(",");
+      const items = given.filter(isAllowed);
+      if (items.length === given.length) return [...new Set(items)];
+      const message = `${name} must be a comma-separated list of ${allowed.join(", ")}`;
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    })
+    .meta({ override: { type: "string", pattern: `^${either}(,${either})*$` } });
+}
+
+/** An upper-case country code, or one of `others`. */
+function marketCode(others: readonly string[], sentence: string) {
+  const allowed = [...markets, ...others];
+  return z
+    .string()
+    .refine((code) => allowed.includes(code), { error: sentence })
+    .meta({ override: { type: "string", enum: allowed } })
+    .optional();
+}
+
+/** An artist's or another thing's identifier in the catalog. */
+const catalogId = z.string().regex(/^[A-Za-z0-9]{1,64}$/);
+const limit = queryInteger({ min: 1, max: 50, default: 20 });
+
+/** The greatest offset of a search. */
+export const MAX_SEARCH_OFFSET = 10_000;
+
+const shared = { method: "GET", tag: "Catalog", family: "catalog" } as const;
+
+export const listArtistAlbumsContract = contract({
+  ...shared,
+  auth: "optional",
+  path: "/api/catalog/artist/albums",
+  summary: "List the albums of an artist",
+  description: "By group, the newest first. Without a credential a stricter rate limit holds.",
+  query: z.object({
+    id: catalogId,
+    include_groups: commaList("include_groups", albumGroups).optional(),
+    market: marketCode([], "market must be an ISO 3166-1 alpha-2 country code"),
+    limit,
+    offset: queryInteger({ min: 0, default: 0 }),
+  }),
+  responses: { 200: { description: "One page of albums", schema: albumPage } },
+  errors: ["not_found", "upstream_error", "upstream_timeout"],
+});
+
+export const searchCatalogContract = contract({
+  ...shared,
+  auth: "optional",
+  path: "/api/catalog/search",
+  summary: "Search the catalog",
+  description:
+    "`q` may hold the filters `artist:`, `album:`, `track:`, `genre:`, `isrc:` and `year:`, each with a word or a quoted text. " +
+    "`from_token` as `market` is that of the service itself, which has none. " +
+    "Without a credential a stricter rate limit holds.",
+  query: z.object({
+    q: z.string().trim().min(1).max(250),
+    type: commaList("type", kinds),
+    market: marketCode(
+      ["from_token"],
+      "market must be an ISO 3166-1 alpha-2 country code or from_token",
+    ),
+    limit,
+    offset: queryInteger({ min: 0, max: MAX_SEARCH_OFFSET, default: 0 }),
+  }),
+  responses: { 200: { description: "One page of each type asked for", schema: searchResult } },
+  errors: ["not_found", "upstream_error", "upstream_timeout"],
+});
+
+export const openPageContract = contract({
+  ...shared,
+  auth: "none",
+  path: "/api/catalog/open",
+  summary: "Go to a thing's page at the catalog's provider",
+  description: "What `external_urls.catalog` links to. For people: it needs no credential.",
+  query: z.object({ type: z.enum(kinds), id: catalogId }),
+  responses: { 302: { description: "The page is at `location`" } },
+  errors: ["not_found"],
+});

@@ -1,0 +1,47 @@
+/** The catalog's tables get other rows: all of them or none, while readers still see the old ones. */
+import postgres from "postgres";
+import type { CatalogRows } from "./build-rows.ts";
+
+/** PostgreSQL takes at most 65,535 parameters in one statement. */
+const BATCH = 1_000;
+
+export async function replaceCatalog(databaseUrl: string, rows: CatalogRows): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    await sql.begin(async (sql) => {
+      // Two imports at once: the second waits, and then replaces the first.
+      await sql`lock table public.catalog_artists in share row exclusive mode`;
+      await sql`delete from public.catalog_others`;
+      await sql`delete from public.catalog_albums`;
+      await sql`delete from public.catalog_artists`;
+      const withImages = <T extends { images: readonly object[] }>(row: T) => ({
+        ...row,
+        images: sql.json(row.images.map((image) => ({ ...image }))),
+      });
+      for (const batch of batches(rows.artists.map(withImages))) {
+        await sql`insert into public.catalog_artists ${sql(batch)}`;
+      }
+      for (const batch of batches(rows.albums.map(withImages))) {
+        await sql`insert into public.catalog_albums ${sql(batch)}`;
+      }
+      for (const batch of batches(rows.albumArtists)) {
+        await sql`insert into public.catalog_album_artists ${sql(batch)}`;
+      }
+      for (const batch of batches(rows.tracks)) {
+        await sql`insert into public.catalog_tracks ${sql(batch)}`;
+      }
+      for (const batch of batches(rows.trackArtists)) {
+        await sql`insert into public.catalog_track_artists ${sql(batch)}`;
+      }
+      await sql`select public.catalog_index()`;
+      await sql`analyze public.catalog_artists, public.catalog_albums, public.catalog_tracks,
+        public.catalog_album_artists, public.catalog_track_artists`;
+    });
+  } finally {
+    await sql.end();
+  }
+}
+
+function* batches<T>(rows: readonly T[]): Generator<T[]> {
+  for (let start = 0; start < rows.length; start += BATCH) yield rows.slice(start, start + BATCH);
+}

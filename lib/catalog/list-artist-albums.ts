@@ -1,0 +1,37 @@
+import type { z } from "zod";
+import { type AppError, isAppError } from "../http/app-error.ts";
+import { type albumPage, presentAlbum, presentPage } from "./present.ts";
+import { catalogProvider } from "./provider.ts";
+import { type AlbumGroup, albumGroups } from "./records.ts";
+
+/**
+ * One page of an artist's albums, of all groups when none is named. Specification:
+ * GET /api/catalog/artist/albums.
+ *
+ * Errors: 404 `Artist not found`, 429 with `retry-after`, 502, 504.
+ */
+export async function listArtistAlbums(query: {
+  readonly id: string;
+  readonly include_groups?: readonly AlbumGroup[] | undefined;
+  readonly market?: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}): Promise<z.input<typeof albumPage> | AppError> {
+  const { id, include_groups: groups, market, limit, offset } = query;
+  const found = await catalogProvider().listAlbums({
+    artistId: id,
+    groups: groups ?? albumGroups,
+    market: market ?? null,
+    limit,
+    offset,
+  });
+  if (isAppError(found)) return found;
+  const asked = {
+    id,
+    ...(groups ? { include_groups: groups.join(",") } : {}),
+    ...(market === undefined ? {} : { market }),
+  };
+  const path = "/api/catalog/artist/albums";
+  const maxOffset = Number.MAX_SAFE_INTEGER;
+  return presentPage({ path, query: asked, limit, offset, maxOffset }, found, presentAlbum);
+}

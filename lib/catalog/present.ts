@@ -1,0 +1,123 @@
+/**
+ * Records become what callers get: with `href`, `uri`, `external_urls` and pages.
+ *
+ * All addresses are this service's own. `href` of an artist lists its albums, `href` of any other
+ * thing searches for its name; `external_urls.catalog` is the thing's page outside (through
+ * `GET /api/catalog/open` when the provider has it), or `href` when there is none.
+ */
+import { z } from "zod";
+import { serviceOrigin } from "../service-origin.ts";
+import {
+  type AlbumRecord,
+  type Found,
+  type Kind,
+  type NamedRecord,
+  records,
+  type TrackRecord,
+} from "./records.ts";
+
+const presented = <K extends Kind>(kind: K) => ({
+  external_urls: z.object({ catalog: z.string() }),
+  href: z.string(),
+  type: z.literal(kind),
+  uri: z.string().describe("`catalog:<type>:<id>`"),
+});
+
+const pageOf = <S extends z.ZodType>(item: S) =>
+  z.object({
+    href: z.string(),
+    limit: z.int(),
+    next: z.string().nullable(),
+    offset: z.int(),
+    previous: z.string().nullable(),
+    total: z.int(),
+    items: z.array(item),
+  });
+
+const artistReference = z.object({ id: z.string(), name: z.string(), ...presented("artist") });
+const album = records.album
+  .omit({ url: true })
+  .extend({ ...presented("album"), artists: z.array(artistReference) });
+const track = records.track
+  .omit({ url: true })
+  .extend({ ...presented("track"), album, artists: z.array(artistReference) });
+
+/** Specification: search result object. A kind that was not asked for is absent. */
+export const searchResult = z.object({
+  artists: pageOf(records.artist.omit({ url: true }).extend(presented("artist"))).optional(),
+  albums: pageOf(album).optional(),
+  tracks: pageOf(track).optional(),
+  playlists: pageOf(records.playlist.omit({ url: true }).extend(presented("playlist"))).optional(),
+  shows: pageOf(records.show.omit({ url: true }).extend(presented("show"))).optional(),
+  episodes: pageOf(records.episode.omit({ url: true }).extend(presented("episode"))).optional(),
+  audiobooks: pageOf(
+    records.audiobook.omit({ url: true }).extend(presented("audiobook")),
+  ).optional(),
+});
+export const albumPage = pageOf(album);
+
+/** What a thing of any kind has; what is inside an album or a track is presented by the next two. */
+export function present<K extends Kind, T extends NamedRecord>(kind: K, { url, ...rest }: T) {
+  const href = hrefOf(kind, rest);
+  return {
+    ...rest,
+    external_urls: { catalog: url ?? href },
+    href,
+    type: kind,
+    uri: `catalog:${kind}:${rest.id}`,
+  };
+}
+
+const presentArtistReference = (record: NamedRecord) => present("artist", record);
+
+export const presentAlbum = (record: AlbumRecord) => ({
+  ...present("album", record),
+  artists: record.artists.map(presentArtistReference),
+});
+
+export const presentTrack = (record: TrackRecord) => ({
+  ...present("track", record),
+  album: presentAlbum(record.album),
+  artists: record.artists.map(presentArtistReference),
+});
+
+function hrefOf(kind: Kind, { id, name }: { readonly id: string; readonly name: string }) {
+  return kind === "artist"
+    ? addressWith("/api/catalog/artist/albums", { id })
+    : addressWith("/api/catalog/search", { q: name.slice(0, 250), type: kind });
+}
+
+function addressWith(path: string, query: Readonly<Record<string, string>>): string {
+  return `${serviceOrigin()}${path}?${new URLSearchParams(query)}`;
+}
+
+/** Which page of which listing: enough to name its neighbours. */
+export interface PagePlace {
+  readonly path: string;
+  /** What the caller asked for, without `limit` and `offset`. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly limit: number;
+  readonly offset: number;
+  /** The greatest offset that may be asked for. */
+  readonly maxOffset: number;
+}
+
+export function presentPage<T, P>(
+  place: PagePlace,
+  { total, items }: Found<T>,
+  presentItem: (item: T) => P,
+) {
+  const { path, query, limit, offset, maxOffset } = place;
+  const at = (start: number) =>
+    addressWith(path, { ...query, limit: String(limit), offset: String(start) });
+  const following = offset + limit;
+  return {
+    href: at(offset),
+    limit,
+    next: following < total && following <= maxOffset ? at(following) : null,
+    offset,
+    previous: offset > 0 ? at(Math.max(0, offset - limit)) : null,
+    total,
+    items: items.map(presentItem),
+  };
+}

@@ -1,0 +1,54 @@
+/** The port to the music catalog: one adapter asks a web API, the other the project's database. */
+import { config } from "../config.ts";
+import type { AppError } from "../http/app-error.ts";
+import { createEmbeddedCatalog } from "./embedded.ts";
+import type { AlbumGroup, AlbumRecord, Findings, Found, Kind } from "./records.ts";
+import { createRemoteCatalog } from "./remote.ts";
+
+export interface SearchQuery {
+  readonly q: string;
+  readonly kinds: readonly Kind[];
+  /** ISO 3166-1 alpha-2; null for no restriction. */
+  readonly market: string | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface AlbumsQuery {
+  readonly artistId: string;
+  readonly groups: readonly AlbumGroup[];
+  readonly market: string | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Errors of both: 404, 429 with `retry-after`, 502, 504; none names the provider. */
+export interface CatalogProvider {
+  readonly name: "embedded" | "web-api";
+  search(query: SearchQuery): Promise<Findings | AppError>;
+  listAlbums(query: AlbumsQuery): Promise<Found<AlbumRecord> | AppError>;
+  /** Where a person can see the thing; null when the provider has no such pages. */
+  pageOf(kind: Kind, id: string): string | null;
+}
+
+declare global {
+  // The token and the answers in it are shared by all routes, which Next may load separately.
+  var agentPlatformCatalog: CatalogProvider | undefined;
+}
+
+export function catalogProvider(): CatalogProvider {
+  globalThis.agentPlatformCatalog ??= createProvider();
+  return globalThis.agentPlatformCatalog;
+}
+
+function createProvider(): CatalogProvider {
+  const { CATALOG_CLIENT_ID, CATALOG_CLIENT_SECRET, ...settings } = config();
+  if (!CATALOG_CLIENT_ID || !CATALOG_CLIENT_SECRET) return createEmbeddedCatalog();
+  return createRemoteCatalog({
+    clientId: CATALOG_CLIENT_ID,
+    clientSecret: CATALOG_CLIENT_SECRET,
+    baseUrl: settings.CATALOG_BASE_URL,
+    tokenUrl: settings.CATALOG_TOKEN_URL,
+    timeoutMs: settings.LOOKUP_TIMEOUT_MS,
+  });
+}

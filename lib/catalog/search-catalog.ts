@@ -1,0 +1,60 @@
+import type { z } from "zod";
+import { type AppError, isAppError } from "../http/app-error.ts";
+import { MAX_SEARCH_OFFSET } from "./contract.ts";
+import {
+  type PagePlace,
+  present,
+  presentAlbum,
+  presentPage,
+  presentTrack,
+  type searchResult,
+} from "./present.ts";
+import { catalogProvider } from "./provider.ts";
+import type { Found, Kind, NamedRecord } from "./records.ts";
+
+/**
+ * One page of each type. Specification: GET /api/catalog/search.
+ *
+ * Errors: 429 with `retry-after`, 502, 504.
+ */
+export async function searchCatalog(query: {
+  readonly q: string;
+  readonly type: readonly Kind[];
+  readonly market?: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}): Promise<z.input<typeof searchResult> | AppError> {
+  const { q, type: kinds, market, limit, offset } = query;
+  const found = await catalogProvider().search({
+    q,
+    kinds,
+    // The service signs in to the provider as itself, and has no country.
+    market: market === "from_token" ? null : (market ?? null),
+    limit,
+    offset,
+  });
+  if (isAppError(found)) return found;
+
+  const placeOf = (kind: Kind): PagePlace => ({
+    path: "/api/catalog/search",
+    query: { q, type: kind, ...(market === undefined ? {} : { market }) },
+    limit,
+    offset,
+    maxOffset: MAX_SEARCH_OFFSET,
+  });
+  const page = <K extends Kind, T extends NamedRecord, P>(
+    kind: K,
+    records: Found<T> | undefined,
+    presentItem: (record: T) => P,
+  ) => records && presentPage(placeOf(kind), records, presentItem);
+
+  return {
+    artists: page("artist", found.artists, (record) => present("artist", record)),
+    albums: page("album", found.albums, presentAlbum),
+    tracks: page("track", found.tracks, presentTrack),
+    playlists: page("playlist", found.playlists, (record) => present("playlist", record)),
+    shows: page("show", found.shows, (record) => present("show", record)),
+    episodes: page("episode", found.episodes, (record) => present("episode", record)),
+    audiobooks: page("audiobook", found.audiobooks, (record) => present("audiobook", record)),
+  };
+}

@@ -1,0 +1,44 @@
+/** The embedded catalog's rows. @throws DatabaseUnavailable from every function here. */
+import { z } from "zod";
+import { isRaised, rpc } from "../db/query.ts";
+import type { ParsedQuery } from "./parse-query.ts";
+import type { AlbumsQuery, SearchQuery } from "./provider.ts";
+import { type AlbumRecord, type Findings, type Found, findingsOf, records } from "./records.ts";
+
+const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), items: z.array(item) });
+
+const findings = findingsOf(pageOf);
+const albums = pageOf(records.album).nullable();
+
+async function call<S extends z.ZodType>(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  schema: S,
+): Promise<z.output<S>> {
+  const answer = await rpc(name, args, schema);
+  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
+  return answer;
+}
+
+export function selectFindings(
+  { text, fields }: ParsedQuery,
+  { kinds, market, limit, offset }: SearchQuery,
+): Promise<Findings> {
+  const args = { p_kinds: kinds, p_text: text, p_fields: fields, p_market: market };
+  return call("catalog_search", { ...args, p_limit: limit, p_offset: offset }, findings);
+}
+
+/** Null for an unknown artist. */
+export function selectAlbums(query: AlbumsQuery): Promise<Found<AlbumRecord> | null> {
+  return call(
+    "catalog_artist_albums",
+    {
+      p_artist_id: query.artistId,
+      p_groups: query.groups,
+      p_market: query.market,
+      p_limit: query.limit,
+      p_offset: query.offset,
+    },
+    albums,
+  );
+}

@@ -1,0 +1,44 @@
+/** Research. Specification: Research track, GET /api/research/tracks; decisions, section 11. */
+import { z } from "zod";
+import { contract } from "../http/contract.ts";
+
+const track = z.object({
+  title: z.string(),
+  avatar: z.string().describe("Address of a picture; empty when there is none"),
+  release_date: z.string(),
+  site_url: z.string(),
+  isrcs: z.array(z.string()),
+  artists: z.array(z.object({ name: z.string() })),
+});
+export type ResearchTrack = z.output<typeof track>;
+
+export const listTracksContract = contract({
+  method: "GET",
+  path: "/api/research/tracks",
+  summary: "List all tracks of an artist",
+  description:
+    "`id` wins over `artist`; one of the two is required. Without a credential a stricter rate limit holds.",
+  tag: "Research",
+  family: "error",
+  auth: "optional",
+  query: z
+    .object({
+      artist: z.string().trim().max(250).optional(),
+      id: z
+        .string()
+        .max(250)
+        .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/)
+        .optional(),
+    })
+    .refine(({ artist, id }) => id !== undefined || (artist ?? "") !== "", {
+      error: "Missing required parameter: artist",
+      path: ["artist"],
+    }),
+  responses: {
+    200: {
+      description: "The tracks, the most popular first where the provider knows",
+      schema: z.object({ status: z.literal("success"), tracks: z.array(track) }),
+    },
+  },
+  errors: ["not_found", "not_implemented", "upstream_error", "upstream_timeout"],
+});

@@ -1,0 +1,16 @@
+import type { AppError } from "../http/app-error.ts";
+import type { ResearchTrack } from "./contract.ts";
+import { researchProvider } from "./provider.ts";
+
+/**
+ * All tracks of an artist; `id` wins over `artist`. Specification: GET /api/research/tracks.
+ *
+ * Errors: 404 `Artist not found`, 429 with `retry-after`, 501, 502, 504.
+ */
+export function listTracks(query: {
+  readonly artist?: string | undefined;
+  readonly id?: string | undefined;
+}): Promise<readonly ResearchTrack[] | AppError> {
+  const { artist = "", id } = query;
+  return researchProvider().listTracks(id === undefined ? { name: artist } : { id });
+}
