@@ -4,6 +4,7 @@
  * benches: `npm run bench -- turns`.
  */
 import { buildBare, startBare } from "./bare-server.ts";
+import { benchCatalog } from "./catalog.ts";
 import { benchChatRead } from "./chat-read.ts";
 import type { Bench, BenchContext } from "./context.ts";
 import { benchDelay } from "./delay.ts";
@@ -17,6 +18,7 @@ const benches: Readonly<Record<string, Bench>> = {
   resume: benchResume,
   "chat-read": benchChatRead,
   wrapper: benchWrapper,
+  catalog: benchCatalog,
 };
 
 function setting(name: string): string {
