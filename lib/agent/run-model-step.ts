@@ -58,6 +58,11 @@ export async function runModelStep(step: ModelStep): Promise<{ done: boolean }> 
     throw error;
   } finally {
     forget();
+    // A stop that came while this step was being stored is the next one's to see.
+    const kept = running.get(step.turnId);
+    if (stop.signal.aborted && kept) {
+      running.set(step.turnId, { ...kept, turn: { ...kept.turn, stop_requested: true } });
+    }
   }
 }
 
