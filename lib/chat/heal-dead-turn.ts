@@ -14,7 +14,8 @@ export async function healDeadTurn({ turnId, runId }: TurnAddress): Promise<bool
   if (turn.outcome === "active") {
     const chunks: string[] = [];
     for await (const batch of engine().read({ turnId, runId }, 0, AbortSignal.timeout(5_000))) {
-      chunks.push(...batch.chunks);
+      // One by one: a long turn has more of them than a call takes arguments.
+      for (const chunk of batch.chunks) chunks.push(chunk);
     }
     await failTurn(detachedLog(chunks), turnId, turn, "The turn was lost");
   }

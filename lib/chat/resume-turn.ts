@@ -1,5 +1,6 @@
 import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { awaitRun } from "./await-run.ts";
+import { healDeadTurn } from "./heal-dead-turn.ts";
 import { streamResponse } from "./stream-response.ts";
 
 /**
@@ -19,6 +20,7 @@ export async function resumeTurn(
   const from = lastEventId === null ? startIndex : Number(lastEventId) + 1;
   const turn = await awaitRun(accountId, chatId, request.signal);
   if (isAppError(turn)) return turn;
-  if (turn === null) return new Response(null, { status: 204 });
+  // A chat whose run is over without its end, as after a long outage, would be resumed for ever.
+  if (turn === null || (await healDeadTurn(turn))) return new Response(null, { status: 204 });
   return streamResponse(turn, from, request.signal);
 }

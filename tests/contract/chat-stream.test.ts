@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createPerson } from "../support/clients.ts";
 import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
+import { sql } from "../support/stack.ts";
 import { openTalk } from "../support/talk.ts";
+import { textOf } from "../support/turn-stream.ts";
 
 describe("GET /api/chat/{chatId}/stream 200", () => {
   it("streams the running turn from where it is asked to", async () => {
@@ -55,6 +57,31 @@ describe("GET /api/chat/{chatId}/stream 204", () => {
     await (await talk.send("hello")).ended;
     const after = await person.withKey.get(`/api/chat/${talk.chatId}/stream?startIndex=3`);
     expect([after.status, after.text]).toEqual([204, ""]);
+  });
+
+  it("when the engine lost the turn, however long: what it had streamed is kept", async () => {
+    const person = await createPerson();
+    const talk = await openTalk(person.withKey);
+    await (await talk.send("hello")).ended;
+    const runId = `wrun_${randomUUID()}`;
+    const [turn] = await sql`
+      update turns set run_id = ${runId}, status = 'running', finished_at = null
+      where chat_id = ${talk.chatId} returning id, assistant_message_id as message`;
+    await sql`update chats set active_stream_id = ${runId} where id = ${talk.chatId}`;
+    const deltas = 150_000;
+    const chunks = [
+      { type: "start", messageId: turn?.message },
+      { type: "start-step" },
+      { type: "text-start", id: "t" },
+      ...new Array(deltas).fill({ type: "text-delta", id: "t", delta: "a" }),
+    ].map((chunk) => JSON.stringify(chunk));
+    await sql`delete from engine.chunks where stream = ${turn?.id}`;
+    await sql`insert into engine.chunks (stream, first_index, count, data, eof)
+      values (${turn?.id}, 0, ${chunks.length}, ${chunks.join("\n")}, false)`;
+    const answer = await person.withKey.get(`/api/chat/${talk.chatId}/stream`);
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    expect((await talk.read()).isStreaming).toBe(false);
+    expect(textOf(await talk.answer())).toBe("a".repeat(deltas));
   });
 });
 

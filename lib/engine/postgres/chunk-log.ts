@@ -10,7 +10,7 @@ import type { Sql } from "postgres";
 import type { ChunkBatch } from "../engine.ts";
 
 /** This process may not write to the stream: its run belongs to another one, or it is closed. */
-export class StreamLostError extends Error {
+class StreamLostError extends Error {
   override readonly name = "StreamLostError";
 }
 
@@ -251,7 +251,8 @@ export class ChunkLog {
     const chunks: string[] = [];
     for (const row of rows) {
       const lines = Number(row.count) === 0 ? [] : String(row.data).split("\n");
-      chunks.push(...lines.slice(Math.max(0, from - Number(row.first_index))));
+      for (const line of lines.slice(Math.max(0, from - Number(row.first_index))))
+        chunks.push(line);
     }
     return { chunks, closed: rows.some((row) => row.eof === true) };
   }
