@@ -1,7 +1,7 @@
 /** The turn's rows, as far as the durable run reads and writes them. */
 import type { ModelMessage, UIMessage } from "ai";
 import { z } from "zod";
-import { isRaised, rpc } from "../db/query.ts";
+import { call } from "../db/query.ts";
 
 /** What one model call answered, in the form that the next call is given. */
 export interface StepResult {
@@ -138,15 +138,4 @@ export async function finishTurn(
     },
     z.object({ finished: z.boolean() }),
   );
-}
-
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  // These functions raise nothing: a refusal would be a bug in them.
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
 }

@@ -1,7 +1,7 @@
 /** Headless runs in the database (supabase/migrations/…_headless.sql). */
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import { isRaised, rpc } from "../db/query.ts";
+import { call } from "../db/query.ts";
 import { type Run, run } from "./contract.ts";
 import type { Claim } from "./store.ts";
 
@@ -86,15 +86,4 @@ export async function selectRun(
 ): Promise<{ turnId: string; run: Run } | null> {
   const found = await call("get_run", { p_account_id: accountId, p_run_id: runId }, foundRun);
   return found.missing ? null : found;
-}
-
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  // These functions raise nothing: a refusal would be a bug in them.
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
 }

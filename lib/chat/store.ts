@@ -2,7 +2,7 @@
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import { db } from "../db/client.ts";
-import { isRaised, parseAnswer, rpc } from "../db/query.ts";
+import { call, parseAnswer } from "../db/query.ts";
 
 export interface Claim {
   readonly accountId: string;
@@ -128,15 +128,4 @@ export async function assistantParts(
     z.array(z.object({ parts: z.custom<UIMessage["parts"]>(Array.isArray) })),
   );
   return rows[0]?.parts ?? null;
-}
-
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  // These functions raise nothing: a refusal would be a bug in them.
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
 }

@@ -41,6 +41,17 @@ export async function rpc<S extends z.ZodType>(
   return answer(name, await db().rpc(name, args), schema);
 }
 
+/** As `rpc`, of a function that raises nothing: a refusal would be a bug in it. */
+export async function call<S extends z.ZodType>(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  schema: S,
+): Promise<z.output<S>> {
+  const value = await rpc(name, args, schema);
+  if (isRaised(value)) throw new Error(`${name}: ${value.message}`);
+  return value;
+}
+
 /**
  * The rows of a query: `parseAnswer("list keys", await db().from("api_keys").select(…), z.array(row))`.
  * @throws DatabaseUnavailable; Error when the query is wrong or the rows are not as the schema says.

@@ -4,7 +4,7 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { isRaised, rpc } from "@/lib/db/query.ts";
+import { call } from "@/lib/db/query.ts";
 import { rpcText } from "@/lib/db/rpc-text.ts";
 import { type AppError, appError } from "@/lib/http/app-error.ts";
 import { type PageRequest, pageArguments, storedCursor } from "@/lib/http/page.ts";
@@ -12,8 +12,8 @@ import type { SandboxState } from "@/lib/sandbox/sandbox.ts";
 import { statusOfStored, storedSandbox } from "@/lib/sandboxes/stored-sandbox.ts";
 import { type Chat, chat, type Session, session } from "./session.ts";
 
-export const sessionNotFound = appError("not_found", "Session not found");
-export const chatNotFound = appError("not_found", "Chat not found");
+const sessionNotFound = appError("not_found", "Session not found");
+const chatNotFound = appError("not_found", "Chat not found");
 
 /** A session together with what the provider needs to reach its sandbox. */
 export interface StoredSession {
@@ -33,17 +33,6 @@ const missing = z
   .transform((answer) => (answer.missing === "session" ? sessionNotFound : chatNotFound));
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
 const foundChat = z.object({ chat }).transform((answer) => answer.chat);
-
-/** None of these functions raises: what a caller may not see comes back as a value. */
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
-}
 
 export function insertSession(values: {
   readonly accountId: string;

@@ -51,7 +51,7 @@ export const glob = agentTool({
 });
 
 /** An extended regular expression for a whole `./path` line of find. */
-export function globToRegex(pattern: string): string {
+function globToRegex(pattern: string): string {
   let depth = 0;
   const tokens =
     pattern.replace(/^\.?\/+/, "").match(/\*\*\/|\*+|\?|\[[!^]?\]?[^\]]*\]|\\.|./gu) ?? [];

@@ -29,11 +29,7 @@ type LookupCallback = (
  * ones that are connected to, so a name that changes its answer in between gains nothing. One
  * address that is not public refuses the name.
  */
-export function lookupPublic(
-  hostname: string,
-  options: LookupOptions,
-  callback: LookupCallback,
-): void {
+function lookupPublic(hostname: string, options: LookupOptions, callback: LookupCallback): void {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     const first = addresses?.[0];
     if (error || !first) {

@@ -71,7 +71,7 @@ const frontMatter = z.object({
 });
 
 /** A file with malformed front matter is still a skill, named after its folder. */
-export function splitSkill(text: string): z.infer<typeof frontMatter> & { body: string } {
+function splitSkill(text: string): z.infer<typeof frontMatter> & { body: string } {
   const match = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text);
   if (!match) return { body: text };
   const [, head = "", body = ""] = match;
@@ -82,7 +82,7 @@ export function splitSkill(text: string): z.infer<typeof frontMatter> & { body: 
   }
 }
 
-export function insertArguments(body: string, args = ""): string {
+function insertArguments(body: string, args = ""): string {
   const words = args.split(/\s+/).filter(Boolean);
   const used = /\$(?:ARGUMENTS|[1-9])(?!\w)/.test(body);
   if (used) {

@@ -60,11 +60,7 @@ export class RunStore {
     return this.#owned.has(runId) || this.#creating.has(runId);
   }
 
-  /** Forgets a run that another process has taken over. */
-  drop(runId: string): void {
-    this.#owned.delete(runId);
-  }
-
+  /** Forgets all runs, as after another process has taken them over. */
   dropAll(): void {
     this.#owned.clear();
   }
