@@ -15,6 +15,7 @@ const settings = (more: Record<string, string> = {}) =>
   parseConfig({
     SUPABASE_URL: "http://localhost",
     SUPABASE_SECRET_KEY: "x",
+    DATABASE_URL: "postgresql://localhost",
     API_KEY_SECRET: "x".repeat(32),
     ...more,
   });
