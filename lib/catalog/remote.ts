@@ -7,6 +7,7 @@ import { z } from "zod";
 import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { serviceOrigin } from "../service-origin.ts";
 import { fetchJson, type UpstreamAnswer } from "../upstream/fetch-json.ts";
+import { createMemory } from "../upstream/remember.ts";
 import type { AlbumsQuery, CatalogProvider, SearchQuery } from "./provider.ts";
 import {
   type AlbumRecord,
@@ -16,7 +17,6 @@ import {
   kinds,
   records,
 } from "./records.ts";
-import { createMemory } from "./remember.ts";
 import { createTokenSource } from "./token.ts";
 
 export interface RemoteCatalogSettings {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { findRunning } from "../../supabase/embedded/find-running.ts";
 import { DataDirInUse, startEmbedded } from "../../supabase/embedded/start-embedded.ts";
 import { buildRows, type CatalogRows } from "../catalog/import/build-rows.ts";
-import { readEntries } from "../catalog/import/read-entries.ts";
+import { columns, readEntries } from "../catalog/import/read-entries.ts";
 import { replaceCatalog } from "../catalog/import/replace-catalog.ts";
 import { projectRoot } from "./start-parts.ts";
 
@@ -19,7 +19,11 @@ const MOST_FAULTS = 20;
 export async function importCatalog([file]: readonly string[]): Promise<number> {
   const format = file && /\.csv$/i.test(file) ? "csv" : "jsonl";
   if (!file || (format === "jsonl" && !/\.(jsonl|ndjson)$/i.test(file))) {
-    console.error("Usage: npm run catalog:import FILE, with a .csv, .jsonl or .ndjson file.");
+    console.error(
+      "Usage: npm run catalog:import FILE, with a .csv, .jsonl or .ndjson file: one track a line, " +
+        "with artist, album, release_date, title and whatever else is known.\n" +
+        `Columns or keys: ${columns.join(", ")}. Lists in CSV are separated by ";".`,
+    );
     return 2;
   }
   const built = readRows(resolve(process.env.INIT_CWD ?? ".", file), format);

@@ -3,9 +3,9 @@
  * `GET /artists/catalog?songstats_artist_id=` their tracks, page by page.
  */
 import { z } from "zod";
-import { createMemory } from "../catalog/remember.ts";
 import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { fetchJson, type UpstreamAnswer } from "../upstream/fetch-json.ts";
+import { createMemory } from "../upstream/remember.ts";
 import type { ResearchTrack } from "./contract.ts";
 import type { ArtistKey, ResearchProvider } from "./provider.ts";
 

@@ -101,7 +101,7 @@ async function fill(sql: postgres.Sql): Promise<void> {
     select 'benchtrack' || n || 'x' || m || 'x' || t, 'benchartist' || n, 1
     from generate_series(1, ${ARTISTS}::int) n, generate_series(1, ${ALBUMS_EACH}::int) m,
       generate_series(1, ${TRACKS_EACH}::int) t`;
-  await sql`select catalog_index()`;
   await sql`analyze catalog_artists, catalog_albums, catalog_tracks, catalog_album_artists,
     catalog_track_artists`;
+  await sql`select catalog_index()`;
 }

@@ -86,7 +86,7 @@ const entry = z.strictObject({
 });
 export type Entry = z.output<typeof entry> & { readonly line: number };
 
-const columns = Object.keys(entry.shape);
+export const columns: readonly string[] = Object.keys(entry.shape);
 
 /** Either all entries, or every fault with its line. */
 export type ReadResult =
