@@ -117,15 +117,28 @@ describe("stopped", () => {
   });
 
   it("at the very moment between a model call and its tools, again and again", async () => {
-    for (let round = 0; round < 12; round++) {
-      const turn = await start(`between-${round}`, async function* ({ step }) {
-        if (step < 2) yield { tool: "todo", input: { todos: [] } };
-        else yield { hang: true };
-      });
-      // Each of these is followed by work that a lost stop would go on with.
-      const moment = ["tool-input-available", "tool-output-available", "finish-step"][round % 3];
-      await turn.stream.until((chunk) => chunk.type === moment);
-      await stopNow(turn);
+    // Each of these is followed by work that a lost stop would go on with.
+    const moments = [
+      "start",
+      "start-step",
+      "tool-input-start",
+      "tool-input-available",
+      "tool-output-available",
+      "finish-step",
+    ];
+    place.model.script("between", async function* ({ step }) {
+      if (step < 2) yield { tool: "todo", input: { todos: [] } };
+      else yield { hang: true };
+    });
+    for (let round = 0; round < 6; round++) {
+      await Promise.all(
+        moments.map(async (moment) => {
+          const talk = await openTalk(caller);
+          const stream = await talk.send("[script:between]");
+          await stream.until((chunk) => chunk.type === moment);
+          await stopNow({ talk, stream });
+        }),
+      );
     }
   }, 120_000);
 
