@@ -1,6 +1,6 @@
 /** What every adapter of the sandbox port promises; decisions, sections 4 and 5. */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -328,4 +328,13 @@ describe("the vercel sandbox", () => {
     });
     expect(vercel.commandsStarted()).toBe(before + 1);
   });
+});
+
+test("a local sandbox whose deletion was cut by a crash is deleted at the next start", async () => {
+  const rootDir = join(dir, "cut");
+  const left = join(rootDir, ".gone-session-1-2");
+  await mkdir(join(left, "home"), { recursive: true });
+  await mkdir(join(rootDir, "session", "home"), { recursive: true });
+  createLocalProvider({ rootDir, diskQuota: 1024, allowedHosts: [] });
+  await expect.poll(() => readdir(rootDir)).toEqual(["session"]);
 });

@@ -3,7 +3,7 @@
  * jailed child. Everything that matters is on disk, so a restart of the server loses nothing and
  * two servers may serve the same session.
  */
-import { mkdirSync, realpathSync } from "node:fs";
+import { mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { access, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -19,6 +19,8 @@ import { JailPool } from "./jail-pool.ts";
 import type { JailReply, JailRequest } from "./protocol.ts";
 
 const FILE_TIMEOUT_MS = 30_000;
+/** What the name of a folder begins with that is being deleted. */
+const GONE = ".gone-";
 /** A folder walk and the memory of the file system both grow with it. */
 const MAX_FILES = 20_000;
 
@@ -38,6 +40,10 @@ export interface LocalProviderOptions {
 export function createLocalProvider(options: LocalProviderOptions): SandboxProvider {
   mkdirSync(options.rootDir, { recursive: true });
   const rootDir = realpathSync(options.rootDir);
+  // Of a server that died while it deleted them.
+  for (const name of readdirSync(rootDir)) {
+    if (name.startsWith(GONE)) void remove(join(rootDir, name)).catch(() => {});
+  }
   const dirOf = (name: string) => {
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new Error("Malformed sandbox name");
     return join(rootDir, name);
@@ -129,15 +135,17 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     async destroy({ name }) {
       pool.stop(name);
       // Renamed first: a session that is provisioned again meanwhile starts with an empty folder.
-      const gone = join(rootDir, `.gone-${name}-${process.pid}-${Date.now()}`);
+      const gone = join(rootDir, `${GONE}${name}-${process.pid}-${Date.now()}`);
       const renamed = await rename(dirOf(name), gone).then(
         () => true,
         () => false,
       );
-      if (renamed) await rm(gone, { recursive: true, force: true });
+      if (renamed) await remove(gone);
     },
   };
 }
+
+const remove = (folder: string) => rm(folder, { recursive: true, force: true });
 
 function resultOf(outcome: Outcome, timeoutMs: number): CommandResult {
   if (outcome.op === "run") {
