@@ -9,7 +9,7 @@ const config: NextConfig = {
   logging: { incomingRequests: { ignore: [/^\/\.well-known\/workflow\//] } },
   // `npm run check` checks them, those of the tests included.
   typescript: { ignoreBuildErrors: true },
-  serverExternalPackages: ["postgres", "just-bash", "pino"],
+  serverExternalPackages: ["pg", "just-bash", "pino"],
 };
 
 // `next dev` starts a helper process with this same config; wrapped, the Workflow SDK would start

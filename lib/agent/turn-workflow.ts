@@ -3,7 +3,7 @@
  * the Workflow SDK knows nothing but ids and how to go on.
  */
 import { getStepMetadata, getWorkflowMetadata, RetryableError } from "workflow";
-import { DatabaseUnavailable } from "../db/unavailable.ts";
+import { isDatabaseUnavailable } from "../db/unavailable.ts";
 import { endTurn } from "./end-turn.ts";
 import { forgetTurn, runModelStep } from "./run-model-step.ts";
 
@@ -55,7 +55,7 @@ async function patiently<T>(attempt: number, work: () => Promise<T>): Promise<T>
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof DatabaseUnavailable)) throw error;
+    if (!isDatabaseUnavailable(error)) throw error;
     const retryAfter = Math.min(1_000 * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
     throw new RetryableError(error.message, { retryAfter });
   }

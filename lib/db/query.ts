@@ -1,7 +1,7 @@
 /** Answers of the database, parsed; its failures told apart from its refusals. */
 import type { z } from "zod";
 import { db } from "./client.ts";
-import { DatabaseUnavailable } from "./unavailable.ts";
+import { DatabaseUnavailable, isOutageCode } from "./unavailable.ts";
 
 /** A rule that a SQL function enforced with `raise … using errcode = 'PT4xx'`. */
 export interface Raised {
@@ -89,11 +89,10 @@ function answer<S extends z.ZodType>(
 }
 
 /**
- * No connection, a gateway's 5xx, a refused service key, a transaction that lost a deadlock (class
- * 40), or PostgreSQL out of resources, shutting down or starting (classes 08, 53, 57).
+ * No connection, a gateway's 5xx, a refused service key, or PostgreSQL's own word that it cannot.
  */
 function isOutage(code: string, status: number): boolean {
-  if (/^(08|40|53|57)/.test(code) || /^PGRST00[0-3]$/.test(code)) return true;
+  if (isOutageCode(code) || /^PGRST00[0-3]$/.test(code)) return true;
   if (status === 401 || status === 403) return code !== "42501";
   return status === 0 || (status >= 500 && !/^([0-9A-Z]{5}|PGRST\d+)$/.test(code));
 }

@@ -12,7 +12,7 @@ import { readCredential } from "../auth/read-credential.ts";
 import { type RateVerdict, resolveCaller } from "../auth/resolve-caller.ts";
 import { IdentityProviderUnavailable } from "../auth/verify-bearer.ts";
 import { config } from "../config.ts";
-import { DatabaseUnavailable } from "../db/unavailable.ts";
+import { isDatabaseUnavailable } from "../db/unavailable.ts";
 import { log } from "../log.ts";
 import { type AppError, appError, isAppError } from "./app-error.ts";
 import type { AccessField, Contract } from "./contract.ts";
@@ -103,7 +103,7 @@ interface Trace {
 const clientGone = appError("invalid_request", "The client closed the request");
 
 function failureOf(error: unknown): AppError {
-  if (error instanceof DatabaseUnavailable || error instanceof IdentityProviderUnavailable) {
+  if (isDatabaseUnavailable(error) || error instanceof IdentityProviderUnavailable) {
     return appError("unavailable", "Service temporarily unavailable", {
       headers: { "retry-after": "1" },
     });

@@ -2,7 +2,7 @@
  * The pages at which a person allows or refuses a connection of the embedded provider: `GET` asks,
  * `POST` decides, once, and leads on to the callback. Decisions, section 9.
  */
-import { DatabaseUnavailable } from "../../db/unavailable.ts";
+import { isDatabaseUnavailable } from "../../db/unavailable.ts";
 import { log } from "../../log.ts";
 import { serviceOrigin } from "../../service-origin.ts";
 import { hashState } from "../embedded.ts";
@@ -81,7 +81,7 @@ function guarded(handler: Handler): Handler {
     try {
       return await handler(request);
     } catch (error) {
-      const isOutage = error instanceof DatabaseUnavailable;
+      const isOutage = isDatabaseUnavailable(error);
       log().error({ err: error, route: "/connectors/consent" }, "request");
       return isOutage
         ? renderNotice(503, "Try again soon", "The service is temporarily unavailable.")

@@ -6,8 +6,8 @@
  * time, and it carries whatever all turns of this process gathered meanwhile, so a thousand deltas
  * a second are a few hundred commits.
  */
-import type { Sql } from "postgres";
 import type { ChunkBatch } from "../engine.ts";
+import type { Sql } from "./database.ts";
 
 /** This process may not write to the stream: its run belongs to another one, or it is closed. */
 class StreamLostError extends Error {
@@ -46,9 +46,9 @@ export class ChunkLog {
     this.#owner = owner;
   }
 
-  /** Begins to hear of chunks that other processes write. */
-  async listen(): Promise<void> {
-    await this.#sql.listen("engine_chunks", (stream) => this.#wake(stream));
+  /** Tells that another process has written to the stream. */
+  hear(stream: string): void {
+    this.#wake(stream);
   }
 
   /**

@@ -1,11 +1,10 @@
 import { hkdfSync } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { WorkflowRunNotFoundError } from "@workflow/errors";
-import type { Sql } from "postgres";
 import { setWorld } from "workflow/runtime";
 import type { Engine, TurnAddress } from "../engine.ts";
 import { ChunkLog } from "./chunk-log.ts";
-import { connect } from "./connection.ts";
+import { Listener, openPool, type Sql } from "./database.ts";
 import { Ownership } from "./ownership.ts";
 import { InProcessQueue } from "./queue.ts";
 import { RunStore } from "./run-store.ts";
@@ -45,7 +44,7 @@ export class PostgresEngine implements Engine {
 
   constructor(options: PostgresEngineOptions) {
     this.#options = options;
-    this.#sql = connect(options.databaseUrl);
+    this.#sql = openPool(options.databaseUrl, options.onError);
     this.#ownership = new Ownership({
       databaseUrl: options.databaseUrl,
       onDeath: (former) => this.#runs.takeOver(former),
@@ -71,8 +70,11 @@ export class PostgresEngine implements Engine {
     const key = hkdfSync("sha256", this.#options.secret, "", "workflow run state", 32);
     const encryptionKey = new Uint8Array(key);
     setWorld(createWorld({ runs: this.#runs, queue: this.#queue, encryptionKey }));
-    await this.#log.listen();
-    await this.#sql.listen("engine_stops", (turnId) => this.#stop(turnId));
+    const channels = {
+      engine_chunks: (turnId: string) => this.#log.hear(turnId),
+      engine_stops: (turnId: string) => this.#stop(turnId),
+    };
+    await new Listener(this.#options.databaseUrl, channels, this.#options.onError).start();
     await this.#ownership.start();
     void this.#preload();
     setInterval(() => this.#sweep().catch(this.#options.onError), SWEEP_MS).unref();
@@ -113,7 +115,7 @@ export class PostgresEngine implements Engine {
 
   async signalStop(turnId: string): Promise<void> {
     this.#stop(turnId);
-    await this.#sql.notify("engine_stops", turnId);
+    await this.#sql`select pg_notify('engine_stops', ${turnId})`;
   }
 
   onStop(turnId: string, stop: () => void): () => void {

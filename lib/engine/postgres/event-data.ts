@@ -2,13 +2,12 @@
  * The Workflow SDK hands over values as bytes inside plain objects. JSON has no bytes, so they are
  * stored as `{"$bytes": base64}`.
  */
-import type { JSONValue } from "postgres";
 
-export function encodeEventData(value: unknown): JSONValue {
-  return JSON.parse(
-    JSON.stringify(value, (_key, item: unknown) =>
-      item instanceof Uint8Array ? { $bytes: Buffer.from(item).toString("base64") } : item,
-    ),
+/** @returns a JSON text, null when there is nothing. */
+export function encodeEventData(value: unknown): string | null {
+  if (value === undefined) return null;
+  return JSON.stringify(value, (_key, item: unknown) =>
+    item instanceof Uint8Array ? { $bytes: Buffer.from(item).toString("base64") } : item,
   );
 }
 

@@ -9,7 +9,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { WorkflowRun } from "@workflow/world";
-import postgres, { type Sql } from "postgres";
+import { Session, type Sql } from "./database.ts";
 
 export interface OwnershipOptions {
   readonly databaseUrl: string;
@@ -29,25 +29,14 @@ const LOCK_SPACE = 20_261;
 export class Ownership {
   readonly id = randomUUID();
   readonly #options: OwnershipOptions;
-  readonly #session: Sql;
-  /** The database session in which this process holds its lock. */
-  #registeredIn: string | undefined;
+  /** Lives as long as the process: the lock belongs to it. */
+  readonly #session: Session;
+  /** The session in which this process holds its lock. */
+  #registeredIn: Sql | undefined;
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    // One connection that lives as long as the process: the lock belongs to its session. The
-    // keepalives let the server notice within seconds when this machine vanishes altogether.
-    this.#session = postgres(options.databaseUrl, {
-      max: 1,
-      idle_timeout: 0,
-      max_lifetime: null,
-      onnotice: () => {},
-      connection: {
-        tcp_keepalives_idle: 5,
-        tcp_keepalives_interval: 2,
-        tcp_keepalives_count: 3,
-      },
-    });
+    this.#session = new Session(options.databaseUrl);
   }
 
   /** Registers this process, takes over what dead ones left, and goes on looking for such. */
@@ -64,51 +53,48 @@ export class Ownership {
   }
 
   async #lookAround(): Promise<void> {
-    // Not the process id alone: a database that restarts counts from the beginning.
-    const [session] = await this.#session`
-      select concat(pid, ' ', backend_start) as id from pg_stat_activity
-      where pid = pg_backend_pid()`;
-    const id = String(session?.id);
-    if (id !== this.#registeredIn) {
-      await this.#register();
-      this.#registeredIn = id;
+    const sql = await this.#session.open();
+    if (sql !== this.#registeredIn) {
+      await this.#register(sql);
+      this.#registeredIn = sql;
     }
-    const others = await this
-      .#session`select id, lock_key from engine.instances where id <> ${this.id}`;
-    for (const other of others) await this.#buryIfDead(String(other.id), Number(other.lock_key));
+    const others = await sql`select id, lock_key from engine.instances where id <> ${this.id}`;
+    for (const other of others) {
+      await this.#buryIfDead(sql, String(other.id), Number(other.lock_key));
+    }
   }
 
-  async #register(): Promise<void> {
+  async #register(sql: Sql): Promise<void> {
     for (let first = this.#registeredIn === undefined; ; first = false) {
-      // Row and lock appear together, so that nobody sees this process without its sign of life.
-      const added = await this.#session.begin(async (transaction) => {
-        const rows = await transaction`
-          insert into engine.instances (id) values (${this.id}) on conflict do nothing returning id`;
-        await transaction`
-          select pg_advisory_lock(${LOCK_SPACE}, lock_key::int)
-          from engine.instances where id = ${this.id}`;
-        return rows.length > 0;
-      });
-      if (added && !first) this.#options.onLost();
+      // One statement: nobody sees this process without its sign of life.
+      const rows = await sql`
+        with added as (
+          insert into engine.instances (id) values (${this.id}) on conflict do nothing
+          returning lock_key)
+        select true as added, pg_advisory_lock(${LOCK_SPACE}::int, lock_key::int) from added
+        union all
+        select false, pg_advisory_lock(${LOCK_SPACE}::int, lock_key::int)
+        from engine.instances where id = ${this.id}`;
+      if (rows[0]?.added === true && !first) this.#options.onLost();
       // While this process waited for its lock, another may have been burying it.
-      const [row] = await this.#session`select id from engine.instances where id = ${this.id}`;
+      const [row] = await sql`select id from engine.instances where id = ${this.id}`;
       if (row) return;
     }
   }
 
-  async #buryIfDead(other: string, lockKey: number): Promise<void> {
-    const [lock] = await this
-      .#session`select pg_try_advisory_lock(${LOCK_SPACE}, ${lockKey}) as free`;
+  async #buryIfDead(sql: Sql, other: string, lockKey: number): Promise<void> {
+    const [lock] = await sql`
+      select pg_try_advisory_lock(${LOCK_SPACE}::int, ${lockKey}::int) as free`;
     if (lock?.free !== true) return;
     try {
       // The lock may have been free because another survivor has just finished with it.
-      const [still] = await this.#session`select id from engine.instances where id = ${other}`;
+      const [still] = await sql`select id from engine.instances where id = ${other}`;
       if (!still) return;
       const runs = await this.#options.onDeath(other);
-      await this.#session`delete from engine.instances where id = ${other}`;
+      await sql`delete from engine.instances where id = ${other}`;
       this.#options.onTakenOver(runs);
     } finally {
-      await this.#session`select pg_advisory_unlock(${LOCK_SPACE}, ${lockKey})`;
+      await sql`select pg_advisory_unlock(${LOCK_SPACE}::int, ${lockKey}::int)`;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
+import pg from "pg";
 
 /**
  * Creates what the durable engine needs in the database at `databaseUrl`. Safe to call at every
@@ -8,13 +8,12 @@ import postgres from "postgres";
  */
 export async function prepareEngine(databaseUrl: string): Promise<void> {
   const schema = await readFile(join(process.cwd(), "lib/engine/postgres/schema.sql"), "utf8");
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
   try {
-    await sql.begin(async (transaction) => {
-      await transaction`select pg_advisory_xact_lock(hashtext('engine.prepare'))`;
-      await transaction.unsafe(schema);
-    });
+    // Several statements in one message are one transaction.
+    await client.query(`select pg_advisory_xact_lock(hashtext('engine.prepare'));\n${schema}`);
   } finally {
-    await sql.end();
+    await client.end();
   }
 }

@@ -22,8 +22,8 @@ import {
   type Step,
   type WorkflowRun,
 } from "@workflow/world";
-import type { JSONValue, Sql } from "postgres";
 import { monotonicFactory } from "ulid";
+import type { Row, Sql } from "./database.ts";
 import { decodeEventData, encodeEventData } from "./event-data.ts";
 
 interface OwnedRun {
@@ -159,12 +159,13 @@ export class RunStore {
         insert into engine.runs (run_id, workflow_name, deployment_id, spec_version, status, input,
           execution_context, owner, created_at, started_at, updated_at)
         values (${runId}, ${data.workflowName}, ${data.deploymentId}, ${SPEC_VERSION_CURRENT},
-          'running', ${bytes(data.input)}, ${this.#sql.json(encodeEventData(data.executionContext ?? null))},
+          'running', ${bytes(data.input)}, ${encodeEventData(data.executionContext)},
           ${this.#owner}, ${now}, ${now}, ${now})
         on conflict do nothing returning run_id)
       insert into engine.events (run_id, event_id, type, data, created_at)
-      select run.run_id, event.id, event.type, event.data::jsonb, ${now} from run, (values
-        (${created.eventId}, 'run_created', ${JSON.stringify(encodeEventData(data))}),
+      select run.run_id, event.id, event.type, event.data::jsonb, ${now}::timestamptz
+      from run, (values
+        (${created.eventId}, 'run_created', ${encodeEventData(data)}),
         (${started.eventId}, 'run_started', null)) as event (id, type, data)
       returning event_id`;
     if (rows.length === 0) throw new EntityConflictError(`Run "${runId}" already exists`);
@@ -215,12 +216,12 @@ export class RunStore {
     const [row] = await this.#sql`
       with run as (
         update engine.runs set status = ${status}, output = ${output},
-          error = ${error && this.#sql.json({ ...error })}, completed_at = ${now}, updated_at = ${now}
+          error = ${error && JSON.stringify(error)}, completed_at = ${now}, updated_at = ${now}
         where run_id = ${runId} and owner = ${this.#owner} and status = 'running' returning *),
       event as (
         insert into engine.events (run_id, event_id, type, data, created_at)
         select run_id, ${event.eventId}, ${event.eventType},
-          ${this.#sql.json(encodeEventData(dataOf(request) ?? null))}, ${now} from run)
+          ${encodeEventData(dataOf(request))}::jsonb, ${now}::timestamptz from run)
       select * from run`;
     this.#owned.delete(runId);
     if (!row) throw new EntityConflictError(lost(runId));
@@ -242,13 +243,14 @@ export class RunStore {
       step as (
         insert into engine.steps (run_id, step_id, name, status, input, attempt, created_at,
           started_at, updated_at)
-        select run_id, ${stepId}, ${stepName}, 'running', ${bytes(input)}, 1, ${now}, ${now}, ${now}
+        select run_id, ${stepId}, ${stepName}, 'running', ${bytes(input)}::bytea, 1,
+          ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz
         from run on conflict do nothing returning run_id)
       insert into engine.events (run_id, event_id, type, correlation_id, data, created_at)
-      select step.run_id, event.id, event.type, ${stepId}, event.data::jsonb, ${now}
+      select step.run_id, event.id, event.type, ${stepId}, event.data::jsonb, ${now}::timestamptz
       from step, (values
-        (${created.eventId}, 'step_created', ${JSON.stringify(encodeEventData(request.eventData))}),
-        (${started.eventId}, 'step_started', ${JSON.stringify({ stepName })})) as event (id, type, data)
+        (${created.eventId}, 'step_created', ${encodeEventData(request.eventData)}),
+        (${started.eventId}, 'step_started', ${encodeEventData({ stepName })})) as event (id, type, data)
       returning event_id`;
     if (rows.length === 0) throw this.#ownershipLost(runId);
     const step: Step = {
@@ -303,7 +305,7 @@ export class RunStore {
       with step as (
         update engine.steps set status = ${change.status},
           attempt = coalesce(${change.attempt ?? null}, attempt),
-          error = ${change.error ? this.#sql.json({ ...change.error }) : null},
+          error = ${change.error ? JSON.stringify(change.error) : null},
           retry_after = ${change.retryAfter ?? null},
           completed_at = ${ended ? now : null}, updated_at = ${now}
         where run_id = ${runId} and step_id = ${stepId} and status in ('pending', 'running')
@@ -313,7 +315,7 @@ export class RunStore {
       event as (
         insert into engine.events (run_id, event_id, type, correlation_id, data, created_at)
         select run_id, ${event.eventId}, ${event.eventType}, ${stepId},
-          ${this.#sql.json(encodeEventData(dataOf(request) ?? null))}, ${now} from step)
+          ${encodeEventData(dataOf(request))}::jsonb, ${now}::timestamptz from step)
       select * from step`;
     if (!row) throw this.#ownershipLost(runId);
     const step = stepOf(row);
@@ -372,10 +374,7 @@ function bytes(value: unknown): Uint8Array {
 const dataOf = (request: EventRequest): unknown =>
   "eventData" in request ? request.eventData : undefined;
 
-type Row = Record<string, unknown>;
-
 const date = (value: unknown): Date | undefined => (value instanceof Date ? value : undefined);
-const json = (value: unknown): JSONValue => value as JSONValue;
 
 /*
  * Rows of this schema are written by this file alone, and the SDK's entities are wide unions, so
@@ -388,7 +387,7 @@ function runOf(row: Row): WorkflowRun {
     deploymentId: row.deployment_id,
     workflowName: row.workflow_name,
     specVersion: row.spec_version,
-    executionContext: json(row.execution_context) ?? undefined,
+    executionContext: row.execution_context ?? undefined,
     input: row.input,
     output: row.output ?? undefined,
     error: row.error ?? undefined,
