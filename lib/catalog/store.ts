@@ -1,6 +1,6 @@
 /** The embedded catalog's rows. @throws DatabaseUnavailable from every function here. */
 import { z } from "zod";
-import { isRaised, rpc } from "../db/query.ts";
+import { call } from "../db/query.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import type { AlbumsQuery, SearchQuery } from "./provider.ts";
 import { type AlbumRecord, type Findings, type Found, findingsOf, records } from "./records.ts";
@@ -9,16 +9,6 @@ const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), item
 
 const findings = findingsOf(pageOf);
 const albums = pageOf(records.album).nullable();
-
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
-}
 
 export function selectFindings(
   { text, fields }: ParsedQuery,

@@ -61,6 +61,10 @@ export function answerQuestions(
   if (!stored.some((part) => part.type === "tool-ask_user_question")) {
     return invalid("The last message must be a user message or the answer to an open question");
   }
+  const asked = stored.findLastIndex((part) => part.type === "tool-ask_user_question");
+  if (stored.findLastIndex((part) => part.type === "step-start") > asked) {
+    return appError("conflict", "The question has been answered already");
+  }
   const parts: UIMessage["parts"] = [];
   for (const part of stored) {
     const isOpen = part.type === "tool-ask_user_question" && isToolUIPart(part);

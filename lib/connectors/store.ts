@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { db } from "../db/client.ts";
 import { timestamp } from "../db/columns.ts";
-import { isRaised, parseAnswer, rpc } from "../db/query.ts";
+import { call, parseAnswer } from "../db/query.ts";
 import type { Connection } from "./contract.ts";
 
 /** Connections shown of one account. */
@@ -64,14 +64,4 @@ export async function decideConnection(
 ): Promise<z.output<typeof decided> | null> {
   const args = { p_state_hash: stateHash, p_allowed: allowed };
   return call("decide_connection", args, decided.nullable());
-}
-
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
 }

@@ -1,6 +1,6 @@
 /** Idempotency keys in the database (supabase/migrations/…_idempotency.sql). */
 import { z } from "zod";
-import { isRaised, rpc } from "../db/query.ts";
+import { call } from "../db/query.ts";
 
 /** An account's key, by its HMAC. */
 export interface StoredKey {
@@ -51,14 +51,3 @@ const argumentsOf = ({ accountId, keyHash }: StoredKey) => ({
   p_account_id: accountId,
   p_key_hash: keyHash,
 });
-
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  // These functions raise nothing: a refusal would be a bug in them.
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
-}

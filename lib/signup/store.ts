@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type RateVerdict, rate } from "../auth/resolve-caller.ts";
 import { config } from "../config.ts";
-import { isRaised, rpc } from "../db/query.ts";
+import { call } from "../db/query.ts";
 import type { NewKey } from "../keys/key-format.ts";
 
 const counted = { rate: rate.nullable() };
@@ -57,13 +57,3 @@ const limitOf = (address: string | null) => ({
   p_address: address,
   p_address_limit: config().SIGNUP_RATE_LIMIT,
 });
-
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
-}

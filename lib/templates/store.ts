@@ -4,7 +4,7 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { isRaised, rpc } from "@/lib/db/query.ts";
+import { call } from "@/lib/db/query.ts";
 import { type AppError, appError } from "@/lib/http/app-error.ts";
 import { type PageRequest, pageArguments, storedCursor } from "@/lib/http/page.ts";
 import type { TemplateChanges } from "./contract.ts";
@@ -22,17 +22,6 @@ const refusal = (deed: "change" | "delete") =>
         ? notFound
         : appError("forbidden", `Only the owner can ${deed} this template`),
     );
-
-/** None of these functions raises: what a caller may not do comes back as a value. */
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
-}
 
 /** With its shares, which a public template has none of. The same id again changes nothing. */
 export function insertTemplate(

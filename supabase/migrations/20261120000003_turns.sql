@@ -29,6 +29,7 @@ create table public.turns (
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
 create index turns_session on public.turns (session_id);
 create index turns_account on public.turns (account_id, created_at desc);
+create index api_keys_dead_run on public.api_keys (revoked_at) where scope = 'run';
 create index turns_key on public.turns (key_id) where key_id is not null;
 
 -- What each model call of a running turn answered, in the form the next call is given.
@@ -65,6 +66,11 @@ begin
   where id = p_turn_id and finished_at is null;
   delete from public.turn_steps where turn_id = p_turn_id;
   delete from public.tool_runs where turn_id = p_turn_id;
+  -- Each turn leaves one dead key behind and clears away a few old ones.
+  delete from public.api_keys where id in (
+    select id from public.api_keys
+    where scope = 'run' and revoked_at < now() - interval '1 day'
+    order by revoked_at limit 10 for update skip locked);
 end
 $$;
 

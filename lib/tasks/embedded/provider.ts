@@ -1,6 +1,6 @@
 /** The runs of this service's own runner (run-task.ts), as its database has them. */
 import { z } from "zod";
-import { isRaised, rpc } from "../../db/query.ts";
+import { call } from "../../db/query.ts";
 import { taskRun } from "../task-run.ts";
 import { type TaskRunner, taskRunNotFound } from "../task-runner.ts";
 
@@ -17,15 +17,4 @@ export function createEmbeddedRunner(): TaskRunner {
       return (await call("get_task_run", args, taskRun.nullable())) ?? taskRunNotFound;
     },
   };
-}
-
-/** Neither function raises. */
-async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const answer = await rpc(name, args, schema);
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
-  return answer;
 }

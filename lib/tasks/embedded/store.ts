@@ -1,6 +1,6 @@
 /** What the embedded runner writes (supabase/migrations/…_task_runs.sql). */
 import { z } from "zod";
-import { isRaised, rpc } from "../../db/query.ts";
+import { call } from "../../db/query.ts";
 import type { TaskRun } from "../task-run.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export function insertRun(run: {
   readonly metadata: JsonObject;
   readonly leaseSeconds: number;
 }): Promise<void> {
-  return call("start_task_run", {
+  return change("start_task_run", {
     p_id: run.id,
     p_account_id: run.accountId,
     p_task_identifier: run.taskIdentifier,
@@ -26,12 +26,12 @@ export function insertRun(run: {
 
 /** @throws DatabaseUnavailable */
 export function renewLeases(ids: readonly string[], leaseSeconds: number): Promise<void> {
-  return call("renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds });
+  return change("renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds });
 }
 
 /** The keys given replace those of the run's metadata. @throws DatabaseUnavailable */
 export function mergeMetadata(id: string, metadata: JsonObject): Promise<void> {
-  return call("note_task_progress", { p_id: id, p_metadata: metadata });
+  return change("note_task_progress", { p_id: id, p_metadata: metadata });
 }
 
 /** Without effect on a run that has ended before. @throws DatabaseUnavailable */
@@ -41,7 +41,7 @@ export function endRun(
     | { readonly status: "COMPLETED"; readonly output: unknown }
     | { readonly status: "FAILED"; readonly error: TaskRun["error"] },
 ): Promise<void> {
-  return call("end_task_run", {
+  return change("end_task_run", {
     p_id: id,
     p_status: end.status,
     p_output: "output" in end ? end.output : null,
@@ -49,7 +49,6 @@ export function endRun(
   });
 }
 
-async function call(name: string, args: JsonObject): Promise<void> {
-  const answer = await rpc(name, args, z.null());
-  if (isRaised(answer)) throw new Error(`${name}: ${answer.message}`);
+async function change(name: string, args: JsonObject): Promise<void> {
+  await call(name, args, z.null());
 }
