@@ -1,9 +1,10 @@
 /** What durability costs a chat turn: the same model, streamed straight by a bare route. */
-import { bareTurn, newChat, productTurn, readTurn } from "./chat-client.ts";
+import { bareTurn, type Chat, newChat, productTurn, readTurn } from "./chat-client.ts";
 import { type Bench, type BenchContext, median, quantile, report, timed } from "./context.ts";
 
 const ROUNDS = 60;
 const TOOL_ROUNDS = 15;
+const WARM_UP = 10;
 const AT_ONCE = 50;
 const WAVES = 4;
 const TEXT = "count to 200";
@@ -18,15 +19,16 @@ export const benchTurns: Bench = async (context) => {
 async function turnAfterTurn(context: BenchContext, what: string, text: string, rounds: number) {
   const ours: Awaited<ReturnType<typeof readTurn>>[] = [];
   const bare: Awaited<ReturnType<typeof readTurn>>[] = [];
-  for (let round = -10; round < rounds; round++) {
-    // A new chat each time: a history would be loaded and sent to the model, the bare route has none.
-    const chat = await newChat(context);
+  // A new chat each time: a history would be loaded and sent to the model, the bare route has none.
+  // Made before, because a sandbox warms up in the background.
+  const chats: Chat[] = [];
+  while (chats.length < rounds + WARM_UP) chats.push(await newChat(context));
+  for (const [round, chat] of chats.entries()) {
     const oursStarted = performance.now();
     const our = await readTurn(await productTurn(context, chat, text), oursStarted);
     const bareStarted = performance.now();
     const their = await readTurn(await bareTurn(context, text), bareStarted);
-    // The first rounds warm both up.
-    if (round < 0) continue;
+    if (round < WARM_UP) continue;
     ours.push(our);
     bare.push(their);
   }
