@@ -23,6 +23,8 @@ export interface PostgresEngineOptions {
 
 /** Run state and streams are kept this long after their end. */
 const RETENTION = "1 day";
+/** No turn lasts as long. */
+const LOST_RETENTION = "30 days";
 const SWEEP_MS = 600_000;
 const PRELOAD_MS = 100;
 /** Longer than a turn can be between two of its steps. */
@@ -162,8 +164,10 @@ export class PostgresEngine implements Engine {
   async #sweep(): Promise<void> {
     await this.#sql`
       delete from engine.runs where completed_at < now() - ${RETENTION}::interval`;
+    // A stream that nobody closed belongs to a run that was lost.
     await this.#sql`
       delete from engine.chunks c where written_at < now() - ${RETENTION}::interval
-        and exists (select from engine.chunks e where e.stream = c.stream and e.eof)`;
+        and (exists (select from engine.chunks e where e.stream = c.stream and e.eof)
+          or written_at < now() - ${LOST_RETENTION}::interval)`;
   }
 }

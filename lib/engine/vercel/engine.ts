@@ -43,7 +43,7 @@ export class VercelEngine implements Engine {
     startIndex: number,
     signal: AbortSignal,
   ): AsyncGenerator<ChunkBatch> {
-    if (runId === null) return;
+    if (runId === null || signal.aborted) return;
     const run = getRun(runId);
     if ((await run.status) !== "running" && (await run.status) !== "pending") return;
     const reader = run.getReadable<string>().getReader();
