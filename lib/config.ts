@@ -62,7 +62,7 @@ const schema = z.object({
   /** Origins that may be named as `callback_url` of a connection; any https origin when empty. */
   CONNECTOR_CALLBACK_ORIGINS: list,
 
-  /** Keys the HMAC of API keys and codes, and derives the encryption key of run state. */
+  /** Keys the HMAC of API keys and codes, and derives the key that seals stored secrets. */
   API_KEY_SECRET: z.string().min(32),
 
   /**

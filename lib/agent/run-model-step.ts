@@ -24,7 +24,7 @@ import {
 export interface ModelStep {
   readonly turnId: string;
   readonly runId: string;
-  readonly bearer: string | null;
+  readonly sealedBearer: string | null;
   /** Counts the model calls of the turn from 0. */
   readonly index: number;
   /** Counts from 1; more than 1 after a crash or a failure of the infrastructure. */

@@ -5,6 +5,7 @@ import { log as serverLog } from "../log.ts";
 import { sandboxProvider } from "../sandbox/provider.ts";
 import { type Sandbox, SandboxError } from "../sandbox/sandbox.ts";
 import { storedSandbox } from "../sandboxes/stored-sandbox.ts";
+import { openText } from "../seal-text.ts";
 import { serviceOrigin } from "../service-origin.ts";
 import { resolveModel } from "./models/resolve.ts";
 import { runTool, type ToolContext } from "./tools/index.ts";
@@ -24,7 +25,7 @@ export interface ToolRound {
   /** Of the step that runs the calls. */
   readonly index: number;
   readonly turn: ActiveTurn;
-  readonly bearer: string | null;
+  readonly sealedBearer: string | null;
   readonly calls: readonly ToolCall[];
   readonly signal: AbortSignal;
   readonly write: (chunk: OutputChunk) => void;
@@ -94,10 +95,10 @@ async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
   return INTERRUPTED;
 }
 
-function toolContext({ turn, turnId, bearer, signal }: ToolRound): ToolContext {
+function toolContext({ turn, turnId, sealedBearer, signal }: ToolRound): ToolContext {
   const header =
-    bearer !== null
-      ? `Authorization: Bearer ${bearer}`
+    sealedBearer !== null
+      ? `Authorization: Bearer ${openText(sealedBearer, turnId)}`
       : turn.has_key
         ? `x-api-key: ${deriveRunKey(turnId)}`
         : undefined;

@@ -16,8 +16,8 @@ const LONGEST_PAUSE_MS = 15_000;
 
 export interface TurnInput {
   readonly turnId: string;
-  /** The caller's token, for the sandbox's calls back. Run state is encrypted by the engine. */
-  readonly bearer: string | null;
+  /** The caller's token, for the sandbox's calls back: sealed, because run state is stored. */
+  readonly sealedBearer: string | null;
 }
 
 export async function turnWorkflow(turn: TurnInput): Promise<void> {

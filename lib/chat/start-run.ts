@@ -1,4 +1,5 @@
 /** Provisions a session, a chat and a sandbox and starts a run in them. Spec: POST /api/chat/runs. */
+
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { start } from "workflow/api";
@@ -8,6 +9,7 @@ import type { Caller } from "../auth/caller.ts";
 import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { clearSandbox } from "../sandboxes/clear-sandbox.ts";
 import { provisionSandbox } from "../sandboxes/provision-sandbox.ts";
+import { sealText } from "../seal-text.ts";
 import { checkModel } from "../sessions/check-model.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation } from "./read-conversation.ts";
@@ -74,8 +76,8 @@ async function startIn(
   const { sessionId, turnId } = run;
   const sandbox = await provisionSandbox({ accountId, sessionId, log });
   if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
-  const bearer = credential.kind === "bearer" ? credential.token : null;
-  const { runId } = await start(turnWorkflow, [{ turnId, bearer }]);
+  const sealedBearer = credential.kind === "bearer" ? sealText(credential.token, turnId) : null;
+  const { runId } = await start(turnWorkflow, [{ turnId, sealedBearer }]);
   const assigned = await assignRun(turnId, runId);
   return assigned === null ? deleted : started(run, assigned);
 }

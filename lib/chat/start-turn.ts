@@ -11,6 +11,7 @@ import type { TurnAddress } from "../engine/engine.ts";
 import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { deriveRunKey } from "../keys/derive-run-key.ts";
 import { hashKey, PREFIX_LENGTH } from "../keys/key-format.ts";
+import { sealText } from "../seal-text.ts";
 import { awaitRun } from "./await-run.ts";
 import type { ChatEntry } from "./contract.ts";
 import { healDeadTurn } from "./heal-dead-turn.ts";
@@ -84,9 +85,9 @@ function streamActive(runId: string | null): AppError {
 }
 
 async function startRun({ credential }: Caller, turnId: string): Promise<StartedTurn> {
-  const bearer = credential.kind === "bearer" ? credential.token : null;
+  const sealedBearer = credential.kind === "bearer" ? sealText(credential.token, turnId) : null;
   try {
-    const run = await start(turnWorkflow, [{ turnId, bearer }]);
+    const run = await start(turnWorkflow, [{ turnId, sealedBearer }]);
     return { turnId, runId: run.runId };
   } catch (error) {
     // Nobody may be left waiting for a run that never was. If this fails too, the claim is void

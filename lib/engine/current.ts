@@ -16,11 +16,10 @@ export function engine(): Engine {
 }
 
 function createEngine(): Engine {
-  const { DATABASE_URL, API_KEY_SECRET, NODE_ENV, PORT } = config();
+  const { DATABASE_URL, NODE_ENV, PORT } = config();
   if (!DATABASE_URL) return new VercelEngine();
   return new PostgresEngine({
     databaseUrl: DATABASE_URL,
-    secret: API_KEY_SECRET,
     selfOrigin: `http://127.0.0.1:${PORT}`,
     reloadHandlers: NODE_ENV === "development",
     onError: (error, runId) => log().error({ err: error, runId }, "durable engine"),

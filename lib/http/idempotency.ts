@@ -16,6 +16,7 @@ import { createHmac } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { config } from "../config.ts";
+import { openText, sealText } from "../seal-text.ts";
 import { type AppError, appError, type ErrorCode, isAppError } from "./app-error.ts";
 import { statusOf } from "./error-response.ts";
 import {
@@ -24,7 +25,6 @@ import {
   extendIdempotent,
   type StoredKey,
 } from "./idempotency-store.ts";
-import { openText, sealText } from "./seal-text.ts";
 
 /** How long after a process's death its key is free again. */
 const LEASE_SECONDS = 15;

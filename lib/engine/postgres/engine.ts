@@ -1,4 +1,3 @@
-import { hkdfSync } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { WorkflowRunNotFoundError } from "@workflow/errors";
 import { setWorld } from "workflow/runtime";
@@ -12,8 +11,6 @@ import { createWorld } from "./world.ts";
 
 export interface PostgresEngineOptions {
   readonly databaseUrl: string;
-  /** Derives the key that encrypts run state. */
-  readonly secret: string;
   /** Where this server itself listens, to have a route module loaded. */
   readonly selfOrigin: string;
   /** In development a route module may have changed since it was loaded. */
@@ -69,9 +66,7 @@ export class PostgresEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    const key = hkdfSync("sha256", this.#options.secret, "", "workflow run state", 32);
-    const encryptionKey = new Uint8Array(key);
-    setWorld(createWorld({ runs: this.#runs, queue: this.#queue, encryptionKey }));
+    setWorld(createWorld({ runs: this.#runs, queue: this.#queue }));
     const channels = {
       engine_chunks: (turnId: string) => this.#log.hear(turnId),
       engine_stops: (turnId: string) => this.#stop(turnId),

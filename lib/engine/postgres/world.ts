@@ -11,15 +11,13 @@ import type { RunStore } from "./run-store.ts";
 export interface WorldParts {
   readonly runs: RunStore;
   readonly queue: InProcessQueue;
-  /** 32 bytes for AES-GCM: run state is encrypted, since a turn's input may hold a credential. */
-  readonly encryptionKey: Uint8Array;
 }
 
 /**
  * The Workflow SDK's `World` on PostgreSQL, as far as this product uses it: runs and steps. Hooks,
  * sleeps and the SDK's own streams are not used, and say so.
  */
-export function createWorld({ runs, queue, encryptionKey }: WorldParts): World {
+export function createWorld({ runs, queue }: WorldParts): World {
   const unused = (what: string) => async (): Promise<never> => {
     throw new WorkflowRuntimeError(`${what} are not part of this engine`);
   };
@@ -28,7 +26,6 @@ export function createWorld({ runs, queue, encryptionKey }: WorldParts): World {
     getDeploymentId: queue.getDeploymentId,
     queue: queue.queue,
     createQueueHandler: queue.createQueueHandler,
-    getEncryptionKeyForRun: async () => encryptionKey,
     // The SDK's overloads vary the result with `resolveData`; this world always has the data.
     runs: { get: (id: string) => runs.run(id), list: unused("Run lists") } as World["runs"],
     events: {

@@ -1,6 +1,6 @@
 /** Texts that are stored encrypted (AES-256-GCM) and can be read only with the project's secret. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { config } from "../config.ts";
+import { config } from "./config.ts";
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
