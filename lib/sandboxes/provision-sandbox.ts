@@ -14,7 +14,7 @@ import { replaceSandboxState, selectSession } from "@/lib/sessions/store.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";
 
 /** Each try after the first means that another request changed the state in between. */
-const TRIES = 3;
+const TRIES = 10;
 
 const failed = appError("upstream_error", "Failed to provision sandbox");
 

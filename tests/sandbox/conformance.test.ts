@@ -189,8 +189,15 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
       const running = shell("echo started > started.txt; sleep 600", { signal: stop.signal });
       const reader = connect().open(state);
       await expect
-        .poll(() => reader.readFile("started.txt").catch(() => null), { timeout: 20_000 })
-        .not.toBeNull();
+        .poll(
+          () =>
+            reader.readFile("started.txt").then(
+              (bytes) => Buffer.from(bytes).toString(),
+              () => null,
+            ),
+          { timeout: 20_000 },
+        )
+        .toBe("started\n");
       stop.abort();
       expect(await running).toMatchObject({ exitCode: 137 });
       expect(await shell("cat started.txt")).toMatchObject({ exitCode: 0, stdout: "started\n" });

@@ -79,6 +79,7 @@ export class Ownership {
       // While this process waited for its lock, another may have been burying it.
       const [row] = await sql`select id from engine.instances where id = ${this.id}`;
       if (row) return;
+      await sql`select pg_advisory_unlock_all()`;
     }
   }
 

@@ -3,6 +3,7 @@
  * jailed child. Everything that matters is on disk, so a restart of the server loses nothing and
  * two servers may serve the same session.
  */
+import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { access, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,8 +20,9 @@ import { JailPool } from "./jail-pool.ts";
 import type { JailReply, JailRequest } from "./protocol.ts";
 
 const FILE_TIMEOUT_MS = 30_000;
-/** What the name of a folder begins with that is being deleted. */
+/** What the name of a folder begins with that is being made or deleted. */
 const GONE = ".gone-";
+const MAKE_ATTEMPTS = 10;
 /** A folder walk and the memory of the file system both grow with it. */
 const MAX_FILES = 20_000;
 
@@ -64,6 +66,22 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
       () => true,
       () => false,
     );
+
+  /** It appears as a whole: another request may be deleting it at this very moment. */
+  async function makeFolder(name: string): Promise<void> {
+    for (let attempt = 1; !(await exists(name)); attempt++) {
+      const fresh = join(rootDir, `${GONE}${randomUUID()}`);
+      await mkdir(join(fresh, "home"), { recursive: true });
+      await mkdir(join(fresh, "tmp"));
+      try {
+        return await rename(fresh, dirOf(name));
+      } catch (error) {
+        // Of two at once, one finds the other's in its place.
+        await remove(fresh);
+        if (attempt >= MAKE_ATTEMPTS) throw error;
+      }
+    }
+  }
 
   async function request(
     name: string,
@@ -112,9 +130,7 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     name: "local",
     async provision(sessionId) {
       const started = performance.now();
-      const dir = dirOf(sessionId);
-      await mkdir(join(dir, "home"), { recursive: true });
-      await mkdir(join(dir, "tmp"), { recursive: true });
+      await makeFolder(sessionId);
       // The first command finds its jail warm; with no room for that it starts its own.
       if (pool.hasRoom) {
         const nothing = { op: "run", command: ":", cwd: ".", env: {}, maxOutputChars: 0 } as const;
