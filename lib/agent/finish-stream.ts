@@ -28,7 +28,8 @@ export interface Ending {
  */
 export async function finishStream(log: TurnLog, ending: Ending): Promise<void> {
   await log.flushed();
-  const progress = readProgress(parseChunks(log.committed()));
+  const streamed = parseChunks(log.committed());
+  const progress = readProgress(streamed);
   const reason = ending.end === "cancelled" ? "Stopped" : (ending.error ?? "Not run");
   const closing = closeOpenParts(
     {
@@ -42,7 +43,7 @@ export async function finishStream(log: TurnLog, ending: Ending): Promise<void> 
   const missing = progress.started ? closing : [start, ...closing];
   log.append(missing.map((chunk) => JSON.stringify(chunk)));
   await log.flushed();
-  const parts = await assembleParts(parseChunks(log.committed()));
+  const parts = await assembleParts([...streamed, ...missing]);
   await finishTurn(
     ending.turnId,
     ending.end,
