@@ -127,7 +127,9 @@ language sql set search_path = '' as $$
     error = p_error,
     updated_at = at.now,
     finished_at = at.now,
-    duration_ms = round(extract(epoch from at.now - r.started_at) * 1000),
+    -- Between the two moments as they are shown: to the millisecond.
+    duration_ms = extract(epoch from
+      date_trunc('milliseconds', at.now) - date_trunc('milliseconds', r.started_at)) * 1000,
     attempts = jsonb_build_array(
       (r.attempts -> 0)
       || jsonb_build_object(
