@@ -17,10 +17,12 @@ export interface AccessField {
 
 export interface SuccessResponse {
   readonly description: string;
-  /** The JSON body; absent for streams and empty answers. */
+  /** The JSON body; absent for streams, bytes and empty answers. */
   readonly schema?: z.ZodType;
   /** A Server-Sent Events stream. */
   readonly stream?: true;
+  /** Bytes: the content types they may have. */
+  readonly bytes?: readonly string[];
 }
 
 export interface Contract {

@@ -126,15 +126,17 @@ function statusKey(code: number): StatusKey {
 
 function successes({ responses, idempotent }: Contract): ZodOpenApiResponsesObject {
   const described: ZodOpenApiResponsesObject = {};
-  for (const [code, { description, schema, stream }] of Object.entries(responses)) {
+  for (const [code, { description, schema, stream, bytes }] of Object.entries(responses)) {
     const content = {
       ...(schema ? json(schema) : {}),
       ...(stream ? { "text/event-stream": { schema: z.string() } } : {}),
+      // As OpenAPI 3.1 describes bytes: a media type without a schema.
+      ...Object.fromEntries((bytes ?? []).map((type) => [type, {}])),
     };
     described[statusKey(Number(code))] = {
       description,
       headers: idempotent ? idempotentHeaders : successHeaders,
-      ...(schema || stream ? { content } : {}),
+      ...(schema || stream || bytes ? { content } : {}),
     };
   }
   return described;

@@ -37,6 +37,39 @@ export class SandboxError extends Error {
 /** Most bytes that one `readFile` or `writeFile` moves; more is `too_large`. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
+/** Most entries that one `listFolder` answers. */
+export const MAX_LISTED_ENTRIES = 1_000;
+
+export interface FolderEntry {
+  readonly name: string;
+  /** A link is what it leads to inside the sandbox; one that leads nowhere is not listed. */
+  readonly type: "file" | "directory";
+  /** Bytes; 0 of a directory. */
+  readonly size: number;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly modifiedAt: string;
+}
+
+export interface FolderListing {
+  /** The folder's absolute path inside the sandbox. */
+  readonly path: string;
+  /** By name, in the order of its bytes as UTF-8. */
+  readonly entries: readonly FolderEntry[];
+  /** True when there are more than `MAX_LISTED_ENTRIES`. */
+  readonly truncated: boolean;
+}
+
+/**
+ * The files as somebody sees them who looks into the sandbox from outside. It never waits for a
+ * command that is running. Paths as in `Sandbox`.
+ */
+export interface SandboxFiles {
+  /** A missing folder is `not_found`, a file `refused`. @throws SandboxError */
+  listFolder(path: string): Promise<FolderListing>;
+  /** A missing file is `not_found`, a folder `refused`. @throws SandboxError */
+  readFile(path: string): Promise<Uint8Array>;
+}
+
 /** Paths are absolute inside the sandbox or relative to its home; none reaches outside it. */
 export interface Sandbox {
   /**
@@ -69,6 +102,8 @@ export interface SandboxProvider {
   provision(sessionId: string): Promise<SandboxState>;
   /** Opens a provisioned sandbox; cheap, no work until a method of it is called. */
   open(state: SandboxState): Sandbox;
+  /** Its files beside whatever runs in it; as cheap as `open`. */
+  look(state: SandboxState): SandboxFiles;
   /** `active`: would answer now or after a resume; `expired`: its files are gone. */
   status(state: SandboxState): Promise<"active" | "stopped" | "expired">;
   /** Stops it and deletes its files. Idempotent. */

@@ -51,3 +51,78 @@ export const stopSandboxContract = contract({
   responses: { 200: { description: "The session has no sandbox", schema: answer } },
   errors: ["not_found", "upstream_error"],
 });
+
+/** Inside the sandbox; what is there is read beside whatever runs, and never through a link out. */
+const path = z.string().min(1).max(4096);
+
+export const sandboxFile = z
+  .object({
+    name: z.string(),
+    path: z.string().meta({ description: "Absolute inside the sandbox; for `path` of a request" }),
+    type: z.enum(["file", "directory"]),
+    size: z.int().meta({ description: "Bytes; 0 of a directory" }),
+    modifiedAt: dateTime,
+  })
+  .meta({ id: "SandboxFile" });
+
+/**
+ * `GET /api/sandbox/files?sessionId=<uuid>[&path=<folder>]` answers
+ * `{status: "success", sessionId, path, entries: SandboxFile[], truncated}`: the folder's direct
+ * entries by name (byte order), hidden ones too. `path` of the request is absolute or relative to
+ * the sandbox's home, which it is by default; `path` of the answer is absolute, as is that of each
+ * entry, so the next request takes it as it is. `truncated` says that the folder has more than the
+ * 1,000 entries shown.
+ * Errors `{status: "error", error}`: 400 `Sandbox not initialized` (none, or its files are gone:
+ * `x-error-code: sandbox_missing`, POST /api/sandbox makes one), 400 `path is not a folder`,
+ * 404 `Session not found` and `Folder not found`, 502 `Failed to read sandbox files`.
+ */
+export const listSandboxFilesContract = contract({
+  ...shared,
+  path: "/api/sandbox/files",
+  method: "GET",
+  summary: "List a folder of a session's sandbox",
+  description:
+    "The first 1,000 entries by name; `path` is absolute or relative to the sandbox's home, its default.",
+  query: ofSession.extend({
+    path: path.optional().meta({ description: "A folder; the sandbox's home when left out" }),
+  }),
+  responses: {
+    200: {
+      description: "The folder's entries",
+      schema: z.object({
+        status: z.literal("success"),
+        sessionId: uuid,
+        path: z.string().meta({ description: "The folder's absolute path inside the sandbox" }),
+        entries: z.array(sandboxFile),
+        truncated: z.boolean().meta({ description: "True when the folder has more entries" }),
+      }),
+    },
+  },
+  errors: ["not_found", "sandbox_missing", "upstream_error"],
+});
+
+/**
+ * `GET /api/sandbox/files/content?sessionId=<uuid>&path=<file>` answers the file's bytes, at most
+ * 10 MiB: `text/plain; charset=utf-8` where they are UTF-8 text without NUL, else
+ * `application/octet-stream`; always as an attachment that no browser sniffs or runs.
+ * Errors `{status: "error", error}`: 400 `Sandbox not initialized`, `path is not a file` and
+ * `File is larger than 10485760 bytes`, 404 `Session not found` and `File not found`,
+ * 502 `Failed to read sandbox files`.
+ */
+export const readSandboxFileContract = contract({
+  ...shared,
+  path: "/api/sandbox/files/content",
+  method: "GET",
+  summary: "Read a file of a session's sandbox",
+  description: "At most 10 MiB, as an attachment that no browser runs.",
+  query: ofSession.extend({
+    path: path.meta({ description: "A file, absolute or relative to the sandbox's home" }),
+  }),
+  responses: {
+    200: {
+      description: "The file's bytes",
+      bytes: ["text/plain; charset=utf-8", "application/octet-stream"],
+    },
+  },
+  errors: ["not_found", "sandbox_missing", "upstream_error"],
+});

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Client, Person } from "../support/clients.ts";
+import { writeSandboxFile } from "../support/sessions.ts";
 import { insertRun, plainRun } from "../support/task-runs.ts";
 import { createTemplate } from "../support/templates.ts";
 
@@ -49,6 +50,12 @@ const aReadyChat = async (owner: Person): Promise<Ids> => {
   await owner.withKey.post("/api/sandbox", { sessionId: ids.sessionId });
   return ids;
 };
+const aSandboxFile = async (owner: Person): Promise<Ids> => {
+  const ids = await aSession(owner);
+  await owner.withKey.post("/api/sandbox", ids);
+  await writeSandboxFile(ids.sessionId ?? "", "notes.txt", "theirs");
+  return ids;
+};
 const aRun = async (owner: Person): Promise<Ids> => {
   const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
   return z.object({ runId: z.string() }).parse(answer.body);
@@ -92,4 +99,9 @@ export const rows: Readonly<Record<string, Row>> = {
   "POST /api/sandbox": { arrange: aSession, body: inBody },
   "GET /api/sandbox": { arrange: aSession, query: inQuery },
   "DELETE /api/sandbox": { arrange: aSession, query: inQuery },
+  "GET /api/sandbox/files": { arrange: aSandboxFile, query: inQuery },
+  "GET /api/sandbox/files/content": {
+    arrange: aSandboxFile,
+    query: (ids) => ({ ...inQuery(ids), path: "notes.txt" }),
+  },
 };

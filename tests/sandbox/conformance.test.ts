@@ -8,6 +8,7 @@ import { createLocalProvider } from "../../lib/sandbox/local/provider.ts";
 import {
   type CommandOptions,
   MAX_FILE_BYTES,
+  MAX_LISTED_ENTRIES,
   type Sandbox,
   SandboxError,
   type SandboxProvider,
@@ -289,6 +290,90 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
       });
       await shell("printf x >> most.bin");
       await expect(sandbox.readFile("most.bin")).rejects.toMatchObject({ code: "too_large" });
+    });
+  });
+
+  describe("looking into it", () => {
+    const look = () => provider.look(state);
+
+    test("lists the entries of a folder by name, with type, bytes and time", async () => {
+      await sandbox.writeFile("work/b.txt", "zwölf\n");
+      await sandbox.writeFile("work/a b/inner.txt", "inner");
+      await sandbox.writeFile("work/.hidden", "");
+      await sandbox.writeFile("work/Z.md", "z");
+      const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      const listing = await look().listFolder("work");
+      expect(listing).toEqual({
+        path: (await shell("cd work && pwd")).stdout.trim(),
+        entries: [
+          { name: ".hidden", type: "file", size: 0, modifiedAt: time },
+          { name: "Z.md", type: "file", size: 1, modifiedAt: time },
+          { name: "a b", type: "directory", size: 0, modifiedAt: time },
+          { name: "b.txt", type: "file", size: 7, modifiedAt: time },
+        ],
+        truncated: false,
+      });
+      expect(await look().listFolder(`${listing.path}/./a b/../`)).toEqual(listing);
+      expect((await look().listFolder(".")).entries).toMatchObject([{ name: "work" }]);
+    });
+
+    test("names may hold spaces, quotes, tabs, line ends and any letter", async () => {
+      const names = [`"q" 'x' $y`, "-rf", "a\nb", "tab\tf\t1\t2", "ü😀.txt"];
+      for (const name of names) await sandbox.writeFile(`odd/${name}`, name);
+      const { entries } = await look().listFolder("odd");
+      expect(entries.map(({ name }) => name)).toEqual(names);
+    });
+
+    test("an empty folder has no entries", async () => {
+      await shell("mkdir empty");
+      expect(await look().listFolder("empty")).toMatchObject({ entries: [], truncated: false });
+    });
+
+    test("a large folder is cut at the most entries, and says so", async () => {
+      await shell(`mkdir big && cd big && seq 10000 ${10_000 + MAX_LISTED_ENTRIES} | xargs touch`);
+      const { entries, truncated } = await look().listFolder("big");
+      expect([entries.length, entries[0]?.name, truncated]).toEqual([
+        MAX_LISTED_ENTRIES,
+        "10000",
+        true,
+      ]);
+      await shell("rm big/10000");
+      const whole = await look().listFolder("big");
+      expect([whole.entries.length, whole.truncated]).toEqual([MAX_LISTED_ENTRIES, false]);
+    });
+
+    test("a missing folder is not_found, a file is refused", async () => {
+      await sandbox.writeFile("a.txt", "a");
+      await expect(look().listFolder("missing")).rejects.toMatchObject({ code: "not_found" });
+      await expect(look().listFolder("a.txt")).rejects.toMatchObject({ code: "refused" });
+    });
+
+    test("reads files as the sandbox does", async () => {
+      await sandbox.writeFile("a.txt", "a");
+      expect(Buffer.from(await look().readFile("a.txt")).toString()).toBe("a");
+      await expect(look().readFile("missing")).rejects.toMatchObject({ code: "not_found" });
+      await expect(look().readFile(".")).rejects.toMatchObject({ code: "refused" });
+    });
+
+    test("does not wait for a command that is running", async () => {
+      const stop = new AbortController();
+      const running = shell("echo started > started.txt; sleep 600", {
+        signal: stop.signal,
+        timeoutMs: 600_000,
+      });
+      const started = async () => (await look().listFolder(".")).entries.map(({ name }) => name);
+      await expect.poll(started, { timeout: 20_000 }).toContain("started.txt");
+      await expect
+        .poll(async () => Buffer.from(await look().readFile("started.txt")).toString())
+        .toBe("started\n");
+      stop.abort();
+      expect(await running).toMatchObject({ exitCode: 137 });
+    });
+
+    test("what is gone cannot be looked into", async () => {
+      await provider.destroy(state);
+      await expect(look().listFolder(".")).rejects.toMatchObject({ code: "unavailable" });
+      await expect(look().readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
     });
   });
 });

@@ -26,7 +26,12 @@ import { pack } from "tar-stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { isPrivateAddress } from "../../lib/sandbox/local/guarded-fetch.ts";
 import { createLocalProvider } from "../../lib/sandbox/local/provider.ts";
-import type { CommandResult, Sandbox, SandboxProvider } from "../../lib/sandbox/sandbox.ts";
+import type {
+  CommandResult,
+  Sandbox,
+  SandboxProvider,
+  SandboxState,
+} from "../../lib/sandbox/sandbox.ts";
 
 const MIB = 1024 * 1024;
 const DISK_QUOTA = 24 * MIB;
@@ -36,6 +41,7 @@ let dir: string;
 let canary: string;
 let provider: SandboxProvider;
 let sessionId: string;
+let state: SandboxState;
 let sandbox: Sandbox;
 /** The service itself: what the sandbox may call, and what must go on answering. */
 let service: Server;
@@ -77,7 +83,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await writeFile(canary, SECRET);
   sessionId = randomUUID();
-  const state = await provider.provision(sessionId);
+  state = await provider.provision(sessionId);
   sandbox = provider.open(state);
   return () => provider.destroy(state);
 });
@@ -146,6 +152,22 @@ describe("files outside the sandbox", () => {
     await sandbox.writeFile("folder/new.txt", "broken").catch(() => undefined);
     await sandbox.writeFile("hard", "broken").catch(() => undefined);
     await untouched();
+  });
+
+  test("are not seen by whoever looks into it, through links or by any path", async () => {
+    await symlink(canary, join(home(), "soft"));
+    await symlink(dir, join(home(), "folder"));
+    await link(canary, join(home(), "hard"));
+    await sandbox.writeFile("own.txt", "own");
+    const files = provider.look(state);
+    const { entries } = await files.listFolder(".");
+    expect(entries.map(({ name }) => name)).not.toEqual(expect.arrayContaining(["soft", "folder"]));
+    for (const path of ["soft", "folder/canary.txt", ...ways()]) {
+      await expect(files.readFile(path)).rejects.toMatchObject({ name: "SandboxError" });
+    }
+    for (const path of ["folder", dir, `../../..${dir}`, "/proc/self/root"]) {
+      await expect(files.listFolder(path)).rejects.toMatchObject({ name: "SandboxError" });
+    }
   });
 
   test("are not reached by the names and links in an archive", async () => {

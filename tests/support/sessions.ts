@@ -1,5 +1,5 @@
-import { access } from "node:fs/promises";
-import { join } from "node:path";
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { type Chat, chat, type Session, session } from "../../lib/sessions/session.ts";
 import type { Client } from "./clients.ts";
@@ -14,6 +14,17 @@ export async function createSession(
   const answer = await caller.post("/api/sessions", body);
   if (answer.status !== 201) throw new Error(`POST /api/sessions: ${answer.status} ${answer.text}`);
   return created.parse(answer.body);
+}
+
+/** A file in the local sandbox of a session, as a command would leave it. */
+export async function writeSandboxFile(
+  sessionId: string,
+  path: string,
+  content: string | Uint8Array,
+): Promise<void> {
+  const file = join(setting("DATA_DIR"), "sandboxes", sessionId, "home", path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, content);
 }
 
 /** Whether the local sandbox of a session has files on disk. */

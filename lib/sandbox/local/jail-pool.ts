@@ -1,12 +1,14 @@
 /**
  * Which sessions have a running jail. One jail a session, so its commands run one after another on
- * one file tree; sessions never wait for each other while there is room, and when there is none,
- * idle jails make it. Every request ends at its own deadline, so every wait ends.
+ * one file tree, and a second one for whoever looks at the files meanwhile; sessions never wait for
+ * each other while there is room, and when there is none, idle jails make it. Every request ends at
+ * its own deadline, so every wait ends.
  */
 import { Jail, type Outcome } from "./jail.ts";
 import type { JailRequest, JailSettings } from "./protocol.ts";
 
 interface Lane {
+  readonly sessionId: string;
   /** Settles when the last request in line is done. */
   tail: Promise<unknown>;
   waiting: number;
@@ -46,21 +48,43 @@ export class JailPool {
     timeoutMs: number,
     signal?: AbortSignal,
   ): Promise<Outcome> {
-    const lane = this.#lanes.get(sessionId) ?? { tail: Promise.resolve(), waiting: 0 };
-    this.#lanes.set(sessionId, lane);
+    return this.#enter(sessionId, sessionId, request, timeoutMs, signal);
+  }
+
+  /** As `request`, of what only reads: beside the session's commands when there are any. */
+  look(
+    sessionId: string,
+    request: JailRequest,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<Outcome> {
+    const busy = (this.#lanes.get(sessionId)?.waiting ?? 0) > 0;
+    const key = busy ? besides(sessionId) : sessionId;
+    return this.#enter(key, sessionId, request, timeoutMs, signal);
+  }
+
+  #enter(
+    key: string,
+    sessionId: string,
+    request: JailRequest,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Outcome> {
+    const lane = this.#lanes.get(key) ?? { sessionId, tail: Promise.resolve(), waiting: 0 };
+    this.#lanes.set(key, lane);
     lane.waiting += 1;
     clearTimeout(lane.idle);
     const mine = lane.tail.then(async (): Promise<Outcome> => {
       if (signal?.aborted) return aborted;
       if (lane.jail?.worn) lane.jail.kill("aborted");
-      if (!lane.jail?.alive) lane.jail = await this.#start(sessionId, lane);
+      if (!lane.jail?.alive) lane.jail = await this.#start(key, lane);
       return lane.jail.request(request, timeoutMs, signal);
     });
     lane.tail = mine
       .catch(() => undefined)
       .then(() => {
         lane.waiting -= 1;
-        if (lane.waiting === 0) this.#rest(sessionId, lane);
+        if (lane.waiting === 0) this.#rest(key, lane);
       });
     // A caller that gives up is answered at once, also while it waits in line.
     return new Promise((resolve, reject) => {
@@ -70,9 +94,10 @@ export class JailPool {
     });
   }
 
-  /** Ends the session's jail and the command in it, if any. */
+  /** Ends the session's jails and the command in them, if any. */
   stop(sessionId: string): void {
     this.#lanes.get(sessionId)?.jail?.kill("aborted");
+    this.#lanes.get(besides(sessionId))?.jail?.kill("aborted");
   }
 
   /** True when a session could start a jail without waiting or pushing another out. */
@@ -80,15 +105,15 @@ export class JailPool {
     return this.#running < this.#limits.maxJails;
   }
 
-  async #start(sessionId: string, lane: Lane): Promise<Jail> {
+  async #start(key: string, lane: Lane): Promise<Jail> {
     while (!this.hasRoom) {
       const gone = new Promise<void>((resolve) => this.#queue.push(resolve));
       this.#evict();
       await gone;
     }
-    const jail = new Jail(this.#settingsOf(sessionId), () => {
+    const jail = new Jail(this.#settingsOf(lane.sessionId), () => {
       if (lane.jail === jail) lane.jail = undefined;
-      if (lane.waiting === 0 && this.#lanes.get(sessionId) === lane) this.#lanes.delete(sessionId);
+      if (lane.waiting === 0 && this.#lanes.get(key) === lane) this.#lanes.delete(key);
       this.#running -= 1;
       this.#queue.shift()?.();
     });
@@ -96,11 +121,11 @@ export class JailPool {
     return jail;
   }
 
-  #rest(sessionId: string, lane: Lane): void {
-    this.#lanes.delete(sessionId);
+  #rest(key: string, lane: Lane): void {
+    this.#lanes.delete(key);
     if (!lane.jail) return;
     // The map keeps the order of insertion: the lane that has been idle longest comes first.
-    this.#lanes.set(sessionId, lane);
+    this.#lanes.set(key, lane);
     if (this.#queue.length > 0) this.#evict();
     else lane.idle = setTimeout(() => lane.jail?.kill("aborted"), this.#limits.idleMs).unref();
   }
@@ -115,3 +140,6 @@ export class JailPool {
     }
   }
 }
+
+/** The lane of those who look: no session's id has a space. */
+const besides = (sessionId: string): string => `${sessionId} beside`;

@@ -25,6 +25,7 @@ export type JailRequest =
       readonly env: Readonly<Record<string, string>>;
       readonly maxOutputChars: number;
     }
+  | { readonly op: "list"; readonly path: string; readonly most: number }
   | { readonly op: "read"; readonly path: string }
   | { readonly op: "write"; readonly path: string; readonly content: Uint8Array };
 
@@ -35,6 +36,19 @@ export const jailReply = z.discriminatedUnion("op", [
     exitCode: z.number().int(),
     stdout: z.string(),
     stderr: z.string(),
+    truncated: z.boolean(),
+  }),
+  z.object({
+    op: z.literal("list"),
+    path: z.string(),
+    entries: z.array(
+      z.object({
+        name: z.string(),
+        type: z.enum(["file", "directory"]),
+        size: z.number().int(),
+        modifiedAt: z.iso.datetime(),
+      }),
+    ),
     truncated: z.boolean(),
   }),
   z.object({ op: z.literal("read"), content: z.instanceof(Uint8Array) }),

@@ -10,8 +10,10 @@ import { join } from "node:path";
 import {
   type CommandResult,
   MAX_FILE_BYTES,
+  MAX_LISTED_ENTRIES,
   type Sandbox,
   SandboxError,
+  type SandboxFiles,
   type SandboxProvider,
   type SandboxState,
 } from "../sandbox.ts";
@@ -87,21 +89,24 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     name: string,
     message: JailRequest,
     timeoutMs: number,
-    signal?: AbortSignal,
+    { signal, beside = false }: { signal?: AbortSignal | undefined; beside?: boolean } = {},
   ): Promise<Outcome> {
     if (!(await exists(name))) throw new SandboxError("unavailable", "The sandbox is gone");
-    const outcome = await pool.request(name, message, timeoutMs, signal);
+    const outcome = beside
+      ? await pool.look(name, message, timeoutMs, signal)
+      : await pool.request(name, message, timeoutMs, signal);
     if (outcome.op === "ended" && outcome.why === "unready") {
       throw new SandboxError("unavailable", "The sandbox did not start");
     }
     return outcome;
   }
 
-  async function fileRequest<Op extends "read" | "write">(
+  async function fileRequest<Op extends "list" | "read" | "write">(
     name: string,
     message: JailRequest & { op: Op },
+    options?: { readonly signal: AbortSignal; readonly beside: true },
   ): Promise<JailReply & { op: Op }> {
-    const outcome = await request(name, message, FILE_TIMEOUT_MS);
+    const outcome = await request(name, message, FILE_TIMEOUT_MS, options);
     if (outcome.op === message.op) return outcome as JailReply & { op: Op };
     if (outcome.op === "error") throw new SandboxError(outcome.code, outcome.message);
     throw new SandboxError("unavailable", "The sandbox did not answer");
@@ -111,7 +116,7 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     return {
       async run(command, { cwd, env = {}, timeoutMs, maxOutputChars, signal }) {
         const message = { op: "run", command, cwd, env, maxOutputChars } as const;
-        return resultOf(await request(name, message, timeoutMs, signal), timeoutMs);
+        return resultOf(await request(name, message, timeoutMs, { signal }), timeoutMs);
       },
       async readFile(path) {
         return (await fileRequest(name, { op: "read", path })).content;
@@ -122,6 +127,21 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
           throw new SandboxError("too_large", `File is larger than ${MAX_FILE_BYTES} bytes`);
         }
         await fileRequest(name, { op: "write", path, content: bytes });
+      },
+    };
+  }
+
+  function look({ name }: SandboxState): SandboxFiles {
+    // A look ends in time also where it waits for room among the jails.
+    const beside = () => ({ signal: AbortSignal.timeout(FILE_TIMEOUT_MS), beside: true }) as const;
+    return {
+      async listFolder(path) {
+        const message = { op: "list", path, most: MAX_LISTED_ENTRIES } as const;
+        const { op: _, ...listing } = await fileRequest(name, message, beside());
+        return listing;
+      },
+      async readFile(path) {
+        return (await fileRequest(name, { op: "read", path }, beside())).content;
       },
     };
   }
@@ -145,6 +165,7 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
       };
     },
     open,
+    look,
     async status({ name }) {
       return (await exists(name)) ? "active" : "expired";
     },

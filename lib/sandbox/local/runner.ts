@@ -4,7 +4,7 @@
  * Runs as plain TypeScript under Node, outside any bundle.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import {
   Bash,
   type CommandName,
@@ -92,6 +92,28 @@ function finished(exitCode: number, stdout: string, stderr: string, most: number
   };
 }
 
+async function list(path: string, most: number): Promise<JailReply> {
+  const folder = fs.resolvePath(HOME, path);
+  if (!(await fs.stat(folder)).isDirectory) throw new Error(`Not a folder: '${folder}'`);
+  const names = (await fs.readdir(folder)).sort((one, other) =>
+    Buffer.compare(Buffer.from(one), Buffer.from(other)),
+  );
+  const entries: (JailReply & { op: "list" })["entries"] = [];
+  for (const name of names) {
+    // What vanishes meanwhile is not there, and a link of this file system leads nowhere.
+    const stat = await fs.lstat(posix.join(folder, name)).catch(() => undefined);
+    if (!stat?.isFile && !stat?.isDirectory) continue;
+    if (entries.length === most) return { op: "list", path: folder, entries, truncated: true };
+    entries.push({
+      name,
+      type: stat.isDirectory ? "directory" : "file",
+      size: stat.isDirectory ? 0 : stat.size,
+      modifiedAt: stat.mtime.toISOString(),
+    });
+  }
+  return { op: "list", path: folder, entries, truncated: false };
+}
+
 async function read(path: string): Promise<JailReply> {
   const file = fs.resolvePath(HOME, path);
   const stat = await fs.stat(file);
@@ -112,6 +134,7 @@ async function write(path: string, content: Uint8Array): Promise<JailReply> {
 async function answer(request: JailRequest): Promise<JailReply> {
   try {
     if (request.op === "run") return await run(request);
+    if (request.op === "list") return await list(request.path, request.most);
     if (request.op === "read") return await read(request.path);
     return await write(request.path, request.content);
   } catch (error) {

@@ -4,9 +4,12 @@ import { cutOutput } from "../cut-output.ts";
 import {
   type CommandOptions,
   type CommandResult,
+  type FolderEntry,
   MAX_FILE_BYTES,
+  MAX_LISTED_ENTRIES,
   type Sandbox,
   SandboxError,
+  type SandboxFiles,
 } from "../sandbox.ts";
 import { isStreamLost, type Machine, statusOf } from "./sdk.ts";
 
@@ -14,17 +17,33 @@ const HOME = "/vercel/sandbox";
 const FILE_TIMEOUT_MS = 60_000;
 /** How much longer than the command's own deadline the machine's controller waits. */
 const CONTROLLER_GRACE_MS = 5_000;
+const LIST_MISSING = 44;
+const LIST_REFUSED = 45;
 
 /**
- * Runs $1 in $3 and passes on the first $2 bytes of stdout and of stderr each; the rest is dropped
- * inside the machine, so a flood costs neither its network nor this server's memory.
+ * Runs $1 in $3, with what follows as its arguments, and passes on the first $2 bytes of stdout and
+ * of stderr each; the rest is dropped inside the machine, so a flood costs neither its network nor
+ * this server's memory.
  */
 const RUN_BOUNDED = `cd -- "$3" || exit 1
 set -o pipefail
 first() { head -c "$1"; cat >/dev/null; }
-{ bash -c "$1" 2>&1 >&3 3>&- | first "$2" >&2 3>&-; } 3>&1 | first "$2"`;
+{ bash -c "$1" bash "\${@:4}" 2>&1 >&3 3>&- | first "$2" >&2 3>&-; } 3>&1 | first "$2"`;
 
-export function openMachine(connect: () => Promise<Machine>): Sandbox {
+/**
+ * The first $2 entries of the folder $1: name, type, size and time, between tabs and ended by NUL,
+ * because a name may hold anything else. The exit codes of a path that is no folder are its own.
+ */
+const LIST_FOLDER = `export LC_ALL=C
+[ -e "$1" ] || exit ${LIST_MISSING}
+[ -d "$1" ] && [ -r "$1" ] && [ -x "$1" ] || exit ${LIST_REFUSED}
+find -L "$1/" -mindepth 1 -maxdepth 1 \\( -type f -o -type d \\) -printf '%f\\t%y\\t%s\\t%T@\\0' |
+  sort -z | head -z -n "$2"`;
+
+/** More than a full listing of the longest names has. */
+const MAX_LISTING_CHARS = 1_000_000;
+
+export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxFiles {
   let connection: Promise<Machine> | undefined;
   /** Connects once; a failed attempt is made again by the next call. */
   function connected(): Promise<Machine> {
@@ -35,7 +54,11 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox {
     return connection;
   }
 
-  async function run(command: string, options: CommandOptions): Promise<CommandResult> {
+  async function run(
+    command: string,
+    options: CommandOptions,
+    args: readonly string[] = [],
+  ): Promise<CommandResult> {
     const { timeoutMs, maxOutputChars, signal } = options;
     if (signal?.aborted) return stopped();
     const machine = await connected();
@@ -49,7 +72,7 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox {
         cmd: "timeout",
         args: [
           ...["--signal=KILL", "--kill-after=1", String(timeoutMs / 1000)],
-          ...["bash", "-c", RUN_BOUNDED, "bash", command, String(bytes), cwd],
+          ...["bash", "-c", RUN_BOUNDED, "bash", command, String(bytes), cwd, ...args],
         ],
         env: { ...options.env },
         timeoutMs: timeoutMs + CONTROLLER_GRACE_MS,
@@ -85,7 +108,24 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox {
   }
 
   return {
-    run,
+    run: (command, options) => run(command, options),
+    async listFolder(path) {
+      const folder = posix.resolve(HOME, path);
+      const options = { timeoutMs: FILE_TIMEOUT_MS, maxOutputChars: MAX_LISTING_CHARS };
+      const args = [folder, String(MAX_LISTED_ENTRIES + 1)];
+      const { exitCode, stdout, truncated } = await run(LIST_FOLDER, options, args);
+      if (exitCode === LIST_MISSING) throw new SandboxError("not_found", `No such file: ${folder}`);
+      if (exitCode === LIST_REFUSED) throw new SandboxError("refused", `No folder: ${folder}`);
+      if (exitCode !== 0 || truncated) {
+        throw new SandboxError("unavailable", `The folder was not listed (exit code ${exitCode})`);
+      }
+      const entries = stdout.split("\0").slice(0, -1).map(readEntry);
+      return {
+        path: folder,
+        entries: entries.slice(0, MAX_LISTED_ENTRIES),
+        truncated: entries.length > MAX_LISTED_ENTRIES,
+      };
+    },
     async readFile(path) {
       const machine = await connected();
       const file = posix.resolve(HOME, path);
@@ -116,6 +156,18 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox {
         throw refusal(error);
       }
     },
+  };
+}
+
+/** One line of `LIST_FOLDER`. */
+function readEntry(line: string): FolderEntry {
+  const fields = line.split("\t");
+  const [type, size, seconds] = fields.slice(-3);
+  return {
+    name: fields.slice(0, -3).join("\t"),
+    type: type === "d" ? "directory" : "file",
+    size: type === "d" ? 0 : Number(size),
+    modifiedAt: new Date(Number(seconds) * 1000).toISOString(),
   };
 }
 

@@ -2,7 +2,7 @@
  * The sandbox on Vercel: one named, persistent machine for each session. It is saved and stopped
  * when it is not used, and resumes with its files at the next call.
  */
-import { SandboxError, type SandboxProvider } from "../sandbox.ts";
+import { SandboxError, type SandboxProvider, type SandboxState } from "../sandbox.ts";
 import { openMachine } from "./machine.ts";
 import { type NetworkPolicy, statusOf, vercelSdk } from "./sdk.ts";
 
@@ -41,6 +41,8 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
     return Machine.get({ ...access, name, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
   };
 
+  const open = ({ name }: SandboxState) => openMachine(() => get(name).catch(unavailable));
+
   return {
     name: "vercel",
     async provision(sessionId) {
@@ -68,7 +70,9 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
         readyMs: Math.round(performance.now() - started),
       };
     },
-    open: ({ name }) => openMachine(() => get(name).catch(unavailable)),
+    open,
+    // Its commands run side by side.
+    look: open,
     async status({ name }) {
       const machine = await get(name).catch((error) =>
         isMissing(error) ? undefined : unavailable(error),
