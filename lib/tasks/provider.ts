@@ -1,6 +1,7 @@
-/** Whose task runs this server shows: Trigger.dev's when it is configured, else its own. */
+/** Whose task runs this server shows: its own, and Trigger.dev's when that is configured. */
 import { config } from "../config.ts";
 import { createEmbeddedRunner } from "./embedded/provider.ts";
+import { joinRunners } from "./join-runners.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import { createTriggerRunner } from "./trigger/provider.ts";
 
@@ -13,5 +14,6 @@ export function taskRunner(): TaskRunner {
 
 function createRunner(): TaskRunner {
   const { TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: apiUrl } = config();
-  return secretKey ? createTriggerRunner({ secretKey, apiUrl }) : createEmbeddedRunner();
+  const own = createEmbeddedRunner();
+  return secretKey ? joinRunners(createTriggerRunner({ secretKey, apiUrl }), own) : own;
 }

@@ -226,7 +226,8 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
     fake.feedBroken("null", null);
     fake.feedBroken("nameless", { tags, status: "QUEUED" });
     fake.feedBroken("foreign", plainRun(randomUUID()));
-    fake.feedBroken("odd field", { ...withoutEnv, id: newRunId(), env: 7, durationMs: "long" });
+    const oddFields = { createdAt: "2027-01-01T00:00:00Z", env: 7, durationMs: "long" };
+    fake.feedBroken("odd field", { ...withoutEnv, id: newRunId(), ...oddFields });
     const runs = runsIn(await caller.get(path));
     expect(runs.map(({ id, status }) => ({ id, status }))).toEqual([
       { id: expect.not.stringMatching(good.id), status: good.status },
