@@ -1,8 +1,8 @@
 /**
- * Trigger.dev's management API over plain HTTP, and not through `@trigger.dev/sdk`: the SDK ignores
- * its `signal`, so a silent server would hold a request and its socket for ever; it refuses a whole
- * page for one run of a status that it does not know; and it strips what it does not know, the
- * attempts among them. Three GETs need none of it.
+ * Trigger.dev's management API over plain HTTP. `@trigger.dev/sdk` (4.8) has no way to cancel its
+ * calls, so a silent server would hold a socket for minutes after our deadline, and it strips from
+ * every run what its own schema lacks, the specified `attempts` among it. It also refuses a whole
+ * page for one run of a status that it does not know, and three GETs need none of the rest of it.
  */
 import type { Logger } from "pino";
 import { type AppError, appError } from "../../http/app-error.ts";
