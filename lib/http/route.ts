@@ -13,6 +13,7 @@ import { type RateVerdict, resolveCaller } from "../auth/resolve-caller.ts";
 import { IdentityProviderUnavailable } from "../auth/verify-bearer.ts";
 import { config } from "../config.ts";
 import { isDatabaseUnavailable } from "../db/unavailable.ts";
+import { isWellFormedKey } from "../keys/key-format.ts";
 import { log } from "../log.ts";
 import { type AppError, appError, isAppError } from "./app-error.ts";
 import type { AccessField, Contract } from "./contract.ts";
@@ -136,6 +137,10 @@ function pipeline<C extends Contract>(
             contract.auth === "optional" && config().ANONYMOUS_LOOKUPS,
           );
     if (isAppError(credential)) return credential;
+    if (contract.auth === "none" && contract.runKey === false) {
+      const refused = await refuseRunKey(request.headers);
+      if (refused) return refused;
+    }
 
     const query = needsUrl ? Object.fromEntries(new URL(request.url).searchParams) : undefined;
     // Read early where it names accounts, so that one round trip authenticates and checks access;
@@ -162,7 +167,7 @@ function pipeline<C extends Contract>(
       ({ caller, denied, rate: trace.rate } = resolved);
       trace.accountId = caller.accountId;
       if (contract.runKey === false && isRunKey(caller)) {
-        return appError("forbidden", "This key cannot be used here");
+        return wrongKey;
       }
     } else if (contract.auth === "optional") {
       trace.rate = await limitAnonymous(addressOf(request.headers));
@@ -202,6 +207,21 @@ function pipeline<C extends Contract>(
 
 const isRunKey = ({ credential }: Caller): boolean =>
   credential.kind === "key" && credential.scope === "run";
+const wrongKey = appError("forbidden", "This key cannot be used here");
+
+/**
+ * Where no credential is needed one can still be refused: what runs in a sandbox calls with the
+ * run's key, and must not get itself a key that outlives the run. Any other key counts as none.
+ */
+async function refuseRunKey(headers: Headers): Promise<AppError | null> {
+  const raw = headers.get("x-api-key");
+  if (raw === null || !isWellFormedKey(raw)) return null;
+  const named = { account: null, organization: null, artist: null };
+  const resolved = await resolveCaller({ kind: "key", raw }, named, addressOf(headers));
+  if (isAppError(resolved)) return null;
+  if ("limited" in resolved) return tooManyRequests(resolved.limited);
+  return isRunKey(resolved.caller) ? wrongKey : null;
+}
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

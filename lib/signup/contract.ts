@@ -5,7 +5,13 @@ import { uuid } from "../http/fields.ts";
 
 const email = z.email().max(254).toLowerCase();
 
-const shared = { method: "POST", tag: "Sign-up", family: "error", auth: "none" } as const;
+const shared = {
+  method: "POST",
+  tag: "Sign-up",
+  family: "error",
+  auth: "none",
+  runKey: false,
+} as const;
 
 export const signupContract = contract({
   ...shared,

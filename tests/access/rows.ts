@@ -1,18 +1,22 @@
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { Client, Person } from "../support/clients.ts";
+import { type Client, client, type Person } from "../support/clients.ts";
+import { authorize, connectionsIn } from "../support/connections.ts";
+import { codeSentTo } from "../support/mailbox.ts";
 import { writeSandboxFile } from "../support/sessions.ts";
+import { sql } from "../support/stack.ts";
 import { insertRun, plainRun } from "../support/task-runs.ts";
-import { createTemplate } from "../support/templates.ts";
+import { createTemplate, validTemplate } from "../support/templates.ts";
 
 /** Ids of the owner's things, under the names that path, query and body use. */
 export type Ids = Readonly<Record<string, string>>;
 
 export interface Row {
-  /** Makes the owner's thing and gives its ids. Another account may never reach it. */
+  /** Makes a new thing of the owner and gives its ids; `{}` where the request names none. */
   readonly arrange: (owner: Person) => Promise<Ids>;
   readonly query?: (ids: Ids) => Record<string, string>;
   /** A body that the owner's own request succeeds with. */
-  readonly body?: (ids: Ids) => unknown;
+  readonly body?: (ids: Ids) => Record<string, unknown>;
 }
 
 const idIn = async (
@@ -60,13 +64,56 @@ const aRun = async (owner: Person): Promise<Ids> => {
   const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
   return z.object({ runId: z.string() }).parse(answer.body);
 };
+const aPublicTemplate = async (owner: Person): Promise<Ids> => ({
+  id: (await createTemplate(owner.withKey)).id,
+});
+const aConnection = async (owner: Person): Promise<Ids> => {
+  await authorize(owner.withKey, { connector: "gmail" });
+  const [newest] = connectionsIn(await owner.withKey.get("/api/connectors"));
+  return { id: z.string().parse(newest?.id) };
+};
+const anAddress = async (): Promise<Ids> => ({ email: `${randomUUID()}@example.com` });
+const aCode = async (): Promise<Ids> => {
+  const { email = "" } = await anAddress();
+  await client().post("/api/agents/signup", { email });
+  return { email, code: await codeSentTo(email) };
+};
+const anArtist = async (): Promise<Ids> => {
+  const [artist] = await sql`select id, name from catalog_artists order by popularity desc limit 1`;
+  return { id: String(artist?.id), name: String(artist?.name) };
+};
+const nothing = async (): Promise<Ids> => ({});
+
 const inBody = ({ sessionId }: Ids) => ({ sessionId });
 const inQuery = ({ sessionId = "" }: Ids) => ({ sessionId });
 
-/** One row for each endpoint that takes the id of something an account owns. */
+/**
+ * How each line of the table (table.ts) is asked: one row for each endpoint, and one more, with a
+ * word in parentheses, for another thing that it may be asked for.
+ */
 export const rows: Readonly<Record<string, Row>> = {
+  "POST /api/agents/signup": { arrange: anAddress, body: ({ email }) => ({ email }) },
+  "POST /api/agents/verify": { arrange: aCode, body: ({ email, code }) => ({ email, code }) },
+  "GET /api/health": { arrange: nothing },
+  "GET /api/health/ready": { arrange: nothing },
+  "GET /api/openapi.json": { arrange: nothing },
+  "GET /api/catalog/search": {
+    arrange: anArtist,
+    query: ({ name = "" }) => ({ q: name, type: "artist" }),
+  },
+  "GET /api/catalog/artist/albums": { arrange: anArtist, query: ({ id = "" }) => ({ id }) },
+  "GET /api/catalog/open": {
+    arrange: anArtist,
+    query: ({ id = "" }) => ({ type: "artist", id }),
+  },
+  "GET /api/research/tracks": { arrange: anArtist, query: ({ id = "" }) => ({ id }) },
+  "GET /api/models": { arrange: nothing },
+  "POST /api/keys": { arrange: nothing, body: () => ({ key_name: "mine" }) },
+  "GET /api/keys": { arrange: aKey },
   "DELETE /api/keys/{id}": { arrange: aKey },
   "POST /api/keys/{id}/rotate": { arrange: aKey, body: () => ({}) },
+  "POST /api/sessions": { arrange: nothing, body: () => ({}) },
+  "GET /api/sessions": { arrange: aSession },
   "GET /api/sessions/{sessionId}": { arrange: aSession },
   "PATCH /api/sessions/{sessionId}": { arrange: aSession, body: () => ({ title: "mine now" }) },
   "DELETE /api/sessions/{sessionId}": { arrange: aSession },
@@ -78,6 +125,8 @@ export const rows: Readonly<Record<string, Row>> = {
     body: () => ({ title: "mine now" }),
   },
   "DELETE /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },
+  "POST /api/agents/templates": { arrange: nothing, body: () => validTemplate },
+  "GET /api/agents/templates": { arrange: aTemplate, query: () => ({ limit: "100" }) },
   "GET /api/agents/templates/{id}": { arrange: aTemplate },
   "PATCH /api/agents/templates/{id}": {
     arrange: aTemplate,
@@ -88,13 +137,27 @@ export const rows: Readonly<Record<string, Row>> = {
     arrange: aTemplate,
     body: () => ({ is_favourite: true }),
   },
+  "GET /api/agents/templates/{id} (public)": { arrange: aPublicTemplate },
+  "PATCH /api/agents/templates/{id} (public)": {
+    arrange: aPublicTemplate,
+    body: () => ({ title: "mine now" }),
+  },
+  "DELETE /api/agents/templates/{id} (public)": { arrange: aPublicTemplate },
+  "PUT /api/agents/templates/{id}/favorite (public)": {
+    arrange: aPublicTemplate,
+    body: () => ({ is_favourite: true }),
+  },
   "GET /api/tasks/runs": { arrange: aTaskRun, query: ({ runId = "" }) => ({ runId }) },
+  "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
+  "POST /api/connectors": { arrange: nothing, body: () => ({ connector: "gmail" }) },
+  "GET /api/connectors": { arrange: aConnection },
   "POST /api/chat": {
     arrange: aReadyChat,
     body: (ids) => ({ ...ids, messages: [{ id: "m1", content: "hello" }] }),
   },
   "GET /api/chat/{chatId}/stream": { arrange: aChat },
   "POST /api/chat/{chatId}/stop": { arrange: aChat },
+  "POST /api/chat/runs": { arrange: nothing, body: () => ({ prompt: "hello" }) },
   "GET /api/chat/runs/{runId}": { arrange: aRun },
   "POST /api/sandbox": { arrange: aSession, body: inBody },
   "GET /api/sandbox": { arrange: aSession, query: inQuery },
