@@ -34,6 +34,8 @@ const schema = z.object({
   EMBEDDED_SUPABASE: flag(false),
   SUPABASE_URL: z.url(),
   SUPABASE_SECRET_KEY: z.string().min(1),
+  /** Supabase's public key, by which the console signs people in; without it, it does not. */
+  SUPABASE_PUBLISHABLE_KEY: z.string().min(1).optional(),
   /** The durable engine's PostgreSQL. On Vercel it may be left out: the platform runs the turns. */
   DATABASE_URL: z.string().min(1).optional(),
   /** Set by the platform on Vercel. */

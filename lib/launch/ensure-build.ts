@@ -10,6 +10,7 @@ const sources = [
   "lib",
   "public",
   "next.config.ts",
+  "postcss.config.mjs",
   "proxy.ts",
   "instrumentation.ts",
   "package-lock.json",

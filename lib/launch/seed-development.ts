@@ -3,9 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { z } from "zod";
+import { DEVELOPER_EMAIL, developerPassword } from "../auth/developer-account.ts";
 import { formatKey, hashKey, PREFIX_LENGTH } from "../keys/key-format.ts";
-
-const email = "developer@example.com";
 
 /**
  * Makes sure that the development account and its API key are there.
@@ -22,13 +21,38 @@ export async function seedAccount(env: Readonly<Record<string, string>>): Promis
   try {
     await sql`
       insert into public.api_keys (account_id, name, hash, prefix)
-      select public.account_of_email(${email}), 'Development',
+      select public.account_of_email(${DEVELOPER_EMAIL}), 'Development',
              ${hashKey(key, secret)}, ${key.slice(0, PREFIX_LENGTH)}
       on conflict (hash) do update set revoked_at = null, expires_at = null`;
   } finally {
     await sql.end();
   }
   return key;
+}
+
+/**
+ * Makes sure that the development account can be signed in to the console by one click: a person of
+ * the embedded auth whose address needs no proof, because nobody else can make one there.
+ */
+export async function seedDeveloperSignIn(env: Readonly<Record<string, string>>): Promise<void> {
+  const person = { email: DEVELOPER_EMAIL, password: developerPassword(env.API_KEY_SECRET ?? "") };
+  const ask = (path: string) =>
+    fetch(`${env.SUPABASE_URL}/auth/v1/${path}`, {
+      method: "POST",
+      headers: { apikey: env.SUPABASE_PUBLISHABLE_KEY ?? "", "content-type": "application/json" },
+      body: JSON.stringify(person),
+      signal: AbortSignal.timeout(30_000),
+    });
+  if ((await ask("token?grant_type=password")).ok) return;
+  const sql = postgres(env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
+  try {
+    // Someone who came by a code has another password or none.
+    await sql`delete from auth.users where email = ${DEVELOPER_EMAIL}`;
+    await ask("signup");
+    await sql`update auth.users set email_confirmed_at = now() where email = ${DEVELOPER_EMAIL}`;
+  } finally {
+    await sql.end();
+  }
 }
 
 const placeSchema = z.object({ sessionId: z.string(), chatId: z.string() });

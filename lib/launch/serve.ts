@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { ensureBuild } from "./ensure-build.ts";
 import { type RunningNext, runNext } from "./run-next.ts";
-import { type Place, seedAccount, seedPlace } from "./seed-development.ts";
+import { type Place, seedAccount, seedDeveloperSignIn, seedPlace } from "./seed-development.ts";
 import { type Parts, projectRoot, startParts } from "./start-parts.ts";
 
 /**
@@ -23,6 +23,7 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
     const publicUrl = process.env.PUBLIC_URL || url;
     parts = await startParts({ dataDir, publicUrl, given: process.env });
     const key = parts.embedded ? await seedAccount(parts.env) : undefined;
+    if (parts.embedded && mode === "dev") await seedDeveloperSignIn(parts.env);
     const starting = runNext({
       mode,
       port,

@@ -1,0 +1,45 @@
+"use client";
+import { X } from "lucide-react";
+import { usePathname } from "next/navigation";
+import { Dialog } from "radix-ui";
+import { useEffect, useRef } from "react";
+import { Account } from "./account.tsx";
+import { Brand } from "./brand.tsx";
+import { Navigation } from "./navigation.tsx";
+import { SidebarSlot } from "./sidebar-slot.tsx";
+
+/** The sidebar of a phone; it goes away when a page is chosen. */
+export function Drawer({ onClose }: { readonly onClose: () => void }) {
+  const path = usePathname();
+  const opened = useRef(path);
+  useEffect(() => {
+    if (path !== opened.current) onClose();
+  }, [path, onClose]);
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-black/45 md:hidden" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="fixed inset-y-0 left-0 z-50 flex w-[min(18rem,85vw)] flex-col border-r bg-sidebar shadow-xl animate-slide-in md:hidden"
+        >
+          <Dialog.Title className="sr-only">Navigation</Dialog.Title>
+          <div className="flex h-12 shrink-0 items-center justify-between px-4">
+            <Brand />
+            <Dialog.Close
+              aria-label="Close navigation"
+              className="grid size-8 place-items-center rounded-md hover:bg-hover"
+            >
+              <X aria-hidden className="size-4" />
+            </Dialog.Close>
+          </div>
+          <div className="shrink-0 px-2 pb-2">
+            <Navigation onNavigate={onClose} />
+          </div>
+          <SidebarSlot />
+          <Account />
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

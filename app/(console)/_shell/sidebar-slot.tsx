@@ -1,0 +1,25 @@
+"use client";
+import { createContext, type ReactNode, useContext, useState } from "react";
+import { createPortal } from "react-dom";
+
+const SlotContext = createContext<{
+  readonly place: HTMLElement | null;
+  readonly setPlace: (place: HTMLElement | null) => void;
+}>({ place: null, setPlace: () => {} });
+
+export function SidebarSlotProvider({ children }: { readonly children: ReactNode }) {
+  const [place, setPlace] = useState<HTMLElement | null>(null);
+  return <SlotContext value={{ place, setPlace }}>{children}</SlotContext>;
+}
+
+/** Where a page's own list stands in the sidebar, or in the drawer of a phone while it is open. */
+export function SidebarSlot() {
+  const { setPlace } = useContext(SlotContext);
+  return <div ref={setPlace} className="flex min-h-0 flex-1 flex-col" />;
+}
+
+/** Puts a page's own list under the main navigation. It gets the rest of the height and scrolls itself. */
+export function SidebarContent({ children }: { readonly children: ReactNode }) {
+  const { place } = useContext(SlotContext);
+  return place === null ? null : createPortal(children, place);
+}

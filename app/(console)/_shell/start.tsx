@@ -1,0 +1,18 @@
+"use client";
+import { useRouter } from "next/navigation";
+import { useEffect } from "react";
+import { useSession } from "@/lib/console/auth.ts";
+import { useFrame } from "./frame.tsx";
+import { Landing } from "./landing.tsx";
+
+/** The landing, or the way to the chat for who is signed in. */
+export function Start() {
+  const { status } = useSession();
+  const { wasSignedIn } = useFrame();
+  const router = useRouter();
+  useEffect(() => {
+    if (status === "signed-in") router.replace("/chat");
+  }, [status, router]);
+  const leaving = status === "signed-in" || (status === "loading" && wasSignedIn);
+  return leaving ? <p className="sr-only">Loading</p> : <Landing />;
+}

@@ -1,0 +1,66 @@
+import { cva, type VariantProps } from "class-variance-authority";
+import { LoaderCircle } from "lucide-react";
+import type { ComponentProps } from "react";
+import { cn } from "./class-names.ts";
+
+/** Also for links that look like buttons: `className={buttonStyle({ variant: "outline" })}`. */
+export const buttonStyle = cva(
+  "inline-flex shrink-0 items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none [&_svg]:size-4 [&_svg]:shrink-0",
+  {
+    variants: {
+      variant: {
+        primary: "bg-accent text-accent-foreground hover:bg-accent-hover",
+        outline: "border border-input bg-surface hover:bg-muted",
+        ghost: "hover:bg-hover",
+        danger: "bg-danger text-danger-foreground hover:bg-danger-hover",
+        "danger-ghost": "text-danger-text hover:bg-danger-soft",
+      },
+      size: {
+        sm: "h-7 px-2.5 text-sm",
+        md: "h-9 px-3.5",
+        lg: "h-10 px-5",
+        icon: "size-8",
+      },
+    },
+    defaultVariants: { variant: "primary", size: "md" },
+  },
+);
+
+interface ButtonProps extends ComponentProps<"button">, VariantProps<typeof buttonStyle> {
+  /** Shows a turning mark and takes no clicks, while the width stays. */
+  readonly busy?: boolean;
+}
+
+/** `type="button"` unless told otherwise; one with only an icon needs an `aria-label`. */
+export function Button({
+  variant,
+  size,
+  busy = false,
+  className,
+  disabled,
+  children,
+  ...rest
+}: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      disabled={disabled || busy}
+      aria-busy={busy || undefined}
+      className={cn(buttonStyle({ variant, size }), "relative", className)}
+    >
+      {busy && (
+        <span className="absolute inset-0 grid place-items-center">
+          <LoaderCircle aria-hidden className="animate-spin" />
+        </span>
+      )}
+      <span className={cn("contents", busy && "[&>*]:invisible")}>
+        {busy ? (
+          <span className="invisible inline-flex items-center gap-2">{children}</span>
+        ) : (
+          children
+        )}
+      </span>
+    </button>
+  );
+}

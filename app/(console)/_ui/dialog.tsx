@@ -1,0 +1,67 @@
+"use client";
+import { X } from "lucide-react";
+import { Dialog as Base } from "radix-ui";
+import type { ReactNode } from "react";
+import { cn } from "./class-names.ts";
+
+export const DialogTrigger = Base.Trigger;
+export const DialogClose = Base.Close;
+
+/** `open` and `onOpenChange` make it controlled; with `trigger` it holds its own state. */
+export function Dialog({
+  title,
+  description,
+  trigger,
+  open,
+  onOpenChange,
+  className,
+  children,
+}: {
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly trigger?: ReactNode;
+  readonly open?: boolean;
+  readonly onOpenChange?: (open: boolean) => void;
+  readonly className?: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Base.Root
+      {...(open === undefined ? {} : { open })}
+      {...(onOpenChange === undefined ? {} : { onOpenChange })}
+    >
+      {trigger !== undefined && <Base.Trigger asChild>{trigger}</Base.Trigger>}
+      <Base.Portal>
+        <Base.Overlay className="fixed inset-0 z-40 bg-black/45 backdrop-blur-[1px]" />
+        <Base.Content
+          {...(description === undefined ? { "aria-describedby": undefined } : {})}
+          className={cn(
+            "fixed top-[12vh] left-1/2 z-50 max-h-[80vh] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-xl border bg-surface p-5 shadow-xl animate-appear max-sm:top-4 max-sm:max-h-[calc(100dvh-2rem)]",
+            className,
+          )}
+        >
+          <div className="flex items-start justify-between gap-4">
+            <Base.Title className="text-lg font-semibold break-words">{title}</Base.Title>
+            <Base.Close
+              aria-label="Close"
+              className="-mt-1 -mr-1 grid size-7 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover"
+            >
+              <X aria-hidden className="size-4" />
+            </Base.Close>
+          </div>
+          {description !== undefined && (
+            <Base.Description asChild>
+              <div className="mt-1 text-muted-foreground">{description}</div>
+            </Base.Description>
+          )}
+          <div className="mt-4">{children}</div>
+        </Base.Content>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** The row of buttons at a dialog's foot; the last is the one that does it. */
+export function DialogActions({ children }: { readonly children: ReactNode }) {
+  return <div className="mt-5 flex flex-wrap justify-end gap-2">{children}</div>;
+}

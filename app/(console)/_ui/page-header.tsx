@@ -1,0 +1,40 @@
+import type { ReactNode } from "react";
+import { cn } from "./class-names.ts";
+
+/** The frame of a page of text, lists and forms. */
+export function Page({
+  className,
+  children,
+}: {
+  readonly className?: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <div className={cn("mx-auto w-full max-w-5xl px-4 py-6 sm:px-8 sm:py-8", className)}>
+      {children}
+    </div>
+  );
+}
+
+export function PageHeader({
+  title,
+  description,
+  children,
+}: {
+  readonly title: string;
+  readonly description?: ReactNode;
+  /** The page's actions, at the right. */
+  readonly children?: ReactNode;
+}) {
+  return (
+    <header className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
+      <div className="min-w-0">
+        <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
+        {description !== undefined && (
+          <p className="mt-1 max-w-2xl text-muted-foreground">{description}</p>
+        )}
+      </div>
+      {children !== undefined && <div className="flex flex-wrap gap-2">{children}</div>}
+    </header>
+  );
+}

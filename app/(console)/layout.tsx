@@ -1,0 +1,39 @@
+import type { Metadata, Viewport } from "next";
+import { cookies } from "next/headers";
+import type { ReactNode } from "react";
+import { hasDeveloperSignIn } from "@/lib/auth/developer-sign-in.ts";
+import { parseTheme, THEME_COOKIE } from "@/lib/console/theme.ts";
+import { FrameProvider } from "./_shell/frame.tsx";
+import { Shell } from "./_shell/shell.tsx";
+import { StyleNonce } from "./_shell/style-nonce.tsx";
+import { Toaster } from "./_ui/toast.tsx";
+import "./globals.css";
+
+export const metadata: Metadata = {
+  title: { default: "Agent Platform", template: "%s · Agent Platform" },
+  description: "An agent with a sandbox, over an API: try it, keep your keys, read the reference.",
+};
+
+export const viewport: Viewport = { colorScheme: "light dark" };
+
+/** Drawn for each request: the nonce of its policy and two cookies decide how it looks from the first byte. */
+export default async function ConsoleLayout({ children }: { readonly children: ReactNode }) {
+  const jar = await cookies();
+  const theme = parseTheme(jar.get(THEME_COOKIE)?.value);
+  const frame = {
+    theme,
+    wasSignedIn: jar.has("signed-in"),
+    developerSignIn: hasDeveloperSignIn(),
+  };
+  return (
+    <html lang="en" {...(theme === "system" ? {} : { className: theme })}>
+      <body>
+        <StyleNonce />
+        <FrameProvider frame={frame}>
+          <Shell>{children}</Shell>
+        </FrameProvider>
+        <Toaster />
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import { buttonStyle } from "./_ui/button.tsx";
+
+export const metadata: Metadata = { title: "Not found" };
+
+export default function NotFound() {
+  return (
+    <div className="mx-auto flex max-w-md flex-col items-center px-4 py-24 text-center">
+      <p className="text-sm font-medium text-muted-foreground">404</p>
+      <h1 className="mt-1 text-xl font-semibold tracking-tight">There is no such page</h1>
+      <p className="mt-1 text-muted-foreground">
+        The address may be mistyped, or what it showed is gone.
+      </p>
+      <Link
+        href="/"
+        prefetch={false}
+        className={buttonStyle({ variant: "outline", className: "mt-5" })}
+      >
+        Go to the start
+      </Link>
+    </div>
+  );
+}

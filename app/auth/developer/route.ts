@@ -1,0 +1,1 @@
+export { signInDeveloper as POST } from "@/lib/auth/developer-sign-in.ts";

@@ -1,0 +1,200 @@
+/**
+ * A real browser at the console: Chromium, by playwright-core. Where there is none the tests are
+ * left out and say what to install, unless `CI` or `REQUIRE_BROWSER=1` asks for them.
+ */
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Result as AxeFinding, AxeResults } from "axe-core";
+import axe from "axe-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
+import { createAccount } from "./clients.ts";
+import { sql, stack } from "./stack.ts";
+
+const executablePath = findChromium();
+const required = Boolean(process.env.CI) || process.env.REQUIRE_BROWSER === "1";
+const missing =
+  "No Chromium was found: the browser tests are left out. Install one (Debian: apt-get install " +
+  "chromium), or set CHROMIUM_PATH to its program.";
+
+function findChromium(): string | undefined {
+  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  const folders = (process.env.PATH ?? "").split(":");
+  const candidates = [
+    process.env.CHROMIUM_PATH,
+    ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    chromium.executablePath(),
+  ];
+  return candidates.find((file) => file && existsSync(file));
+}
+
+export interface Tab {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What a page must never do: errors on the console, forbidden or foreign requests. */
+  readonly faults: string[];
+}
+
+export interface TabOptions {
+  readonly colorScheme?: "light" | "dark";
+  readonly width?: number;
+  readonly height?: number;
+  /** Of another server than the one that all tests share. */
+  readonly url?: string;
+  /** Requests to other places that the test itself makes happen. */
+  readonly allow?: (url: string) => boolean;
+  /** Faults that the test itself makes happen, such as an answer of 401. */
+  readonly expected?: RegExp;
+}
+
+export interface Browsing {
+  /** A browser of its own: no session, no storage. Closed after the test, and judged by its faults. */
+  newTab(options?: TabOptions): Promise<Tab>;
+  /** One more tab of the same browser. */
+  anotherTab(tab: Tab, options?: TabOptions): Promise<Tab>;
+}
+
+/** `describe` for tests in a browser. The tests get the browser; without one they are left out. */
+export function describeInBrowser(title: string, body: (browsing: Browsing) => void): void {
+  if (executablePath === undefined && !required) {
+    console.warn(missing);
+    describe.skip(`${title} (no Chromium: see CHROMIUM_PATH)`, () => body(unavailable));
+    return;
+  }
+  describe(title, () => {
+    let browser: Browser;
+    let tabs: { readonly tab: Tab; readonly options: TabOptions }[] = [];
+    beforeAll(async () => {
+      if (executablePath === undefined) throw new Error(missing);
+      browser = await chromium.launch({
+        executablePath,
+        args: [
+          "--headless",
+          "--no-sandbox",
+          "--disable-gpu",
+          "--disable-quic",
+          "--no-first-run",
+          "--disable-background-networking",
+          "--disable-component-update",
+          "--disable-sync",
+          "--disable-dev-shm-usage",
+        ],
+      });
+    });
+    afterAll(() => browser?.close());
+    afterEach(async () => {
+      const ended = tabs;
+      tabs = [];
+      const faults = ended.flatMap(({ tab, options }) =>
+        tab.faults.filter((fault) => !options.expected?.test(fault)),
+      );
+      for (const context of new Set(ended.map(({ tab }) => tab.context))) await context.close();
+      expect(faults).toEqual([]);
+    });
+
+    const watch = async (context: BrowserContext, options: TabOptions): Promise<Tab> => {
+      const page = await context.newPage();
+      // Tests share the machine with each other: a page that is slow is not a page that is broken.
+      page.setDefaultTimeout(45_000);
+      const tab = { page, context, faults: watchFaults(page, options) };
+      tabs.push({ tab, options });
+      return tab;
+    };
+    body({
+      newTab: async (options = {}) => {
+        const { colorScheme = "light", width = 1280, height = 800 } = options;
+        const context = await browser.newContext({
+          baseURL: options.url ?? stack.url,
+          colorScheme,
+          viewport: { width, height },
+          reducedMotion: "reduce",
+        });
+        await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+        return watch(context, options);
+      },
+      anotherTab: (tab, options = {}) => watch(tab.context, options),
+    });
+  });
+}
+
+const unavailable: Browsing = {
+  newTab: () => Promise.reject(new Error(missing)),
+  anotherTab: () => Promise.reject(new Error(missing)),
+};
+
+function watchFaults(page: Page, { url = stack.url, allow }: TabOptions): string[] {
+  const faults: string[] = [];
+  // A violation of the policy and a failed request are errors on the console, too.
+  page.on("console", (message) => {
+    if (message.type() === "error") {
+      faults.push(`console: ${message.text()} (${message.location().url})`);
+    }
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    const asked = request.url();
+    const isOwn = asked.startsWith(`${url}/`) || /^(data|blob):/.test(asked);
+    if (!isOwn && !allow?.(asked)) faults.push(`foreign request: ${asked}`);
+  });
+  return faults;
+}
+
+export interface SignedIn {
+  readonly id: string;
+  readonly email: string;
+  readonly bearer: string;
+}
+
+/**
+ * Signs a new person in, past the forms: the browser gets a session of the auth server's, as if it
+ * had signed in before. The pages' own ways in have tests of their own.
+ */
+export async function signIn(tab: Tab): Promise<SignedIn> {
+  const email = `${randomUUID()}@example.com`;
+  const { id } = await createAccount({ email });
+  const session = await sessionFor(email);
+  await tab.context.addInitScript(
+    ([key, value, origin]) => {
+      if (location.origin !== origin || sessionStorage.getItem("seeded")) return;
+      sessionStorage.setItem("seeded", "1");
+      localStorage.setItem(key, value);
+    },
+    ["agent-platform-session", JSON.stringify(session), stack.url] as const,
+  );
+  return { id, email, bearer: session.access_token };
+}
+
+/** A real session, by a password of a person whose address counts as proved. */
+export async function sessionFor(
+  email: string,
+): Promise<{ access_token: string; refresh_token: string; expires_at: number; user: unknown }> {
+  const password = randomUUID();
+  const ask = (path: string) =>
+    fetch(`${stack.env.SUPABASE_URL}/auth/v1/${path}`, {
+      method: "POST",
+      headers: {
+        apikey: stack.env.SUPABASE_PUBLISHABLE_KEY ?? "",
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ email, password }),
+    });
+  await ask("signup");
+  await sql`update auth.users set email_confirmed_at = now() where email = ${email}`;
+  const answer = await ask("token?grant_type=password");
+  if (!answer.ok) throw new Error(`No session: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+
+/** What axe finds on the page that is serious or worse, as text. Run from outside, past the policy. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>(
+    "axe.run(document, { resultTypes: ['violations'] })",
+  );
+  return violations
+    .filter(({ impact }: AxeFinding) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+}
