@@ -35,12 +35,17 @@ create table public.task_runs (
   related_runs jsonb not null default '{}',
   -- Until when its process has said that it works on it; null when nobody does.
   lease_until timestamptz,
+  -- What it brings about for a request that may be repeated (decisions, section 1: Idempotency).
+  effect_id uuid,
   -- Whose a run is, is what its tags say: here as there.
   check (tags @> array['account:' || account_id])
 );
 
 create index task_runs_account_newest on public.task_runs (account_id, created_at desc, id desc);
 create index task_runs_leased on public.task_runs (account_id) where lease_until is not null;
+-- One run brings an effect about; only after it has failed another may try.
+create unique index task_runs_effect on public.task_runs (effect_id)
+  where status in ('EXECUTING', 'COMPLETED');
 
 alter table public.task_runs enable row level security;
 
@@ -78,28 +83,46 @@ language sql stable as $$
     || case when p_run.schedule is null then '{}' else jsonb_build_object('schedule', p_run.schedule) end
 $$;
 
--- A run and its first attempt begin. The process that runs it renews the lease while it lives.
+-- A run and its first attempt begin, and null is answered. The process that runs it renews the lease
+-- while it lives. When another run has brought the same effect about, or is about to, that one is
+-- answered: {run_id, output}, with the output null until then.
 create function public.start_task_run(
   p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
-  p_lease_seconds integer
-) returns void
+  p_lease_seconds integer, p_effect_id uuid
+) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
   v_now timestamptz := clock_timestamp();
+  v_earlier jsonb;
 begin
-  insert into public.task_runs (
-    id, account_id, status, task_identifier, created_at, updated_at, started_at,
-    tags, metadata, payload, attempts, lease_until)
-  values (
-    p_id, p_account_id, 'EXECUTING', p_task_identifier, v_now, v_now, v_now,
-    array['account:' || p_account_id], p_metadata, p_payload,
-    jsonb_build_array(jsonb_build_object(
-      'id', replace(p_id, 'run_', 'attempt_'),
-      'status', 'EXECUTING',
-      'createdAt', public.iso_date(v_now),
-      'updatedAt', public.iso_date(v_now),
-      'startedAt', public.iso_date(v_now))),
-    v_now + make_interval(secs => p_lease_seconds));
+  perform public.crash_lost_task_runs(p_account_id);
+  loop
+    insert into public.task_runs (
+      id, account_id, status, task_identifier, created_at, updated_at, started_at,
+      tags, metadata, payload, attempts, lease_until, effect_id)
+    values (
+      p_id, p_account_id, 'EXECUTING', p_task_identifier, v_now, v_now, v_now,
+      array['account:' || p_account_id], p_metadata, p_payload,
+      jsonb_build_array(jsonb_build_object(
+        'id', replace(p_id, 'run_', 'attempt_'),
+        'status', 'EXECUTING',
+        'createdAt', public.iso_date(v_now),
+        'updatedAt', public.iso_date(v_now),
+        'startedAt', public.iso_date(v_now))),
+      v_now + make_interval(secs => p_lease_seconds), p_effect_id)
+    on conflict (effect_id) where status in ('EXECUTING', 'COMPLETED') do nothing;
+    if found then
+      return null;
+    end if;
+    select jsonb_build_object('run_id', r.id, 'output', r.output) into v_earlier
+    from public.task_runs r
+    where r.account_id = p_account_id and r.effect_id = p_effect_id
+      and r.status in ('EXECUTING', 'COMPLETED');
+    -- It may have failed in between.
+    if found then
+      return v_earlier;
+    end if;
+  end loop;
 end
 $$;
 

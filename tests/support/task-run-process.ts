@@ -1,7 +1,9 @@
 /**
- * One task run in a process of its own, which a test can kill: `fork(this file, [accountId])`. The
- * run does what it is told by messages, and says how it ended.
+ * One task run in a process of its own, which a test can kill: `fork(this file, [accountId, effectId?])`.
+ * The run does what it is told by messages, and says how it ended. When an earlier run has the effect,
+ * it says which, and ends.
  */
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { appError, isAppError } from "../../lib/http/app-error.ts";
 import { runTask } from "../../lib/tasks/embedded/run-task.ts";
@@ -20,9 +22,10 @@ process.on("message", (message) => {
   arrived.resolve();
 });
 
-const { runId, result } = await runTask(
+const started = await runTask(
   {
     accountId: process.argv[2] ?? "",
+    effectId: process.argv[3] ?? randomUUID(),
     taskIdentifier: "test-task",
     payload: { asked: [null, "for"] },
     metadata: { step: "begun" },
@@ -43,9 +46,13 @@ const { runId, result } = await runTask(
     }
   },
 );
-process.send?.({ runId });
-await result.then(
-  (output) => process.send?.(isAppError(output) ? { failed: output.message } : { output }),
-  (error: unknown) => process.send?.({ thrown: String(error) }),
-);
+if ("result" in started) {
+  process.send?.({ runId: started.runId });
+  await started.result.then(
+    (output) => process.send?.(isAppError(output) ? { failed: output.message } : { output }),
+    (error: unknown) => process.send?.({ thrown: String(error) }),
+  );
+} else {
+  process.send?.({ earlier: started });
+}
 process.disconnect();

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -13,14 +14,19 @@ afterEach(() => {
   children.clear();
 });
 
-/** A run of the account's that has begun, in a process of its own. */
-async function startRun(accountId: string) {
-  const child = fork(join(import.meta.dirname, "../support/task-run-process.ts"), [accountId], {
+/** `fork` of the file that tries to begin a run of the account's, in a process of its own. */
+function forkRun(...args: readonly string[]) {
+  const child = fork(join(import.meta.dirname, "../support/task-run-process.ts"), args, {
     env: { ...process.env, ...stack.env, LOG_LEVEL: "silent" },
     execArgv: [],
   });
   children.add(child);
-  const answer = async () => (await once(child, "message"))[0] as unknown;
+  return { child, answer: async () => (await once(child, "message"))[0] as unknown };
+}
+
+/** A run that has begun. */
+async function startRun(accountId: string, effectId: string = randomUUID()) {
+  const { child, answer } = forkRun(accountId, effectId);
   const { runId } = z.object({ runId: z.string() }).parse(await answer());
   return {
     runId,
@@ -161,5 +167,51 @@ describe("a task run of this service", () => {
     expect(last.map(({ status }) => status)).toEqual(["CRASHED", "CRASHED"]);
     const ends = lists.flatMap((answer) => runsIn(answer)).filter(({ finishedAt }) => finishedAt);
     for (const end of ends) expect(last).toContainEqual(end);
+  });
+});
+
+describe("an effect that several runs would bring about", () => {
+  test("is one run's while that is under way and when it is completed", async () => {
+    const person = await createPerson();
+    const effectId = randomUUID();
+    const first = await startRun(person.id, effectId);
+    const earlier = async () => forkRun(person.id, effectId).answer();
+    expect(await earlier()).toEqual({ earlier: { runId: first.runId, output: null } });
+    await first.order({ finish: { done: true } });
+    expect(await earlier()).toEqual({ earlier: { runId: first.runId, output: { done: true } } });
+  });
+
+  test("is begun once by many at the same time", async () => {
+    const person = await createPerson();
+    const effectId = randomUUID();
+    const tries = Array.from({ length: 4 }, async () => forkRun(person.id, effectId).answer());
+    const answers = z
+      .array(
+        z.union([
+          z.object({ runId: z.string() }),
+          z.object({ earlier: z.object({ runId: z.string() }) }),
+        ]),
+      )
+      .parse(await Promise.all(tries));
+    expect(answers.filter((answer) => "runId" in answer)).toHaveLength(1);
+    const ids = answers.map((answer) => ("runId" in answer ? answer : answer.earlier).runId);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  test.each(["failed", "crashed"])("is the next one's when the first has %s", async (end) => {
+    const person = await createPerson();
+    const effectId = randomUUID();
+    const first = await startRun(person.id, effectId);
+    if (end === "failed") await first.order({ fail: "Video generation failed" });
+    else {
+      await first.kill();
+      await sql`update task_runs set lease_until = now() - interval '1 second'
+        where id = ${first.runId}`;
+    }
+    const second = await startRun(person.id, effectId);
+    expect(second.runId).not.toBe(first.runId);
+    expect(await statusOf(person, first.runId)).toBe(end.toUpperCase());
+    await second.order({ finish: { done: true } });
+    expect(await statusOf(person, second.runId)).toBe("COMPLETED");
   });
 });

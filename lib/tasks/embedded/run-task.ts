@@ -2,23 +2,26 @@
  * Runs work in this process as a task run that its account finds in `GET /api/tasks/runs`, also
  * when whoever started it has gone. Decisions, section 8.
  *
- *     const { runId, result } = await runTask(
- *       { accountId, taskIdentifier: "generate-video", payload: { prompt } },
+ *     const started = await runTask(
+ *       { accountId, effectId, taskIdentifier: "generate-video", payload: { prompt } },
  *       async (run) => {
  *         await run.progress({ step: "rendering" });
  *         return { videoSourceUrl };
  *       },
  *     );
+ *     const output = "result" in started ? await started.result : started.output;
  */
 import { randomBytes } from "node:crypto";
 import { type AppError, isAppError } from "../../http/app-error.ts";
 import { log } from "../../log.ts";
 import { holdLease, LEASE_SECONDS } from "./lease.ts";
-import { endRun, insertRun, type JsonObject, mergeMetadata } from "./store.ts";
+import { type EarlierRun, endRun, insertRun, type JsonObject, mergeMetadata } from "./store.ts";
 
 export interface TaskRequest {
   /** Whose run it is. */
   readonly accountId: string;
+  /** What the run brings about: `effectId` of an idempotent request, else a new UUID. */
+  readonly effectId: string;
   /** What kind of work it is: `generate-video`. */
   readonly taskIdentifier: string;
   /** JSON, shown to the account: no credentials. */
@@ -45,14 +48,19 @@ export interface StartedTask<T> {
  * Begins a run, and then the work. The run becomes COMPLETED with what the work returns as its
  * output; FAILED with the text of an AppError that it returns; FAILED with a text that tells
  * nothing when it throws; CRASHED when this process dies first.
+ *
+ * Of all runs with one effect id, whichever processes begin them, one at most is under way or
+ * completed: that one is returned to the others, and their work is not started. A run that failed or
+ * crashed leaves the effect to the next.
  * @throws DatabaseUnavailable: no run has begun, and the work was not started
  */
 export async function runTask<T extends object>(
   request: TaskRequest,
   work: (run: RunningTask) => Promise<T | AppError>,
-): Promise<StartedTask<T>> {
+): Promise<StartedTask<T> | EarlierRun> {
   const id = `run_${randomBytes(12).toString("hex")}`;
-  await insertRun({ metadata: {}, ...request, id, leaseSeconds: LEASE_SECONDS });
+  const earlier = await insertRun({ metadata: {}, ...request, id, leaseSeconds: LEASE_SECONDS });
+  if (earlier) return earlier;
   const result = finish(id, work);
   // Nobody needs to wait for it: a failure is in the run, and must not end the process.
   result.catch((error: unknown) => log().error({ err: error, runId: id }, "A task run failed"));

@@ -5,7 +5,16 @@ import type { TaskRun } from "../task-run.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A run that begins now, tagged for its account. @throws DatabaseUnavailable */
+const earlierRun = z
+  .object({ run_id: z.string(), output: z.unknown() })
+  .transform(({ run_id: runId, output }) => ({ runId, output }));
+/** The run that has the effect, and what it put out: null while it is under way. */
+export type EarlierRun = z.output<typeof earlierRun>;
+
+/**
+ * A run that begins now, tagged for its account. Not null: it did not, because of an earlier one
+ * with the same effect id. @throws DatabaseUnavailable
+ */
 export function insertRun(run: {
   readonly id: string;
   readonly accountId: string;
@@ -13,15 +22,18 @@ export function insertRun(run: {
   readonly payload: unknown;
   readonly metadata: JsonObject;
   readonly leaseSeconds: number;
-}): Promise<void> {
-  return change("start_task_run", {
+  readonly effectId: string;
+}): Promise<EarlierRun | null> {
+  const args = {
     p_id: run.id,
     p_account_id: run.accountId,
     p_task_identifier: run.taskIdentifier,
     p_payload: run.payload ?? null,
     p_metadata: run.metadata,
     p_lease_seconds: run.leaseSeconds,
-  });
+    p_effect_id: run.effectId,
+  };
+  return call("start_task_run", args, earlierRun.nullable());
 }
 
 /** @throws DatabaseUnavailable */
