@@ -1,0 +1,83 @@
+/**
+ * Images and videos that are rendered on this machine: real files, made of the caller's own inputs
+ * by moving, cutting, grading and joining them. It is no generative model and invents no scenes; a
+ * `model` in an order is ignored. Decisions, section 10.
+ *
+ * How long a video is: as ordered; of `extend`, the input and after it as long as was ordered, as
+ * the hosted models do it; of `lipsync`, as long as the audio.
+ */
+import { realpath, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type AppError, appError } from "../../http/app-error.ts";
+import { log } from "../../log.ts";
+import type { ContentProvider, MediaFile } from "../provider.ts";
+import { mediaQueues } from "./job-queue.ts";
+import type { RenderRequest } from "./protocol.ts";
+import { type Outcome, runJob } from "./render-process.ts";
+
+export interface EmbeddedSettings {
+  /** Milliseconds that one order may take, from when its turn comes. */
+  readonly timeoutMs: number;
+  /** Is told why an order failed: for the operator, never for a caller. */
+  readonly report: (cause: string) => void;
+}
+
+const defaults: EmbeddedSettings = {
+  timeoutMs: 280_000,
+  report: (cause) => log().warn({ cause }, "rendering"),
+};
+
+export function embeddedContent(settings: Partial<EmbeddedSettings> = {}): ContentProvider {
+  const { timeoutMs, report } = { ...defaults, ...settings };
+
+  /** Either the files are whole or the folder is as it was. */
+  const render = async (
+    request: RenderRequest,
+    folder: string,
+    inputs: readonly (MediaFile | undefined)[],
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Outcome> => {
+    const outcome = await mediaQueues().renders.run(signal, async () => {
+      const files = inputs.flatMap((file) => (file ? [realpath(file.path)] : []));
+      return runJob({ request, inputs: await Promise.all(files), folder, timeoutMs, signal });
+    });
+    if (outcome?.op === request.op) return outcome;
+    for (const path of paths) await rm(path, { force: true });
+    return outcome ?? { op: "ended", why: "aborted" };
+  };
+
+  return {
+    name: "embedded",
+
+    async video(order, folder, signal) {
+      const dir = await realpath(folder);
+      const path = join(dir, "video.mp4");
+      const inputs = [order.image, order.endImage, order.video, order.audio];
+      const outcome = await render({ op: "video", order, path }, dir, inputs, [path], signal);
+      if (outcome.op === "video") return { path, contentType: "video/mp4" };
+      return describe(outcome, "Video generation failed", report);
+    },
+
+    async images(order, folder, signal) {
+      const dir = await realpath(folder);
+      const paths = Array.from({ length: order.count }, (_, at) =>
+        join(dir, `image-${at + 1}.png`),
+      );
+      const request = { op: "images", order, paths } as const;
+      const outcome = await render(request, dir, order.references, paths, signal);
+      if (outcome.op === "images") return paths.map((path) => ({ path, contentType: "image/png" }));
+      return describe(outcome, "Image generation failed", report);
+    },
+  };
+}
+
+/** @param failed the sentence for everything that is not the caller's to mend */
+function describe(outcome: Outcome, failed: string, report: (cause: string) => void): AppError {
+  if (outcome.op === "unusable") return appError("invalid_request", outcome.message);
+  const isLate = outcome.op === "ended" && outcome.why === "deadline";
+  report(
+    outcome.op === "failed" ? outcome.reason : outcome.op === "ended" ? outcome.why : outcome.op,
+  );
+  return appError(isLate ? "upstream_timeout" : "upstream_error", failed);
+}
