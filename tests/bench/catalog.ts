@@ -1,80 +1,35 @@
-/** What a search of the embedded catalog costs: the endpoint against the query under it. */
+/** What a search of the embedded catalog costs: the endpoint against the call under it. */
 import postgres from "postgres";
-import { type Bench, type BenchContext, quantile, report, timed } from "./context.ts";
+import { bareCall, compareRoutes, endpoint } from "./compare-routes.ts";
+import type { Bench, BenchContext } from "./context.ts";
 
 const ARTISTS = 2_000;
 const ALBUMS_EACH = 5;
 const TRACKS_EACH = 10;
-const ROUNDS = 300;
-const WARM_UP = 50;
-/** Requests under way at once, and for how many milliseconds. */
-const AT_ONCE = 16;
-const DURATION = 4_000;
 
 export const benchCatalog: Bench = async (context) => {
-  const sql = postgres(context.databaseUrl, { max: AT_ONCE, onnotice: () => {} });
+  const sql = postgres(context.databaseUrl, { max: 1, onnotice: () => {} });
   try {
-    await compare(context, sql, "seeded catalog");
+    await compare(context, "seeded catalog", "artist", "velvet harbor");
+    await compare(context, "seeded catalog", "track", "low tide letters");
     await fill(sql);
-    const tracks = ARTISTS * ALBUMS_EACH * TRACKS_EACH;
-    await compare(context, sql, `catalog of ${tracks / 1_000}k tracks`);
+    const large = `catalog of ${(ARTISTS * ALBUMS_EACH * TRACKS_EACH) / 1_000}k tracks`;
+    await compare(context, large, "artist", "velvet harbor");
+    await compare(context, large, "track", "low tide letters");
+    // Each word is the beginning of one: this finds them all.
+    await compare(context, large, "track", "b");
   } finally {
     await sql.end();
   }
 };
 
-async function compare(context: BenchContext, sql: postgres.Sql, what: string): Promise<void> {
-  for (const [kind, q] of [
-    ["artist", "velvet harbor"],
-    ["track", "low tide letters"],
-  ] as const) {
-    const query = () =>
-      sql`select catalog_search(array[${kind}], ${q}, '{}'::jsonb, null, 20, 0) as found`;
-    const request = () => search(context, kind, q);
-    const [ours, bare]: [number[], number[]] = [[], []];
-    // In turns, so that what else the machine does falls on both alike.
-    for (let round = -WARM_UP; round < ROUNDS; round++) {
-      const times = [await timed(request), await timed(query)] as const;
-      if (round < 0) continue;
-      ours.push(times[0]);
-      bare.push(times[1]);
-    }
-    const name = `${what}, ${kind}: search against the query`;
-    report(`${name}, p50`, "ms", quantile(ours, 0.5), quantile(bare, 0.5));
-    report(`${name}, p99`, "ms", quantile(ours, 0.99), quantile(bare, 0.99));
-    report(`${name}, ${AT_ONCE} at once`, "/s", await perSecond(request), await perSecond(query));
-  }
-  const nothing = () => fetch(`${context.bareUrl}/api/nothing`).then((answer) => answer.text());
-  const request = () => search(context, "artist", "velvet harbor");
-  report(
-    `${what}, artist: search against a bare route, ${AT_ONCE} at once`,
-    "/s",
-    await perSecond(request),
-    await perSecond(nothing),
+async function compare(context: BenchContext, what: string, type: string, q: string) {
+  const args = { p_kinds: [type], p_text: q, p_fields: {}, p_market: null };
+  await compareRoutes(
+    `${what}, ${type} "${q}"`,
+    endpoint(context, `/api/catalog/search?${new URLSearchParams({ q, type })}`),
+    bareCall(context, "catalog_search", { ...args, p_limit: 20, p_offset: 0 }),
   );
-}
-
-async function search({ url, key }: BenchContext, type: string, q: string): Promise<string> {
-  const query = new URLSearchParams({ q, type });
-  const response = await fetch(`${url}/api/catalog/search?${query}`, {
-    headers: { "x-api-key": key },
-  });
-  const text = await response.text();
-  if (!response.ok || !text.includes('"total":')) throw new Error(`${response.status} ${text}`);
-  return text;
-}
-
-async function perSecond(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now();
-  let done = 0;
-  const one = async () => {
-    while (performance.now() - started < DURATION) {
-      await work();
-      done++;
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
-  return (done / (performance.now() - started)) * 1_000;
 }
 
 /** Beside the seed, whose artists are what is searched for. */

@@ -9,6 +9,9 @@ import { benchChatRead } from "./chat-read.ts";
 import type { Bench, BenchContext } from "./context.ts";
 import { benchDelay } from "./delay.ts";
 import { benchResume } from "./resume.ts";
+import { benchSignIn } from "./sign-in.ts";
+import { benchTasks } from "./tasks.ts";
+import { benchTemplates } from "./templates.ts";
 import { benchTurns } from "./turns.ts";
 import { benchWrapper } from "./wrapper.ts";
 
@@ -18,6 +21,9 @@ const benches: Readonly<Record<string, Bench>> = {
   resume: benchResume,
   "chat-read": benchChatRead,
   wrapper: benchWrapper,
+  "sign-in": benchSignIn,
+  templates: benchTemplates,
+  tasks: benchTasks,
   catalog: benchCatalog,
 };
 
