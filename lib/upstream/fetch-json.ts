@@ -62,7 +62,7 @@ async function ask(url: URL, question: UpstreamQuestion): Promise<UpstreamAnswer
 }
 
 /** Seconds, or a date (RFC 9110); anything else is not passed on. */
-function readRetryAfter(text: string | null): string | null {
+export function readRetryAfter(text: string | null): string | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text)) return text;
   const date = new Date(text);

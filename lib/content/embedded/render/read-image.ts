@@ -1,10 +1,11 @@
 /**
- * A caller's image, opened with distrust: by its first bytes only the formats below, so that no
+ * A caller's image, opened with distrust: by its first bytes only formats of pixels, so that no
  * vector graphic with references to other files reaches a parser; and none with so many pixels that
  * decoding it would take the machine's memory.
  */
 import { readFile } from "node:fs/promises";
 import sharp, { type Sharp } from "sharp";
+import { SNIFFED_BYTES, sniffType } from "../../media/sniff-type.ts";
 import { type Frame, frameFromRgb } from "./frame.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
@@ -18,25 +19,11 @@ export interface Image {
   open(): Sharp;
 }
 
-const RIFF = "52494646";
-const starts: readonly RegExp[] = [
-  /^89504e470d0a1a0a/, // PNG
-  /^ffd8ff/, // JPEG
-  new RegExp(`^${RIFF}.{8}57454250`), // WebP
-  /^47494638(37|39)61/, // GIF
-  /^.{8}66747970(61766966|61766973)/, // AVIF
-];
-
-export function looksLikeImage(head: Uint8Array): boolean {
-  const hex = Buffer.from(head.subarray(0, 16)).toString("hex");
-  return starts.some((start) => start.test(hex));
-}
-
 /** @param field the parameter that the sentence is about */
 export async function readImage(path: string, field: string): Promise<Image> {
-  const bytes = await readFile(path);
   const unusable = new UnusableInput(`${field} cannot be read as an image`);
-  if (!looksLikeImage(bytes)) throw unusable;
+  const bytes = await readFile(path);
+  if (!sniffType(bytes.subarray(0, SNIFFED_BYTES))?.startsWith("image/")) throw unusable;
   const settings = { limitInputPixels: MAX_IMAGE_PIXELS, failOn: "truncated" } as const;
   try {
     const { autoOrient } = await sharp(bytes, settings).metadata();
