@@ -30,12 +30,17 @@ function marketCode(others: readonly string[], sentence: string) {
     .string()
     .refine((code) => allowed.includes(code), { error: sentence })
     .meta({ override: { type: "string", enum: allowed } })
-    .optional();
+    .optional()
+    .describe("Only what is available in this country");
 }
 
 /** An artist's or another thing's identifier in the catalog. */
-const catalogId = z.string().regex(/^[A-Za-z0-9]{1,64}$/);
-const limit = queryInteger({ min: 1, max: 50, default: 20 });
+const catalogId = z
+  .string()
+  .regex(/^[A-Za-z0-9]{1,64}$/)
+  .describe("Its identifier in the catalog");
+const limit = queryInteger({ min: 1, max: 50, default: 20 }).describe("How many items a page has");
+const offsetText = "Index of the first item";
 
 /** The greatest offset of a search. */
 export const MAX_SEARCH_OFFSET = 10_000;
@@ -50,10 +55,12 @@ export const listArtistAlbumsContract = contract({
   description: "By group, the newest first. Without a credential a stricter rate limit holds.",
   query: z.object({
     id: catalogId,
-    include_groups: commaList("include_groups", albumGroups).optional(),
+    include_groups: commaList("include_groups", albumGroups)
+      .optional()
+      .describe("Only these groups, comma-separated"),
     market: marketCode([], "market must be an ISO 3166-1 alpha-2 country code"),
     limit,
-    offset: queryInteger({ min: 0, default: 0 }),
+    offset: queryInteger({ min: 0, default: 0 }).describe(offsetText),
   }),
   responses: { 200: { description: "One page of albums", schema: albumPage } },
   errors: ["not_found", "upstream_error", "upstream_timeout"],
@@ -69,14 +76,14 @@ export const searchCatalogContract = contract({
     "`from_token` as `market` is that of the service itself, which has none. " +
     "Without a credential a stricter rate limit holds.",
   query: z.object({
-    q: z.string().trim().min(1).max(250),
-    type: commaList("type", kinds),
+    q: z.string().trim().min(1).max(250).describe("Words of the name, and filters"),
+    type: commaList("type", kinds).describe("The kinds to search, comma-separated"),
     market: marketCode(
       ["from_token"],
       "market must be an ISO 3166-1 alpha-2 country code or from_token",
     ),
     limit,
-    offset: queryInteger({ min: 0, max: MAX_SEARCH_OFFSET, default: 0 }),
+    offset: queryInteger({ min: 0, max: MAX_SEARCH_OFFSET, default: 0 }).describe(offsetText),
   }),
   responses: { 200: { description: "One page of each type asked for", schema: searchResult } },
   errors: ["not_found", "upstream_error", "upstream_timeout"],
@@ -88,7 +95,7 @@ export const openPageContract = contract({
   path: "/api/catalog/open",
   summary: "Go to a thing's page at the catalog's provider",
   description: "What `external_urls.catalog` links to. For people: it needs no credential.",
-  query: z.object({ type: z.enum(kinds), id: catalogId }),
-  responses: { 302: { description: "The page is at `location`" } },
+  query: z.object({ type: z.enum(kinds).describe("The kind of thing"), id: catalogId }),
+  responses: { 302: { description: "The page is at `location`", headers: ["location"] } },
   errors: ["not_found"],
 });

@@ -23,14 +23,13 @@ const entry = z.looseObject({
 
 export type ChatEntry = z.output<typeof entry>;
 
-const streamHeaders =
-  "`x-workflow-run-id`: the durable run; `x-workflow-stream-tail-index`: index of the newest chunk.";
+const streamHeaders = ["x-workflow-run-id", "x-workflow-stream-tail-index"] as const;
 
 export const startTurnContract = contract({
   method: "POST",
   path: "/api/chat",
   summary: "Send a message and stream the answer",
-  description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE; each frame's \`id\` is its index. A client that goes away changes nothing: the turn goes on, and \`GET /api/chat/{chatId}/stream\` resumes it. The same request again, while its turn runs, gets the same stream. ${streamHeaders}`,
+  description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE; each frame's \`id\` is its index. A client that goes away changes nothing: the turn goes on, and \`GET /api/chat/{chatId}/stream\` resumes it. The same request again, while its turn runs, gets the same stream.`,
   tag: "Chat",
   family: "message",
   auth: "required",
@@ -50,7 +49,9 @@ export const startTurnContract = contract({
       })
       .optional(),
   }),
-  responses: { 200: { description: "The turn's UI message stream", stream: true } },
+  responses: {
+    200: { description: "The turn's UI message stream", stream: true, headers: streamHeaders },
+  },
   errors: ["not_found", "sandbox_missing", "stream_active", "conflict"],
 });
 
@@ -58,14 +59,23 @@ export const resumeTurnContract = contract({
   method: "GET",
   path: "/api/chat/{chatId}/stream",
   summary: "Resume the running turn's stream",
-  description: `The chunks of the running turn from \`startIndex\` on, or after the \`Last-Event-ID\` header, each exactly once. ${streamHeaders}`,
+  description: `The chunks of the running turn from \`startIndex\` on, or after the \`Last-Event-ID\` header, each exactly once.`,
   tag: "Chat",
   family: "message",
   auth: "required",
   params: z.object({ chatId }),
-  query: z.object({ startIndex: queryInteger({ min: 0, max: 999_999_999, default: 0 }) }),
+  query: z.object({
+    startIndex: queryInteger({ min: 0, max: 999_999_999, default: 0 }).describe(
+      "Index of the first chunk to send",
+    ),
+  }),
+  headers: z.object({
+    "last-event-id": z.string().optional().meta({
+      description: "The `id` of the last frame seen, as a browser sends it by itself",
+    }),
+  }),
   responses: {
-    200: { description: "The rest of the stream", stream: true },
+    200: { description: "The rest of the stream", stream: true, headers: streamHeaders },
     204: { description: "No turn is running" },
   },
   errors: ["not_found"],
@@ -120,6 +130,7 @@ export const startRunContract = contract({
   responses: {
     202: {
       description: "The run is accepted",
+      headers: ["location", "retry-after"],
       schema: z.object({
         runId: z.string(),
         chatId: uuid.meta({ description: "The chat that the run writes to" }),
@@ -152,7 +163,7 @@ export const getRunContract = contract({
   tag: "Chat",
   family: "message",
   auth: "required",
-  params: z.object({ runId: z.string() }),
-  responses: { 200: { description: "The run", schema: run } },
+  params: z.object({ runId: z.string().describe("The run's `runId`") }),
+  responses: { 200: { description: "The run", headers: ["retry-after"], schema: run } },
   errors: ["not_found"],
 });

@@ -45,7 +45,7 @@ export const createConnectionContract = contract({
       .max(2048)
       .refine(isSafeCallback, "callback_url must be https, or http on localhost")
       .nullish(),
-    account_id: uuid.nullish(),
+    account_id: uuid.nullish().describe("Connect the service for this account"),
   }),
   responses: {
     200: {
@@ -64,7 +64,7 @@ export const listConnectionsContract = contract({
   method: "GET",
   summary: "List the account's connections, newest first",
   accountAccess: { in: "query", field: "account_id" },
-  query: z.object({ account_id: uuid.optional() }),
+  query: z.object({ account_id: uuid.optional().describe("The connections of this account") }),
   responses: {
     200: {
       description: "The connections and their states",

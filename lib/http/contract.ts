@@ -15,8 +15,17 @@ export interface AccessField {
   readonly field: string;
 }
 
+/** Headers that only some answers have. */
+export type ResponseHeader =
+  | "link"
+  | "location"
+  | "retry-after"
+  | "x-workflow-run-id"
+  | "x-workflow-stream-tail-index";
+
 export interface SuccessResponse {
   readonly description: string;
+  readonly headers?: readonly ResponseHeader[];
   /** The JSON body; absent for streams, bytes and empty answers. */
   readonly schema?: z.ZodType;
   /** A Server-Sent Events stream. */
@@ -35,7 +44,7 @@ export interface Contract {
   readonly family: ErrorFamily;
   /** `optional`: no credential is fine, a wrong one is not. */
   readonly auth: "required" | "optional" | "none";
-  /** May the short-lived key of a sandbox call it? Default true. */
+  /** May the short-lived key of a sandbox call it? Default true; false holds where no key is needed, too. */
   readonly runKey?: boolean;
   /** `account_id`: the caller then acts for that account, or gets 403. */
   readonly accountAccess?: AccessField;
@@ -45,6 +54,8 @@ export interface Contract {
   readonly artistAccess?: AccessField;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodType;
+  /** What the handler itself reads of the request's headers: described, not checked. */
+  readonly headers?: z.ZodObject;
   /** Absent: a body is not read. An empty body counts as `{}`. */
   readonly body?: z.ZodType;
   /** Bytes. Default 1 MiB. */

@@ -7,8 +7,10 @@ import {
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
 import type { ErrorCode } from "./app-error.ts";
-import type { Contract, ErrorFamily } from "./contract.ts";
+import type { Contract, ErrorFamily, ResponseHeader } from "./contract.ts";
 import { statusOf } from "./error-response.ts";
+import type { Exchange, Exchanges } from "./examples.ts";
+import type { Operation } from "./registry.ts";
 
 const status = z.literal("error");
 const sentence = z.string().describe("One sentence, safe to show.");
@@ -29,14 +31,75 @@ const errorSchemas: Readonly<Record<ErrorFamily, z.ZodType>> = {
     .meta({ id: "CatalogError" }),
 };
 
-const requestId = z.string().meta({
-  description: "The caller's `x-request-id`, or a new one.",
-  header: { id: "x-request-id" },
-});
-const errorCode = z
-  .enum(Object.keys(statusOf))
-  .meta({ description: "A stable word for the kind of error.", header: { id: "x-error-code" } });
+const required = (id: string, schema: z.ZodType, description: string) =>
+  schema.meta({ description, header: { id } });
+const optional = (id: string, schema: z.ZodType, description: string) =>
+  schema.optional().meta({ description, header: { id } });
 
+const everyAnswer = {
+  "x-request-id": required(
+    "x-request-id",
+    z.string(),
+    "The caller's `x-request-id`, or a new one.",
+  ),
+};
+const everyError = {
+  ...everyAnswer,
+  "x-error-code": required(
+    "x-error-code",
+    z.enum(Object.keys(statusOf)),
+    "A stable word for the kind of error.",
+  ),
+};
+const retryAfter = optional("retry-after", z.string(), "Seconds to wait before asking again.");
+const ofLimits = {
+  ratelimit: optional(
+    "ratelimit",
+    z.string(),
+    "What is left (`r`) of the limit, and in how many seconds it is whole again (`t`).",
+  ),
+  "ratelimit-policy": optional(
+    "ratelimit-policy",
+    z.string(),
+    "The limit: `q` requests in `w` seconds.",
+  ),
+};
+const replayed = optional(
+  "idempotency-replayed",
+  z.literal("true"),
+  "Set on the repetition of an answer.",
+);
+const challenge = required("www-authenticate", z.string(), "The scheme of a bearer token.");
+const ofSomeAnswers: Readonly<Record<ResponseHeader, z.ZodType>> = {
+  link: optional("link", z.string(), 'The next page, as `<…>; rel="next"`; none on the last one.'),
+  location: required("location", z.string(), "The address to go on with."),
+  "retry-after": retryAfter,
+  "x-workflow-run-id": required("x-workflow-run-id", z.string(), "The durable run."),
+  "x-workflow-stream-tail-index": required(
+    "x-workflow-stream-tail-index",
+    z.string(),
+    "Index of the newest chunk.",
+  ),
+};
+const headersOfError: Partial<Record<ErrorCode, Record<string, z.ZodType>>> = {
+  unauthorized: { "www-authenticate": challenge },
+  rate_limited: { "retry-after": retryAfter },
+  unavailable: { "retry-after": retryAfter },
+  conflict: { "retry-after": retryAfter },
+  stream_active: {
+    "x-workflow-run-id": z.string().optional().meta({ description: "The run that streams now." }),
+  },
+};
+
+const ofEveryRequest = {
+  "x-request-id": z
+    .string()
+    .optional()
+    .meta({
+      description: "1 to 128 visible ASCII characters, to find the request by in logs.",
+      param: { id: "x-request-id" },
+    }),
+};
 const idempotencyKey = z
   .string()
   .min(1)
@@ -47,20 +110,36 @@ const idempotencyKey = z
       "A repetition with the same key and body, within 24 hours, has the effect and the answer of the first request.",
     param: { id: "idempotency-key" },
   });
-const replayed = z
-  .literal("true")
-  .optional()
-  .meta({ description: "Set on a repeated answer.", header: { id: "idempotency-replayed" } });
 
-const successHeaders = z.object({ "x-request-id": requestId });
-const idempotentHeaders = successHeaders.extend({ "idempotency-replayed": replayed });
-const errorHeaders = successHeaders.extend({ "x-error-code": errorCode });
+/** What each tag is about, in the order in which people read it. */
+const tags: Readonly<Record<string, string>> = {
+  Chat: "Turns of an agent, streamed, resumed and stopped; headless runs.",
+  Sessions: "A session owns chats and a sandbox.",
+  Sandbox: "Where the agent's tools act.",
+  Models: "The models that a chat or a run may name.",
+  "Sign-up": "How an agent gets its first API key.",
+  Keys: "API keys of an account.",
+  "Agent templates": "Prompts to start from: own, public or shared by e-mail.",
+  Content: "Images and videos, and the templates that shape them.",
+  Tasks: "Background runs.",
+  Connectors: "Third-party services that an account is linked to.",
+  Catalog: "Artists, albums and tracks.",
+  Research: "All tracks of an artist.",
+  Service: "Health, and this document.",
+};
 
-export function describeApi(contracts: readonly Contract[], serverUrl: string | undefined) {
+/** @param examples by operation */
+export function describeApi(
+  operations: readonly Operation[],
+  examples: Readonly<Record<string, Exchanges>>,
+  serverUrl: string | undefined,
+) {
   const paths: ZodOpenApiPathsObject = {};
-  for (const contract of contracts) {
-    const methods = paths[contract.path] ?? {};
-    paths[contract.path] = { ...methods, [contract.method.toLowerCase()]: operation(contract) };
+  for (const { id, contract } of operations) {
+    paths[contract.path] = {
+      ...paths[contract.path],
+      [contract.method.toLowerCase()]: describeOperation(id, contract, examples[id] ?? {}),
+    };
   }
   return createDocument({
     openapi: "3.1.0",
@@ -69,42 +148,101 @@ export function describeApi(contracts: readonly Contract[], serverUrl: string | 
       version: "1.0.0",
       description:
         "Send exactly one credential: an API key in `x-api-key`, or a bearer token. " +
-        "Every response carries `x-request-id`, every error `x-error-code`.",
+        "Every response carries `x-request-id`, every error `x-error-code`. " +
+        "Unknown keys of a body are ignored; a body is read as JSON whatever its content type.",
     },
     servers: [{ url: serverUrl ?? "/" }],
+    tags: Object.entries(tags)
+      .map(([name, description]) => ({ name, description }))
+      .filter(({ name }) => operations.some(({ contract }) => contract.tag === name)),
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
-        bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+        apiKey: {
+          type: "apiKey",
+          in: "header",
+          name: "x-api-key",
+          description: "A key of `POST /api/keys` or `POST /api/agents/verify`.",
+        },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description: "A token of the identity provider; its e-mail names a personal account.",
+        },
       },
     },
   });
 }
 
-function operation(contract: Contract): ZodOpenApiOperationObject {
-  const { params, query, body } = contract;
+function describeOperation(
+  id: string,
+  contract: Contract,
+  exchanges: Exchanges,
+): ZodOpenApiOperationObject {
+  const { params, query, headers, body } = contract;
+  const plainest = Object.values(exchanges)[0]?.request;
   return {
-    operationId: operationId(contract),
+    operationId: id,
     summary: contract.summary,
     ...(contract.description ? { description: contract.description } : {}),
     tags: [contract.tag],
     security: securityOf(contract),
     requestParams: {
-      ...(params ? { path: params } : {}),
-      ...(query instanceof z.ZodObject ? { query } : {}),
-      ...(contract.idempotent ? { header: z.object({ "idempotency-key": idempotencyKey }) } : {}),
+      ...(params ? { path: withParameterExamples(params, plainest?.params) } : {}),
+      ...(query instanceof z.ZodObject
+        ? { query: withParameterExamples(query, plainest?.query) }
+        : {}),
+      header: z.object({
+        ...ofEveryRequest,
+        ...headers?.shape,
+        ...(contract.idempotent ? { "idempotency-key": idempotencyKey } : {}),
+      }),
     },
     ...(body
-      ? { requestBody: { required: !body.safeParse({}).success, content: json(body) } }
+      ? {
+          requestBody: {
+            required: !body.safeParse({}).success,
+            content: json(
+              body,
+              bodiesOf(exchanges, isTaken, ({ request }) => request),
+            ),
+          },
+        }
       : {}),
-    responses: { ...failures(contract), ...successes(contract) },
+    responses: { ...failures(contract, exchanges), ...successes(contract, exchanges) },
   };
 }
 
-/** `post_api_keys_id_rotate`: unique, because method and path together are. */
-function operationId({ method, path }: Contract): string {
-  return [method.toLowerCase(), ...path.split(/[^A-Za-z0-9]+/).filter(Boolean)].join("_");
+const isTaken = ({ response }: Exchange): boolean => response.status < 400;
+
+/** As OpenAPI has examples: by name, without those that have no body. */
+function bodiesOf(
+  exchanges: Exchanges,
+  matches: (exchange: Exchange) => boolean,
+  side: (exchange: Exchange) => { readonly body?: unknown },
+): Record<string, { value: unknown }> {
+  const chosen = Object.entries(exchanges).filter(
+    ([, exchange]) => matches(exchange) && side(exchange).body !== undefined,
+  );
+  return Object.fromEntries(
+    chosen.map(([name, exchange]) => [name, { value: side(exchange).body }]),
+  );
+}
+
+/** The parameters of an object, each with what the plainest example gives it. */
+function withParameterExamples(
+  { shape }: z.ZodObject,
+  values: Readonly<Record<string, string>> = {},
+): z.ZodObject {
+  const parameters = Object.entries(shape).map(([name, schema]) => {
+    const value = values[name];
+    if (value === undefined || !(schema instanceof z.ZodType)) return [name, schema] as const;
+    const { override } = schema.meta() ?? {};
+    const isInteger = typeof override === "object" && override.type === "integer";
+    return [name, schema.meta({ param: { example: isInteger ? Number(value) : value } })] as const;
+  });
+  return z.object(Object.fromEntries(parameters));
 }
 
 function securityOf({ auth }: Contract): Record<string, string[]>[] {
@@ -113,7 +251,12 @@ function securityOf({ auth }: Contract): Record<string, string[]>[] {
   return auth === "optional" ? [{}, ...either] : either;
 }
 
-const json = (schema: z.ZodType) => ({ "application/json": { schema } });
+const json = (schema: z.ZodType, examples: Record<string, { value: unknown }>) => ({
+  "application/json": { schema, ...withExamples(examples) },
+});
+
+const withExamples = (examples: Record<string, { value: unknown }>) =>
+  Object.keys(examples).length > 0 ? { examples } : {};
 
 type StatusKey = `${2 | 3 | 4 | 5}${string}`;
 
@@ -124,32 +267,53 @@ function statusKey(code: number): StatusKey {
   return key;
 }
 
-function successes({ responses, idempotent }: Contract): ZodOpenApiResponsesObject {
+const answeredWith = (exchanges: Exchanges, status: number) =>
+  bodiesOf(
+    exchanges,
+    ({ response }) => response.status === status,
+    ({ response }) => response,
+  );
+
+function successes(contract: Contract, exchanges: Exchanges): ZodOpenApiResponsesObject {
   const described: ZodOpenApiResponsesObject = {};
-  for (const [code, { description, schema, stream, bytes }] of Object.entries(responses)) {
+  for (const [code, success] of Object.entries(contract.responses)) {
+    const { description, headers = [], schema, stream, bytes } = success;
+    const examples = answeredWith(exchanges, Number(code));
     const content = {
-      ...(schema ? json(schema) : {}),
-      ...(stream ? { "text/event-stream": { schema: z.string() } } : {}),
+      ...(schema ? json(schema, examples) : {}),
+      ...(stream ? { "text/event-stream": { schema: z.string(), ...withExamples(examples) } } : {}),
       // As OpenAPI 3.1 describes bytes: a media type without a schema.
-      ...Object.fromEntries((bytes ?? []).map((type) => [type, {}])),
+      ...Object.fromEntries(
+        (bytes ?? []).map((type) => [type, type.startsWith("text/") ? withExamples(examples) : {}]),
+      ),
     };
     described[statusKey(Number(code))] = {
       description,
-      headers: idempotent ? idempotentHeaders : successHeaders,
+      headers: z.object({
+        ...everyAnswer,
+        ...(contract.auth === "none" ? {} : ofLimits),
+        ...(contract.idempotent ? { "idempotency-replayed": replayed } : {}),
+        ...Object.fromEntries(headers.map((name) => [name, ofSomeAnswers[name]])),
+      }),
       ...(schema || stream || bytes ? { content } : {}),
     };
   }
   return described;
 }
 
-function failures(contract: Contract): ZodOpenApiResponsesObject {
+function failures(contract: Contract, exchanges: Exchanges): ZodOpenApiResponsesObject {
   const described: ZodOpenApiResponsesObject = {};
   const byStatus = Map.groupBy(errorCodes(contract), (code) => statusOf[code]);
   for (const [code, names] of [...byStatus].sort(([one], [other]) => one - other)) {
     described[statusKey(code)] = {
       description: names.map((name) => `\`${name}\``).join(", "),
-      headers: errorHeaders,
-      content: json(errorSchemas[contract.family]),
+      headers: z.object({
+        ...everyError,
+        ...(contract.auth === "none" ? {} : ofLimits),
+        ...(contract.idempotent ? { "idempotency-replayed": replayed } : {}),
+        ...Object.assign({}, ...names.map((name) => headersOfError[name] ?? {})),
+      }),
+      content: json(errorSchemas[contract.family], answeredWith(exchanges, code)),
     };
   }
   return described;

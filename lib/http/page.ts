@@ -18,7 +18,7 @@ export interface PageRequest {
 }
 
 export const pageQuery = z.object({
-  limit: queryInteger({ min: 1, max: 100, default: 20 }),
+  limit: queryInteger({ min: 1, max: 100, default: 20 }).describe("How many items a page has"),
   cursor: z
     .string()
     .transform((text, context): PageCursor => {
@@ -28,7 +28,7 @@ export const pageQuery = z.object({
       return z.NEVER;
     })
     .optional()
-    .meta({ override: { type: "string", description: "`next_cursor` of the page before" } }),
+    .meta({ description: "`next_cursor` of the page before", override: { type: "string" } }),
 });
 
 /** `next_cursor` of a page. */

@@ -42,6 +42,16 @@ function isContract(value: unknown): value is Contract {
   );
 }
 
-export const contracts: readonly Contract[] = domains.flatMap((domain) =>
-  Object.values(domain).filter(isContract),
+export interface Operation {
+  /** `createKey` of `createKeyContract`: its name for people and for generated clients. */
+  readonly id: string;
+  readonly contract: Contract;
+}
+
+export const operations: readonly Operation[] = domains.flatMap((domain) =>
+  Object.entries(domain).flatMap(([name, value]) =>
+    isContract(value) ? [{ id: name.replace(/Contract$/, ""), contract: value }] : [],
+  ),
 );
+
+export const contracts: readonly Contract[] = operations.map(({ contract }) => contract);

@@ -30,7 +30,7 @@ const listedKey = z
   })
   .meta({ id: "Key" });
 
-const byId = z.object({ id: uuid });
+const byId = z.object({ id: uuid.describe("The key's `id`") });
 
 export const createKeyContract = contract({
   method: "POST",
@@ -43,8 +43,8 @@ export const createKeyContract = contract({
   runKey: false,
   body: z.object({
     account_id: z.never("account_id must not be provided").optional(),
-    key_name: z.string().trim().min(1).max(100),
-    expires_in_days: z.int().min(1).max(3650).optional(),
+    key_name: z.string().trim().min(1).max(100).describe("For people, need not be unique"),
+    expires_in_days: z.int().min(1).max(3650).optional().describe("Never expires when absent"),
   }),
   responses: { 201: { description: "The new key", schema: createdKey } },
   errors: [],
@@ -54,6 +54,7 @@ export const listKeysContract = contract({
   method: "GET",
   path: "/api/keys",
   summary: "List API keys",
+  description: "Never the keys themselves, and not the short-lived ones of sandboxes.",
   tag: "Keys",
   family: "error",
   auth: "required",
@@ -71,6 +72,7 @@ export const revokeKeyContract = contract({
   method: "DELETE",
   path: "/api/keys/{id}",
   summary: "Revoke an API key",
+  description: "It stops working at once.",
   tag: "Keys",
   family: "error",
   auth: "required",
@@ -93,7 +95,14 @@ export const rotateKeyContract = contract({
   auth: "required",
   runKey: false,
   params: byId,
-  body: z.object({ grace_seconds: z.int().min(0).max(86_400).default(0) }),
+  body: z.object({
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(0)
+      .describe("How long the old key keeps working"),
+  }),
   responses: { 201: { description: "The new key", schema: createdKey } },
   errors: ["not_found", "conflict"],
 });

@@ -23,12 +23,13 @@ export const listTracksContract = contract({
   auth: "optional",
   query: z
     .object({
-      artist: z.string().trim().max(250).optional(),
+      artist: z.string().trim().max(250).optional().describe("The artist's name"),
       id: z
         .string()
         .max(250)
         .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/)
-        .optional(),
+        .optional()
+        .describe("The provider's identifier of the artist"),
     })
     .refine(({ artist, id }) => id !== undefined || (artist ?? "") !== "", {
       error: "Missing required parameter: artist",

@@ -1,8 +1,8 @@
 /** The sandbox of a session. Specification: POST /api/sandbox; decisions, section 4. */
 import { z } from "zod";
-import { contract } from "@/lib/http/contract.ts";
-import { dateTime, uuid } from "@/lib/http/fields.ts";
-import { sandboxStatus } from "@/lib/sessions/session.ts";
+import { contract } from "../http/contract.ts";
+import { dateTime, uuid } from "../http/fields.ts";
+import { sandboxStatus } from "../sessions/session.ts";
 
 export const sandbox = z
   .object({
@@ -15,7 +15,7 @@ export const sandbox = z
   .meta({ id: "Sandbox", description: "Every field but `state` is null when `state` is none" });
 
 const answer = z.object({ status: z.literal("success"), sessionId: uuid, sandbox });
-const ofSession = z.object({ sessionId: uuid });
+const ofSession = z.object({ sessionId: uuid.describe("The session's `id`") });
 
 const shared = {
   path: "/api/sandbox",
@@ -38,6 +38,7 @@ export const getSandboxContract = contract({
   ...shared,
   method: "GET",
   summary: "Read the state of a session's sandbox",
+  description: "Asks the provider, so that one that has ended shows as such.",
   query: ofSession,
   responses: { 200: { description: "The session's sandbox", schema: answer } },
   errors: ["not_found", "upstream_error"],

@@ -1,14 +1,15 @@
 /** Sessions, chats and stored messages. Specification: Session, Chat; decisions, section 4. */
 import { z } from "zod";
-import { contract } from "@/lib/http/contract.ts";
-import { uuid } from "@/lib/http/fields.ts";
-import { nextCursor, pageQuery } from "@/lib/http/page.ts";
+import { contract } from "../http/contract.ts";
+import { uuid } from "../http/fields.ts";
+import { nextCursor, pageQuery } from "../http/page.ts";
 import { chat, chatWithMessages, session } from "./session.ts";
 
 const title = z.string().trim().max(200);
 const modelId = z.string().trim().min(1).max(200);
-const sessionParams = z.object({ sessionId: uuid });
-const chatParams = z.object({ sessionId: uuid, chatId: uuid });
+const sessionId = uuid.describe("The session's `id`");
+const sessionParams = z.object({ sessionId });
+const chatParams = z.object({ sessionId, chatId: uuid.describe("The chat's `id`") });
 const done = z.object({ status: z.literal("success") });
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
@@ -18,12 +19,15 @@ export const createSessionContract = contract({
   method: "POST",
   path: "/api/sessions",
   summary: "Create a session with its first chat",
+  description: "Its sandbox is provisioned by `POST /api/sandbox`.",
   organizationAccess: { in: "body", field: "organization_id" },
   artistAccess: { in: "body", field: "artistId" },
   body: z.object({
     title: title.optional(),
-    artistId: uuid.nullish(),
-    organization_id: uuid.nullish(),
+    artistId: uuid.nullish().describe("The artist that the work is for"),
+    organization_id: uuid
+      .nullish()
+      .describe("An organization that the caller is or is a member of"),
   }),
   responses: {
     201: { description: "The session and its chat", schema: z.object({ session, chat }) },
@@ -40,6 +44,7 @@ export const listSessionsContract = contract({
   responses: {
     200: {
       description: "One page; `link` names the next one",
+      headers: ["link"],
       schema: z.object({ sessions: z.array(session), next_cursor: nextCursor }),
     },
   },
@@ -104,6 +109,7 @@ export const listChatsContract = contract({
   responses: {
     200: {
       description: "One page; `link` names the next one",
+      headers: ["link"],
       schema: z.object({ chats: z.array(chat), next_cursor: nextCursor }),
     },
   },
@@ -115,6 +121,7 @@ export const getChatContract = contract({
   method: "GET",
   path: "/api/sessions/{sessionId}/chats/{chatId}",
   summary: "Read a chat with its messages and its streaming state",
+  description: "While a turn streams, `GET /api/chat/{chatId}/stream` has what it answers.",
   params: chatParams,
   responses: { 200: { description: "The chat", schema: chatWithMessages } },
   errors: ["not_found"],
@@ -125,6 +132,7 @@ export const updateChatContract = contract({
   method: "PATCH",
   path: "/api/sessions/{sessionId}/chats/{chatId}",
   summary: "Rename a chat or choose its model",
+  description: "What is left out stays. The model holds from the next turn on.",
   params: chatParams,
   body: z
     .object({ title: title.optional(), modelId: modelId.optional() })

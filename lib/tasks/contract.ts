@@ -15,12 +15,12 @@ const query = z
       .string()
       .optional()
       .meta({
+        description: "How many runs to list; ignored when `runId` is given",
         override: {
           type: "integer",
           minimum: 1,
           maximum: 100,
           default: 20,
-          description: "Ignored when `runId` is given",
         },
       }),
     account_id: uuid.optional().meta({ description: "The runs of this account" }),

@@ -1,8 +1,8 @@
 /** Agent templates. Specification: Agent template; decisions, section 7. */
 import { z } from "zod";
-import { contract } from "@/lib/http/contract.ts";
-import { uuid } from "@/lib/http/fields.ts";
-import { nextCursor, pageQuery } from "@/lib/http/page.ts";
+import { contract } from "../http/contract.ts";
+import { uuid } from "../http/fields.ts";
+import { nextCursor, pageQuery } from "../http/page.ts";
 import { template } from "./template.ts";
 
 const title = z.string().trim().min(3).max(50);
@@ -21,7 +21,7 @@ const shareEmails = z
     description: "In any case, repeats count once; an address needs no account yet",
   });
 
-const byId = z.object({ id: uuid });
+const byId = z.object({ id: uuid.describe("The template's `id`") });
 const one = z.object({ status: z.literal("success"), template });
 
 const shared = { tag: "Agent templates", family: "missing", auth: "required" } as const;
@@ -31,6 +31,7 @@ export const createTemplateContract = contract({
   method: "POST",
   path: "/api/agents/templates",
   summary: "Create an agent template",
+  description: "Private ones are for their creator and the accounts of `share_emails`.",
   idempotent: true,
   body: z.object({
     title,
@@ -56,6 +57,7 @@ export const listTemplatesContract = contract({
   responses: {
     200: {
       description: "One page; `link` names the next one",
+      headers: ["link"],
       schema: z.object({
         status: z.literal("success"),
         templates: z.array(template),
@@ -107,6 +109,7 @@ export const deleteTemplateContract = contract({
   method: "DELETE",
   path: "/api/agents/templates/{id}",
   summary: "Delete an agent template with its shares and favourites",
+  description: "For good. Only the owner may.",
   params: byId,
   responses: {
     200: { description: "It is gone", schema: z.object({ status: z.literal("success") }) },

@@ -1,8 +1,16 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Contract } from "../../lib/http/contract.ts";
 import { contracts } from "../../lib/http/registry.ts";
+import {
+  type ApiDocument,
+  type Described,
+  type Media,
+  readApiDocument,
+} from "../support/api-document.ts";
 import { client } from "../support/clients.ts";
 import { fillPath, nameOf } from "../support/shapes.ts";
 
@@ -15,20 +23,6 @@ const routePaths = readdirSync(api, { recursive: true, withFileTypes: true })
   .filter((folder) => !folder.includes("[..."))
   .map((folder) => `/api/${folder.replaceAll("[", "{").replaceAll("]", "}")}`)
   .sort();
-
-const operation = z.object({
-  operationId: z.string(),
-  security: z.array(z.record(z.string(), z.array(z.string()))),
-  responses: z.record(z.string(), z.object({ description: z.string() })),
-});
-const documentShape = z.object({
-  openapi: z.literal("3.1.0"),
-  paths: z.record(z.string(), z.record(z.string(), operation)),
-  components: z.object({
-    securitySchemes: z.object({ apiKey: z.unknown(), bearer: z.unknown() }),
-    schemas: z.record(z.string(), z.unknown()),
-  }),
-});
 
 describe("contracts and routes", () => {
   it("every route file has contracts, and every contract a route file", () => {
@@ -59,31 +53,85 @@ describe("contracts and routes", () => {
 });
 
 describe("GET /api/openapi.json", () => {
-  it("describes every contract with its success, its errors and its security", async () => {
-    const answer = await client().get("/api/openapi.json");
-    expect(answer.status).toBe(200);
-    const document = documentShape.parse(answer.body);
-    for (const contract of contracts) {
-      const found = document.paths[contract.path]?.[contract.method.toLowerCase()];
-      expect(found, nameOf(contract)).toBeDefined();
-      const statuses = Object.keys(found?.responses ?? {});
-      expect(statuses).toEqual(expect.arrayContaining(Object.keys(contract.responses)));
-      expect(statuses.includes("401")).toBe(contract.auth !== "none");
-      expect(found?.security.length).toBe({ required: 2, optional: 3, none: 0 }[contract.auth]);
-    }
-    const ids = Object.values(document.paths).flatMap((methods) =>
-      Object.values(methods).map(({ operationId }) => operationId),
-    );
-    expect(new Set(ids).size).toBe(ids.length);
+  let document: ApiDocument;
+  beforeAll(async () => {
+    document = await readApiDocument();
+  });
+  const described = ({ method, path }: Contract): Described => {
+    const found = document.operations.find((one) => one.method === method && one.path === path);
+    if (!found) throw new Error(`${method} ${path} is not described`);
+    return found;
+  };
+
+  it("is valid OpenAPI 3.1", async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document.raw));
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
   });
 
-  it("points only at components that exist", async () => {
-    const { text, body } = await client().get("/api/openapi.json");
-    const components = z.object({ components: z.record(z.string(), z.unknown()) }).parse(body);
-    const references = [...text.matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)];
-    expect(references.length).toBeGreaterThan(0);
-    for (const [, group = "", name = ""] of references) {
-      expect(components.components[group]).toHaveProperty([name]);
-    }
+  it("has an operation for each contract, and none besides", () => {
+    const names = document.operations.map(({ method, path }) => `${method} ${path}`);
+    expect(names.sort()).toEqual(contracts.map(nameOf).sort());
   });
+
+  it("names each operation once, and each of its tags is told about", () => {
+    const ids = document.operations.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
+    const tags = document.raw.tags.map(({ name }) => name);
+    const used = document.operations.flatMap(({ operation }) => operation.tags);
+    expect([...new Set(used)].sort()).toEqual(tags.sort());
+  });
+
+  it.each(contracts.map((contract) => [nameOf(contract), contract] as const))(
+    "%s tells its parameters, answers and security",
+    (_, contract) => {
+      const found = described(contract);
+      const statuses = Object.keys(found.operation.responses);
+      expect(statuses).toEqual(expect.arrayContaining(Object.keys(contract.responses)));
+      expect(statuses.includes("401")).toBe(contract.auth !== "none");
+      expect(found.operation.security).toHaveLength(
+        { required: 2, optional: 3, none: 0 }[contract.auth],
+      );
+      expect(found.operation.requestBody !== undefined).toBe(contract.body !== undefined);
+      for (const parameter of document.parametersOf(found)) {
+        expect(parameter.description, parameter.name).not.toBe("");
+      }
+      for (const status of statuses) {
+        const headers = Object.fromEntries(document.headersOf(found, Number(status)));
+        expect(headers).toHaveProperty("x-request-id");
+        const isFailure = contract.responses[Number(status)] === undefined;
+        expect("x-error-code" in headers).toBe(isFailure);
+      }
+    },
+  );
+
+  it.each(contracts.map((contract) => [nameOf(contract), contract] as const))(
+    "%s has examples, and each parses by its schema",
+    (_, contract) => {
+      const found = described(contract);
+      const { requestBody, responses } = found.operation;
+      if (requestBody) {
+        const values = valuesOf(requestBody.content["application/json"]);
+        expect(values).not.toHaveLength(0);
+        expectAll(values, document.validator(found, "request"));
+      }
+      const answered = Object.entries(responses).flatMap(([status, { content = {} }]) => {
+        const values = valuesOf(content["application/json"]);
+        if (values.length > 0) expectAll(values, document.validator(found, Number(status)));
+        return [...values, ...Object.values(content).flatMap(valuesOf)];
+      });
+      expect(answered).not.toHaveLength(0);
+    },
+  );
 });
+
+const valuesOf = (media: Media | undefined): unknown[] =>
+  Object.values(media?.examples ?? {}).map(({ value }) => value);
+
+function expectAll(values: readonly unknown[], validate: ValidateFunction): void {
+  for (const value of values) {
+    validate(value);
+    expect(validate.errors, JSON.stringify(value).slice(0, 300)).toBeNull();
+  }
+}

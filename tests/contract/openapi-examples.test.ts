@@ -1,0 +1,63 @@
+/**
+ * The examples of the OpenAPI document, asked anew in the order in which a new account would.
+ * `RECORD_EXAMPLES=1` writes them down instead, and the README's requests with them.
+ */
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { examples } from "../../lib/http/examples.ts";
+import { operations } from "../../lib/http/registry.ts";
+import type { RunningNext } from "../../lib/launch/run-next.ts";
+import { askEverything } from "../support/ask-everything.ts";
+import { Recorder } from "../support/exchanges.ts";
+import { Placeholders } from "../support/placeholders.ts";
+import { startServer } from "../support/server.ts";
+import { startOwnParts } from "../support/stack.ts";
+
+const root = join(import.meta.dirname, "../..");
+const placeholders = new Placeholders();
+const recorder = new Recorder(placeholders);
+
+// A database of its own: what is listed is what the new account has made.
+let parts: Awaited<ReturnType<typeof startOwnParts>>;
+let server: RunningNext;
+beforeAll(async () => {
+  parts = await startOwnParts();
+  server = await startServer({ env: parts.env });
+  placeholders.tell(server.url, "http://localhost:3000");
+  await askEverything(server.url, parts.env.DATA_DIR ?? "", recorder, placeholders);
+}, 300_000);
+afterAll(async () => {
+  await server?.stop();
+  await parts?.stop();
+});
+
+async function record(): Promise<void> {
+  const folder = join(root, "lib/http/examples");
+  await mkdir(folder, { recursive: true });
+  const byTag = Map.groupBy(operations, ({ contract }) => contract.tag);
+  for (const [tag, list] of byTag) {
+    const kept = Object.fromEntries(list.map(({ id }) => [id, recorder.recorded[id]]));
+    const file = join(folder, `${tag.toLowerCase().replaceAll(" ", "-")}.json`);
+    await writeFile(file, JSON.stringify(kept));
+  }
+  await promisify(execFile)(
+    "node_modules/@biomejs/biome/bin/biome",
+    ["format", "--write", folder],
+    {
+      cwd: root,
+    },
+  );
+}
+
+const isRecording = process.env.RECORD_EXAMPLES === "1";
+
+it.runIf(isRecording)("writes down what a running server answers today", record);
+
+describe.skipIf(isRecording)("what a running server answers today", () => {
+  it.each(operations.map(({ id }) => id))("%s: is what its examples say", (id) => {
+    expect(recorder.recorded[id]).toEqual(examples[id]);
+  });
+});
