@@ -13,7 +13,7 @@ const list = z
       .map((item) => item.trim())
       .filter(Boolean),
   );
-const flag = (fallback: boolean) =>
+const flag = <F extends boolean | undefined>(fallback: F) =>
   z
     .enum(["true", "false", "1", "0"])
     .optional()
@@ -106,6 +106,20 @@ const schema = z.object({
   /** Task runs of a Trigger.dev project; without a key, of the runner in this service. */
   TRIGGER_SECRET_KEY: z.string().min(1).optional(),
   TRIGGER_API_URL: z.url().default("https://api.trigger.dev"),
+  /** Images and videos, by fal; without a key, made on this machine. */
+  FAL_KEY: z.string().min(1).optional(),
+  FAL_BASE_URL: z.url().default("https://queue.fal.run"),
+  /** Where fal takes files that it cannot fetch itself. */
+  FAL_STORAGE_URL: z.url().default("https://rest.fal.ai"),
+  /** Milliseconds that the answer waits for an image or a video; the work goes on after them. */
+  CONTENT_TIMEOUT_MS: z.coerce.number().int().min(1).default(280_000),
+  /** May callers name media by http on this machine's loopback? When not set: in development only. */
+  MEDIA_LOOPBACK: flag(undefined),
+  /** The public bucket of the Supabase project for what is made; without a project, on disk. */
+  MEDIA_BUCKET: z
+    .string()
+    .regex(/^[\w-]{1,63}$/)
+    .default("media"),
   /** Bytes of files one sandbox may hold. */
   SANDBOX_DISK_QUOTA: z.coerce
     .number()

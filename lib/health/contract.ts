@@ -14,6 +14,8 @@ const part = z.object({
     "catalog",
     "research",
     "taskRunner",
+    "content",
+    "mediaStorage",
   ]),
   adapter: z
     .string()

@@ -1,6 +1,8 @@
 import { catalogProvider } from "../catalog/provider.ts";
 import { type Config, config } from "../config.ts";
 import { connectorAdapter } from "../connectors/provider.ts";
+import { contentProvider } from "../content/current-provider.ts";
+import { mediaStorage } from "../content/storage/current.ts";
 import { engine } from "../engine/current.ts";
 import { mailAdapter } from "../mail/provider.ts";
 import { researchProvider } from "../research/provider.ts";
@@ -18,7 +20,9 @@ export interface Part {
     | "connectors"
     | "catalog"
     | "research"
-    | "taskRunner";
+    | "taskRunner"
+    | "content"
+    | "mediaStorage";
   readonly adapter: string;
 }
 
@@ -36,6 +40,8 @@ export function listParts(): Part[] {
     { name: "catalog", adapter: catalogProvider().name },
     { name: "research", adapter: researchProvider().name },
     { name: "taskRunner", adapter: taskRunner().name },
+    { name: "content", adapter: contentProvider().name },
+    { name: "mediaStorage", adapter: mediaStorage().name },
   ];
 }
 

@@ -13,6 +13,7 @@ export type ErrorCode =
   | "stream_active"
   | "sandbox_missing"
   | "payload_too_large"
+  | "range_not_satisfiable"
   | "idempotency_mismatch"
   | "rate_limited"
   | "upstream_error"

@@ -6,6 +6,7 @@ import * as models from "../agent/models/contract.ts";
 import * as catalog from "../catalog/contract.ts";
 import * as chat from "../chat/contract.ts";
 import * as connectors from "../connectors/contract.ts";
+import * as content from "../content/contract.ts";
 import * as health from "../health/contract.ts";
 import * as keys from "../keys/contract.ts";
 import * as research from "../research/contract.ts";
@@ -24,6 +25,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   sandboxes,
   templates,
   tasks,
+  content,
   models,
   connectors,
   catalog,

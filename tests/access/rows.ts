@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Client, client, type Person } from "../support/clients.ts";
 import { authorize, connectionsIn } from "../support/connections.ts";
 import { codeSentTo } from "../support/mailbox.ts";
+import { makeImage, storeMedia } from "../support/media.ts";
 import { writeSandboxFile } from "../support/sessions.ts";
 import { sql } from "../support/stack.ts";
 import { insertRun, plainRun } from "../support/task-runs.ts";
@@ -82,6 +83,12 @@ const anArtist = async (): Promise<Ids> => {
   const [artist] = await sql`select id, name from catalog_artists order by popularity desc limit 1`;
   return { id: String(artist?.id), name: String(artist?.name) };
 };
+const aContentTemplate = async (): Promise<Ids> => ({ id: "night-drive" });
+const anImage = async (owner: Person): Promise<Ids> => {
+  const url = await storeMedia(owner.id, await makeImage(), "image/png");
+  const [accountId = "", name = ""] = url.split("/").slice(-2);
+  return { url, accountId, name };
+};
 const nothing = async (): Promise<Ids> => ({});
 
 const inBody = ({ sessionId }: Ids) => ({ sessionId });
@@ -147,6 +154,14 @@ export const rows: Readonly<Record<string, Row>> = {
     arrange: aPublicTemplate,
     body: () => ({ is_favourite: true }),
   },
+  "GET /api/content/templates": { arrange: aContentTemplate },
+  "GET /api/content/templates/{id}": { arrange: aContentTemplate },
+  "POST /api/content/image": {
+    arrange: anImage,
+    body: ({ url }) => ({ prompt: "A red kite", reference_image_url: url }),
+  },
+  "POST /api/content/video": { arrange: nothing, body: () => ({ prompt: "A red kite" }) },
+  "GET /api/media/{accountId}/{name}": { arrange: anImage },
   "GET /api/tasks/runs": { arrange: aTaskRun, query: ({ runId = "" }) => ({ runId }) },
   "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
   "POST /api/connectors": { arrange: nothing, body: () => ({ connector: "gmail" }) },

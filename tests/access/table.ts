@@ -52,6 +52,8 @@ export const sentences: Readonly<Record<string, string>> = {
   m: "Artist not found",
   p: "Key not found",
   o: "Not found",
+  f: "reference_image_url could not be fetched",
+  v: "image_url is required: make one first with POST /api/content/image",
 };
 
 export const table = `
@@ -125,6 +127,12 @@ GET /api/agents/templates/{id} (public)            | 200+  200+  200+  200+  200
 PATCH /api/agents/templates/{id} (public)          | 200+  200+  403e  403e  403e   401x    401x  401u  401u  200+
 DELETE /api/agents/templates/{id} (public)         | 200   200   403d  403d  403d   401x    401x  401u  401u  200
 PUT /api/agents/templates/{id}/favorite (public)   | 200+  200+  200+  200+  200+   401x    401x  401u  401u  200+
+
+GET /api/content/templates                         | 200+  200+  200+  200+  200+   401x    401x  401u  401u  200+
+GET /api/content/templates/{id}                    | 200+  200+  200+  200+  200+   401x    401x  401u  401u  200+
+POST /api/content/image                            | 200+  200+  400f  400f  400f   401x    401x  401u  401u  200+
+POST /api/content/video                            | 400v  400v  400v  400v  400v   401x    401x  401u  401u  400v
+GET /api/media/{accountId}/{name}                  | 200   200   200   200   200    200     200   200   200   200
 
 GET /api/tasks/runs                                | 200+  200+  404n  404n  404n   401x    401x  401u  401u  200+
   account_id=own                                   | 200+  200+  404n  404n  404n   401x    401x  401u  401u  200+

@@ -28,6 +28,8 @@ describe("GET /api/health", () => {
       catalog: "embedded",
       research: "embedded",
       taskRunner: "embedded",
+      content: "embedded",
+      mediaStorage: "disk",
     });
   });
 

@@ -1,0 +1,10 @@
+import { getMediaContract } from "@/lib/content/contract.ts";
+import { readMedia } from "@/lib/content/read-media.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { route } from "@/lib/http/route.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: route(getMediaContract, ({ params, request }) =>
+    readMedia(params.accountId, params.name, request.headers),
+  ),
+});

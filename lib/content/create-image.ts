@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { type AppError, appError, isAppError } from "../http/app-error.ts";
+import { seedOf } from "./choose-motion.ts";
+import type { ImageRequest } from "./contract.ts";
+import { contentProvider } from "./current-provider.ts";
+import { checkInputs, fetchInputs, type Input } from "./media/fetch-inputs.ts";
+import { type Attempt, runGeneration } from "./run-generation.ts";
+import { showRequest } from "./show-request.ts";
+import { mediaStorage } from "./storage/current.ts";
+import { selectContentTemplate } from "./store.ts";
+import type { ContentTemplate } from "./template.ts";
+
+const output = z.object({
+  imageUrl: z.url(),
+  images: z.array(z.url()),
+  template: z.string().optional(),
+});
+
+/**
+ * The images' URLs, in the caller's storage. Decisions, section 10: Image.
+ *
+ * Errors: 400 for a request without a prompt or a reference that cannot be used; 404 `Template not
+ * found`; 409; 502 `Image generation failed`; 504. @throws DatabaseUnavailable
+ */
+export async function createImage(
+  attempt: Attempt,
+  body: ImageRequest,
+): Promise<{ imageUrl: string; images: readonly string[]; location: string } | AppError> {
+  const template = body.template ? await selectContentTemplate(body.template) : null;
+  if (isAppError(template)) return template;
+  const prompt = body.prompt || template?.image?.prompt;
+  if (!prompt) {
+    return appError("invalid_request", "prompt is required unless a template has one", {
+      fields: ["prompt"],
+    });
+  }
+  const inputs = referencesOf(body, template);
+  const refused = checkInputs(inputs);
+  if (refused) return refused;
+
+  const done = await runGeneration(
+    { ...attempt, kind: "image", payload: showRequest(body), metadata: {} },
+    output,
+    async ({ folder, signal, progress }) => {
+      await progress("fetching");
+      const references = await fetchInputs(attempt.accountId, inputs, folder, signal);
+      if (isAppError(references)) return references;
+      await progress("generating");
+      const order = {
+        prompt,
+        references,
+        count: body.num_images,
+        aspectRatio: body.aspect_ratio,
+        resolution: body.resolution,
+        styleRules: template?.image?.style_rules,
+        model: body.model,
+        seed: seedOf(attempt.effectId, "image"),
+      };
+      const files = await contentProvider().images(order, folder, signal);
+      if (isAppError(files)) return files;
+      await progress("storing");
+      const storage = mediaStorage();
+      const images = await Promise.all(files.map((file) => storage.store(attempt.accountId, file)));
+      const [imageUrl] = images;
+      if (imageUrl === undefined) throw new Error("A provider of images made none");
+      return { imageUrl, images, ...(body.template ? { template: body.template } : {}) };
+    },
+  );
+  if (isAppError(done)) return done;
+  const { imageUrl, images } = done.output;
+  return { imageUrl, images, location: done.location };
+}
+
+/** The caller's own, or else the template's. */
+function referencesOf(body: ImageRequest, template: ContentTemplate | null): Input[] {
+  const named = [
+    ...(body.reference_image_url ? [["reference_image_url", body.reference_image_url]] : []),
+    ...(body.images ?? []).map((url, place) => [`images.${place}`, url]),
+  ];
+  const fallback = (template?.image?.reference_images ?? []).map((url) => ["template", url]);
+  return (named.length > 0 ? named : fallback).map(([field = "", url = ""]) => ({
+    field,
+    url: new URL(url),
+    kind: "image",
+  }));
+}

@@ -1,0 +1,132 @@
+import { basename } from "node:path";
+import { z } from "zod";
+import { type AppError, appError, isAppError } from "../http/app-error.ts";
+import { chooseMotion, seedOf } from "./choose-motion.ts";
+import type { VideoRequest } from "./contract.ts";
+import { contentProvider } from "./current-provider.ts";
+import { checkInputs, type FetchedInput, fetchInputs, type Input } from "./media/fetch-inputs.ts";
+import type { VideoMode, VideoOrder } from "./provider.ts";
+import { type Attempt, runGeneration } from "./run-generation.ts";
+import { showRequest, showUrl } from "./show-request.ts";
+import { mediaStorage } from "./storage/current.ts";
+import { selectContentTemplate } from "./store.ts";
+import { INPUTS_OF, type InputField, missingInput, modeOf } from "./video-mode.ts";
+
+/** Specification: video extend, input video. */
+const MAX_EXTENDED_SECONDS = 8;
+/** What a container says about its length is not exact to the frame. */
+const TOLERANCE_SECONDS = 0.1;
+
+/** Specification: Output object. */
+const output = z.object({
+  videoSourceUrl: z.url(),
+  imageUrl: z.url().optional(),
+  template: z.string().optional(),
+  lipsync: z.boolean(),
+  audio: z.looseObject({}).optional(),
+});
+
+/**
+ * The video's URL, in the caller's storage. Specification: POST /api/content/video.
+ *
+ * Errors: 400 for an input that the mode needs or cannot use; 404 `Template not found`; 409; 502
+ * `Video generation failed`; 504. @throws DatabaseUnavailable
+ */
+export async function createVideo(
+  attempt: Attempt,
+  body: VideoRequest,
+): Promise<{ videoUrl: string; mode: VideoMode; location: string } | AppError> {
+  const mode = modeOf(body);
+  const missing = missingInput(mode, body);
+  if (missing) return missing;
+  const inputs = inputsOf(mode, body);
+  const refused = checkInputs(inputs);
+  if (refused) return refused;
+  const plan = await planOf(mode, body, attempt.effectId);
+  if (isAppError(plan)) return plan;
+
+  const { movement, mood } = plan;
+  const payload = showRequest({ ...body, mode });
+  const metadata = { mode, movement, mood };
+  const done = await runGeneration(
+    { ...attempt, kind: "video", payload, metadata },
+    output,
+    async ({ folder, signal, progress }) => {
+      await progress("fetching");
+      const files = await fetchInputs(attempt.accountId, inputs, folder, signal);
+      if (isAppError(files)) return files;
+      const fileOf = (field: InputField) => files[inputs.findIndex((one) => one.field === field)];
+      const [image, audio, video] = [fileOf("image_url"), fileOf("audio_url"), fileOf("video_url")];
+      if (lengthOf(video) > MAX_EXTENDED_SECONDS + TOLERANCE_SECONDS) {
+        return fault("video_url", `video_url must be at most ${MAX_EXTENDED_SECONDS} seconds`);
+      }
+      await progress("generating");
+      const order = { ...plan, image, audio, video, endImage: fileOf("end_image_url") };
+      const file = await contentProvider().video(order, folder, signal);
+      if (isAppError(file)) return file;
+      await progress("storing");
+      return {
+        videoSourceUrl: await mediaStorage().store(attempt.accountId, file),
+        ...(image ? { imageUrl: showUrl(image.url) } : {}),
+        ...(body.template ? { template: body.template } : {}),
+        lipsync: mode === "lipsync",
+        ...(audio ? { audio: describeAudio(audio) } : {}),
+      };
+    },
+  );
+  if (isAppError(done)) return done;
+  return { videoUrl: done.output.videoSourceUrl, mode, location: done.location };
+}
+
+const KIND_OF = {
+  image_url: "image",
+  end_image_url: "image",
+  video_url: "video",
+  audio_url: "audio",
+} as const satisfies Readonly<Record<InputField, Input["kind"]>>;
+
+function inputsOf(mode: VideoMode, body: VideoRequest): Input[] {
+  return INPUTS_OF[mode].flatMap((field) => {
+    const text = body[field];
+    return text ? [{ field, url: new URL(text), kind: KIND_OF[field] }] : [];
+  });
+}
+
+/** The order without its files. Errors: 400 when nothing says what to do; 404. */
+async function planOf(
+  mode: VideoMode,
+  body: VideoRequest,
+  effectId: string,
+): Promise<VideoOrder | AppError> {
+  const template = body.template ? await selectContentTemplate(body.template) : null;
+  if (isAppError(template)) return template;
+  // The caller's own words are the motion prompt in place of the template's.
+  const motion = template && !body.prompt ? chooseMotion(template, effectId) : {};
+  if (mode === "prompt" && !body.prompt && !motion.movement && !motion.mood) {
+    return fault("prompt", "prompt is required for mode prompt");
+  }
+  return {
+    ...motion,
+    mode,
+    prompt: body.prompt ?? "",
+    negativePrompt: body.negative_prompt,
+    styleRules: template?.image?.style_rules,
+    aspectRatio: body.aspect_ratio,
+    seconds: Number.parseInt(body.duration ?? (mode === "extend" ? "7s" : "8s"), 10),
+    resolution: body.resolution,
+    generateAudio: body.generate_audio,
+    model: body.model,
+    seed: seedOf(effectId, "video"),
+  };
+}
+
+const lengthOf = (file: FetchedInput | undefined): number => file?.probed?.seconds ?? 0;
+
+const describeAudio = (audio: FetchedInput) => ({
+  songFilename: basename(new URL(audio.url).pathname),
+  startSeconds: 0,
+  durationSeconds: lengthOf(audio),
+});
+
+const fault = (field: string, sentence: string): AppError =>
+  appError("invalid_request", sentence, { fields: [field] });

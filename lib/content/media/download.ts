@@ -1,0 +1,82 @@
+/** The content of a caller's URL, which may lead anywhere and never end, into a file. */
+import { open } from "node:fs/promises";
+import { Agent, fetch, type Response } from "undici";
+import { publicOnly } from "../../agent/tools/public-address.ts";
+import { faultOfUrl, isLoopback } from "./check-url.ts";
+
+const MAX_REDIRECTS = 5;
+
+/** For loopback, where it is allowed. */
+const anywhere = new Agent();
+
+export interface DownloadLimits {
+  readonly maxBytes: number;
+  /** For everything together: connection, redirects and the last byte. */
+  readonly deadlineMs: number;
+  readonly allowLoopback: boolean;
+}
+
+/**
+ * Null when the whole content is in a new file at `path`; else the end of a sentence that says why
+ * not, which tells no more than that about names and addresses that are not public.
+ */
+export async function download(
+  url: URL,
+  path: string,
+  limits: DownloadLimits,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const deadline = AbortSignal.timeout(limits.deadlineMs);
+  try {
+    const either = AbortSignal.any([signal, deadline]);
+    const response = await follow(url, limits.allowLoopback, either);
+    if (!response) return "could not be fetched";
+    const isWhole = await save(response, path, limits.maxBytes);
+    return isWhole ? null : `must be at most ${limits.maxBytes / 1024 / 1024} MiB`;
+  } catch {
+    return deadline.aborted
+      ? `could not be fetched within ${limits.deadlineMs / 1000} seconds`
+      : "could not be fetched";
+  }
+}
+
+/** The answer at the end of all redirects; null when there is no good one. */
+async function follow(
+  first: URL,
+  allowLoopback: boolean,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  let url = first;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    if (faultOfUrl(url, allowLoopback) !== null) return null;
+    const response = await fetch(url, {
+      headers: { accept: "*/*", "user-agent": "agent-platform" },
+      redirect: "manual",
+      signal,
+      dispatcher: allowLoopback && isLoopback(url) ? anywhere : publicOnly,
+    });
+    if (response.ok) return response;
+    await response.body?.cancel();
+    const location = response.headers.get("location");
+    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return null;
+    url = new URL(location, url);
+  }
+  return null;
+}
+
+/** False as soon as there is too much of it: counted as it comes, after any decompression. */
+async function save(response: Response, path: string, maxBytes: number): Promise<boolean> {
+  const file = await open(path, "wx");
+  try {
+    let size = 0;
+    for await (const chunk of response.body ?? []) {
+      const bytes: Uint8Array = chunk;
+      size += bytes.byteLength;
+      if (size > maxBytes) return false;
+      await file.writeFile(bytes);
+    }
+    return true;
+  } finally {
+    await file.close();
+  }
+}

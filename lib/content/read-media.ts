@@ -1,0 +1,92 @@
+/** Files of the disk storage over HTTP, as RFC 9110 says. Decisions, section 10. */
+import { createReadStream } from "node:fs";
+import { type AppError, appError } from "../http/app-error.ts";
+import { diskStorage } from "./storage/current.ts";
+import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
+
+/** Errors: 404 `Media not found`; 416. */
+export async function readMedia(
+  accountId: string,
+  name: string,
+  asked: Headers,
+): Promise<Response | AppError> {
+  const key = parseMediaKey(accountId, name);
+  const file = key && (await diskStorage()?.find(key));
+  if (!key || !file) return appError("not_found", "Media not found");
+
+  // Its content never changes, so its name is a strong validator.
+  const etag = `"${key.name}"`;
+  const headers = {
+    "accept-ranges": "bytes",
+    "cache-control": "public, max-age=31536000, immutable",
+    etag,
+  };
+  if (matches(asked.get("if-none-match"), etag)) {
+    return new Response(null, { status: 304, headers });
+  }
+  const condition = asked.get("if-range");
+  const range =
+    condition === null || condition === etag ? parseRange(asked.get("range"), file.bytes) : null;
+  if (range === "unsatisfiable") {
+    return appError("range_not_satisfiable", "The range lies outside the file", {
+      headers: { "content-range": `bytes */${file.bytes}`, "accept-ranges": "bytes" },
+    });
+  }
+  const { first, last } = range ?? { first: 0, last: file.bytes - 1 };
+  return new Response(read(file.path, first, last), {
+    status: range ? 206 : 200,
+    headers: {
+      ...headers,
+      "content-type": mediaTypeOf(key),
+      ...(range ? { "content-range": `bytes ${first}-${last}/${file.bytes}` } : {}),
+      // Nothing that a browser would run, whatever the bytes are.
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "default-src 'none'; sandbox",
+      "cross-origin-resource-policy": "cross-origin",
+    },
+  });
+}
+
+const matches = (header: string | null, etag: string): boolean =>
+  (header ?? "").split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim()));
+
+interface Range {
+  readonly first: number;
+  /** Included. */
+  readonly last: number;
+}
+
+/** Null where the header is to be ignored: absent, malformed, or more than one range. */
+function parseRange(header: string | null, bytes: number): Range | "unsatisfiable" | null {
+  const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "") ?? [];
+  if (from === "" && to === "") return null;
+  if (from === "") {
+    const length = Math.min(Number(to), bytes);
+    return length === 0 ? "unsatisfiable" : { first: bytes - length, last: bytes - 1 };
+  }
+  const [first, last] = [Number(from), to === "" ? bytes - 1 : Number(to)];
+  if (last < first) return to === "" ? "unsatisfiable" : null;
+  return first >= bytes ? "unsatisfiable" : { first, last: Math.min(last, bytes - 1) };
+}
+
+/** Opened by the first read and not before: a body that nobody reads, as of HEAD, opens nothing. */
+function read(path: string, first: number, last: number): ReadableStream<Uint8Array> {
+  const chunks = readChunks(path, first, last);
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await chunks.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function* readChunks(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path, { start, end, highWaterMark: 256 * 1024 });
+}

@@ -1,0 +1,64 @@
+/** Media in a folder of this machine, one folder an account, served by `/api/media`. */
+import { constants } from "node:fs";
+import { copyFile, mkdir, open, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type MediaKey, newMediaKey, parseMediaKey } from "./media-name.ts";
+import type { MediaStorage } from "./storage.ts";
+
+const PATH = "/api/media/";
+
+export interface DiskStorage extends MediaStorage {
+  /** Null when there is no such file. */
+  find(key: MediaKey): Promise<{ readonly path: string; readonly bytes: number } | null>;
+}
+
+/** @param given.origin under which this service is called */
+export function createDiskStorage(given: {
+  readonly folder: string;
+  readonly origin: string;
+}): DiskStorage {
+  const pathOf = ({ accountId, name }: MediaKey) => join(given.folder, accountId, name);
+  return {
+    name: "disk",
+    async store(accountId, file) {
+      const key = newMediaKey(accountId, file.contentType);
+      await mkdir(join(given.folder, accountId), { recursive: true });
+      // On disk before it has its name: after a power cut a name never leads to half a file.
+      await sync(file.path);
+      await rename(file.path, pathOf(key));
+      return `${given.origin}${PATH}${key.accountId}/${key.name}`;
+    },
+    keyOf(url) {
+      if (url.origin !== given.origin || !url.pathname.startsWith(PATH)) return null;
+      const [accountId = "", name = "", ...rest] = url.pathname.slice(PATH.length).split("/");
+      return (rest.length === 0 && parseMediaKey(accountId, name)) || "malformed";
+    },
+    async copyTo(key, path) {
+      const copied = copyFile(pathOf(key), path, constants.COPYFILE_EXCL);
+      return (await ifThere(copied.then(() => true))) ?? false;
+    },
+    async find(key) {
+      const path = pathOf(key);
+      const found = await ifThere(stat(path));
+      return found?.isFile() ? { path, bytes: found.size } : null;
+    },
+  };
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, "r+");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function ifThere<T>(look: Promise<T>): Promise<T | null> {
+  try {
+    return await look;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}

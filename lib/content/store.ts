@@ -1,0 +1,36 @@
+/**
+ * Content templates in the database (supabase/migrations/…_content.sql). They belong to nobody and
+ * are the same for all. @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { db } from "../db/client.ts";
+import { parseAnswer } from "../db/query.ts";
+import { type AppError, appError } from "../http/app-error.ts";
+import { type ContentTemplate, contentTemplate, templateSummary } from "./template.ts";
+
+const templates = () => db().from("content_templates");
+
+/** Whole tables hold few rows here: they come with migrations. */
+export async function selectContentTemplates(): Promise<z.output<typeof templateSummary>[]> {
+  const answer = await templates().select("id, description").order("position").order("id");
+  return parseAnswer("list content templates", answer, z.array(templateSummary));
+}
+
+const row = z
+  .record(z.string(), z.unknown())
+  .transform((columns) =>
+    Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null)),
+  )
+  .pipe(contentTemplate);
+
+/** Errors: 404 `Template not found`. */
+export async function selectContentTemplate(id: string): Promise<ContentTemplate | AppError> {
+  const answer = await templates()
+    .select("id, description, image, video, caption, edit")
+    .eq("id", id)
+    .maybeSingle();
+  return (
+    parseAnswer("read a content template", answer, row.nullable()) ??
+    appError("not_found", "Template not found")
+  );
+}

@@ -1,0 +1,56 @@
+/** The resource as callers see it. Specification: Content template. */
+import { z } from "zod";
+
+const editOperation = z
+  .object({
+    start: z.number().optional(),
+    duration: z.number().optional(),
+    aspect: z.string().optional(),
+    width: z.number().optional(),
+    height: z.number().optional(),
+    content: z.string().optional(),
+    font: z.string().optional(),
+    color: z.string().optional(),
+    stroke_color: z.string().optional(),
+    max_font_size: z.number().optional(),
+    audio_url: z.string().optional(),
+    replace: z.boolean().optional(),
+  })
+  .meta({ id: "EditOperation", description: "Times in seconds, sizes in pixels" });
+
+/** A part that the template does not have is left out. */
+export const contentTemplate = z
+  .object({
+    id: z.string(),
+    description: z.string(),
+    image: z
+      .object({
+        prompt: z.string().optional(),
+        reference_images: z.array(z.string()).optional(),
+        style_rules: z.record(z.string(), z.unknown()).optional(),
+      })
+      .optional(),
+    video: z
+      .object({
+        moods: z.array(z.string()).optional(),
+        movements: z.array(z.string()).optional(),
+      })
+      .optional(),
+    caption: z
+      .object({
+        guide: z
+          .object({
+            tone: z.string().optional(),
+            rules: z.array(z.string()).optional(),
+            formats: z.array(z.string()).optional(),
+          })
+          .optional(),
+        examples: z.array(z.string()).optional(),
+      })
+      .optional(),
+    edit: z.object({ operations: z.array(editOperation).optional() }).optional(),
+  })
+  .meta({ id: "ContentTemplate" });
+export type ContentTemplate = z.output<typeof contentTemplate>;
+
+export const templateSummary = contentTemplate.pick({ id: true, description: true });

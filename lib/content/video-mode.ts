@@ -1,0 +1,35 @@
+/** Which kind of video a request asks for, and what that kind needs. Decisions, section 10. */
+import { type AppError, appError } from "../http/app-error.ts";
+import type { VideoRequest } from "./contract.ts";
+import type { VideoMode } from "./provider.ts";
+
+/** The media that a mode is made from; what else a request names is not looked at. */
+export const INPUTS_OF = {
+  prompt: ["image_url"],
+  animate: ["image_url"],
+  reference: ["image_url"],
+  extend: ["video_url"],
+  "first-last": ["image_url", "end_image_url"],
+  lipsync: ["image_url", "audio_url"],
+} as const satisfies Readonly<Record<VideoMode, readonly (keyof VideoRequest)[]>>;
+
+export type InputField = (typeof INPUTS_OF)[VideoMode][number];
+
+export function modeOf(request: VideoRequest): VideoMode {
+  if (request.mode) return request.mode;
+  if (request.audio_url && request.image_url) return "lipsync";
+  if (request.video_url) return "extend";
+  if (request.image_url && request.end_image_url) return "first-last";
+  return request.image_url ? "animate" : "prompt";
+}
+
+/** Errors: 400 for the first input that the mode needs and the request does not name. */
+export function missingInput(mode: VideoMode, request: VideoRequest): AppError | null {
+  const field = INPUTS_OF[mode].find((one) => !request[one]);
+  if (!field) return null;
+  const sentence =
+    mode === "prompt"
+      ? "image_url is required: make one first with POST /api/content/image"
+      : `${field} is required for mode ${mode}`;
+  return appError("invalid_request", sentence, { fields: [field] });
+}
