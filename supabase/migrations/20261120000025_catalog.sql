@@ -215,130 +215,168 @@ language sql stable as $$
        else jsonb_build_object('available_markets', o.markets) end
 $$;
 
+-- What a search finds of each kind, in no order. These too are written into the queries that call
+-- them. A null query finds nothing by words.
+create function public.catalog_found_albums(
+  p_query tsquery, p_since integer, p_until integer, p_market text
+) returns setof public.catalog_albums
+language sql stable as $$
+  select b.* from (
+    -- One of them, known before the first row: the other costs nothing.
+    select * from public.catalog_albums where words @@ p_query
+    union all
+    select * from public.catalog_albums
+    where p_query is null and year between p_since and p_until
+  ) b
+  where (p_since is null or b.year between p_since and p_until)
+    and (p_market is null or p_market = any (b.markets))
+$$;
+
+create function public.catalog_found_tracks(
+  p_query tsquery, p_isrc text, p_since integer, p_until integer, p_market text
+) returns setof public.catalog_tracks
+language sql stable as $$
+  select t.* from (
+    select * from public.catalog_tracks where words @@ p_query
+    union all
+    select * from public.catalog_tracks where p_query is null and isrc = p_isrc
+    union all
+    select t.* from public.catalog_tracks t join public.catalog_albums b on b.id = t.album_id
+    where p_query is null and p_isrc is null and b.year between p_since and p_until
+  ) t
+  where (p_isrc is null or t.isrc = p_isrc)
+    -- The album is looked at only where something is asked of it.
+    and ((p_since is null and p_market is null) or t.album_id in (
+      select b.id from public.catalog_albums b
+      where (p_since is null or b.year between p_since and p_until)
+        and (p_market is null or p_market = any (b.markets))))
+$$;
+
+-- How many there are when a page tells: the last one does. Null when they must be counted.
+create function public.catalog_total(p_on_page integer, p_limit integer, p_offset integer)
+returns bigint
+language sql immutable as $$
+  select case when p_on_page < p_limit and (p_on_page > 0 or p_offset = 0)
+    then p_offset + p_on_page end
+$$;
+
 -- One page of each kind asked for: {"artists": {"total", "items"}, …}. All words must match, each
 -- the beginning of a word; the same name first, then names that begin so, then what is popular.
 -- p_fields: filters by `artist`, `album`, `track`, `genre`, `isrc`, `year_from`, `year_to`.
+--
+-- The beginning of a word may be one letter that finds nearly all: so the page is picked out in one
+-- pass, without sorting what is not on it, and only the rest is counted, without being kept.
 create function public.catalog_search(
   p_kinds text[], p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   wanted constant text := public.catalog_fold(p_text);
-  -- Filters that apply to every kind, those of an album and those of a track; '' is none.
-  general constant text := concat_ws(' & ',
+  -- Filters that apply to every kind, those of an album and those of a track; null is none.
+  general constant text := nullif(concat_ws(' & ',
     public.catalog_words(p_text),
     public.catalog_words(p_fields ->> 'artist', 'B'),
-    public.catalog_words(p_fields ->> 'genre', 'D'));
-  of_album constant text := concat_ws(' & ',
-    nullif(general, ''), public.catalog_words(p_fields ->> 'album', 'C'));
-  of_track constant text := concat_ws(' & ',
-    nullif(of_album, ''), public.catalog_words(p_fields ->> 'track', 'A'));
+    public.catalog_words(p_fields ->> 'genre', 'D')), '');
+  of_album constant text := nullif(concat_ws(' & ',
+    general, public.catalog_words(p_fields ->> 'album', 'C')), '');
+  of_track constant text := nullif(concat_ws(' & ',
+    of_album, public.catalog_words(p_fields ->> 'track', 'A')), '');
   wanted_isrc constant text := upper(replace(p_fields ->> 'isrc', '-', ''));
   since constant integer := (p_fields ->> 'year_from')::integer;
   until constant integer := (p_fields ->> 'year_to')::integer;
-  -- A text without a single word finds nothing, not everything.
-  wordless constant boolean := p_text <> '' and wanted = '';
+  query tsquery;
+  ids text[];
+  total bigint;
+  items jsonb;
   answer jsonb := '{}';
-  page jsonb;
   one text;
 begin
+  -- A text without a single word finds nothing, not everything.
+  if p_text <> '' and wanted = '' then
+    return (
+      select jsonb_object_agg(kind || 's', '{"total": 0, "items": []}'::jsonb)
+      from unnest(p_kinds) kind);
+  end if;
+
   if 'artist' = any (p_kinds) then
-    with hits as materialized (
-      select a.id, row_number() over (
-        order by a.folded = wanted desc, starts_with(a.folded, wanted) desc,
-          a.popularity desc, a.folded, a.id) as place
-      from public.catalog_artists a
-      where not wordless
-        and general <> '' and a.words @@ general::tsquery
-        and not p_fields ?| array['album', 'track', 'isrc', 'year_from']
-    )
-    select jsonb_build_object(
-      'total', (select count(*) from hits),
-      'items', coalesce((
-        select jsonb_agg(public.catalog_artist_json(a) order by h.place)
-        from hits h join public.catalog_artists a on a.id = h.id
-        where h.place > p_offset and h.place <= p_offset + p_limit), '[]')) into page;
-    answer := answer || jsonb_build_object('artists', page);
+    -- A filter of what an artist does not have leaves none.
+    query := case when not p_fields ?| array['album', 'track', 'isrc', 'year_from']
+      then general end::tsquery;
+    ids := array(
+      select a.id from public.catalog_artists a
+      where a.words @@ query
+      order by a.folded = wanted desc, starts_with(a.folded, wanted) desc,
+        a.popularity desc, a.folded, a.id
+      limit p_limit offset p_offset);
+    total := coalesce(
+      public.catalog_total(cardinality(ids), p_limit, p_offset),
+      (select count(*) from public.catalog_artists a where a.words @@ query));
+    select jsonb_agg(public.catalog_artist_json(a) order by found.place) into items
+    from unnest(ids) with ordinality found (id, place)
+    join public.catalog_artists a on a.id = found.id;
+    answer := answer || jsonb_build_object(
+      'artists', jsonb_build_object('total', total, 'items', coalesce(items, '[]')));
   end if;
 
   if 'album' = any (p_kinds) then
-    with hits as materialized (
-      select b.id, row_number() over (
+    if p_fields ?| array['track', 'isrc'] then
+      ids := '{}';
+      total := 0;
+    else
+      query := of_album::tsquery;
+      ids := array(
+        select b.id from public.catalog_found_albums(query, since, until, p_market) b
         order by b.folded = wanted desc, starts_with(b.folded, wanted) desc,
-          b.popularity desc, b.folded, b.id) as place
-      from (
-        -- One of them, known before the first row: the other costs nothing.
-        select id, folded, popularity, year, markets from public.catalog_albums
-        where of_album <> '' and words @@ of_album::tsquery
-        union all
-        select id, folded, popularity, year, markets from public.catalog_albums
-        where of_album = '' and year between since and until
-      ) b
-      where not wordless
-        and (since is null or b.year between since and until)
-        and (p_market is null or p_market = any (b.markets))
-        and not p_fields ?| array['track', 'isrc']
-    )
-    select jsonb_build_object(
-      'total', (select count(*) from hits),
-      'items', coalesce((
-        select jsonb_agg(public.catalog_album_json(b) order by h.place)
-        from hits h join public.catalog_albums b on b.id = h.id
-        where h.place > p_offset and h.place <= p_offset + p_limit), '[]')) into page;
-    answer := answer || jsonb_build_object('albums', page);
+          b.popularity desc, b.folded, b.id
+        limit p_limit offset p_offset);
+      total := coalesce(
+        public.catalog_total(cardinality(ids), p_limit, p_offset),
+        (select count(*) from public.catalog_found_albums(query, since, until, p_market)));
+    end if;
+    select jsonb_agg(public.catalog_album_json(b) order by found.place) into items
+    from unnest(ids) with ordinality found (id, place)
+    join public.catalog_albums b on b.id = found.id;
+    answer := answer || jsonb_build_object(
+      'albums', jsonb_build_object('total', total, 'items', coalesce(items, '[]')));
   end if;
 
   if 'track' = any (p_kinds) then
-    with hits as materialized (
-      select t.id, row_number() over (
-        order by t.folded = wanted desc, starts_with(t.folded, wanted) desc,
-          t.popularity desc, t.folded, t.id) as place
-      from (
-        select id, album_id, folded, popularity, isrc from public.catalog_tracks
-        where of_track <> '' and words @@ of_track::tsquery
-        union all
-        select id, album_id, folded, popularity, isrc from public.catalog_tracks
-        where of_track = '' and isrc = wanted_isrc
-        union all
-        select t.id, t.album_id, t.folded, t.popularity, t.isrc
-        from public.catalog_tracks t join public.catalog_albums b on b.id = t.album_id
-        where of_track = '' and wanted_isrc is null and b.year between since and until
-      ) t
-      join public.catalog_albums b on b.id = t.album_id
-      where not wordless
-        and (wanted_isrc is null or t.isrc = wanted_isrc)
-        and (since is null or b.year between since and until)
-        and (p_market is null or p_market = any (b.markets))
-    )
-    select jsonb_build_object(
-      'total', (select count(*) from hits),
-      'items', coalesce((
-        select jsonb_agg(public.catalog_track_json(t, b) order by h.place)
-        from hits h join public.catalog_tracks t on t.id = h.id
-        join public.catalog_albums b on b.id = t.album_id
-        where h.place > p_offset and h.place <= p_offset + p_limit), '[]')) into page;
-    answer := answer || jsonb_build_object('tracks', page);
+    query := of_track::tsquery;
+    ids := array(
+      select t.id from public.catalog_found_tracks(query, wanted_isrc, since, until, p_market) t
+      order by t.folded = wanted desc, starts_with(t.folded, wanted) desc,
+        t.popularity desc, t.folded, t.id
+      limit p_limit offset p_offset);
+    total := coalesce(
+      public.catalog_total(cardinality(ids), p_limit, p_offset),
+      (select count(*)
+        from public.catalog_found_tracks(query, wanted_isrc, since, until, p_market)));
+    select jsonb_agg(public.catalog_track_json(t, b) order by found.place) into items
+    from unnest(ids) with ordinality found (id, place)
+    join public.catalog_tracks t on t.id = found.id
+    join public.catalog_albums b on b.id = t.album_id;
+    answer := answer || jsonb_build_object(
+      'tracks', jsonb_build_object('total', total, 'items', coalesce(items, '[]')));
   end if;
 
   foreach one in array array['playlist', 'show', 'episode', 'audiobook'] loop
     continue when one <> all (p_kinds);
-    with hits as materialized (
+    query := case when p_fields = '{}' then general end::tsquery;
+    with found as materialized (
       select o.id, row_number() over (
         order by o.folded = wanted desc, starts_with(o.folded, wanted) desc,
           o.folded, o.id) as place
       from public.catalog_others o
-      where not wordless
-        and o.kind = one and general <> '' and o.words @@ general::tsquery
-        and p_fields = '{}'
+      where o.kind = one and o.words @@ query
         and (p_market is null or o.markets is null or p_market = any (o.markets))
     )
-    select jsonb_build_object(
-      'total', (select count(*) from hits),
-      'items', coalesce((
-        select jsonb_agg(public.catalog_other_json(o) order by h.place)
-        from hits h join public.catalog_others o on o.id = h.id
-        where h.place > p_offset and h.place <= p_offset + p_limit), '[]')) into page;
-    answer := answer || jsonb_build_object(one || 's', page);
+    select (select count(*) from found), (
+      select jsonb_agg(public.catalog_other_json(o) order by f.place)
+      from found f join public.catalog_others o on o.id = f.id
+      where f.place > p_offset and f.place <= p_offset + p_limit)
+    into total, items;
+    answer := answer || jsonb_build_object(
+      one || 's', jsonb_build_object('total', total, 'items', coalesce(items, '[]')));
   end loop;
   return answer;
 end
