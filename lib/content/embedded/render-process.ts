@@ -33,8 +33,10 @@ const PAGE_BYTES = 4096;
 /** The codecs that come with the package: a system's own may be of any version. */
 const env = { NODE_WEBCODECS_FORCE: "static" } as unknown as NodeJS.ProcessEnv;
 
-/** Low priority, no core files, and an end for a child whose server was killed while it was stuck. */
-const LAUNCH = 'ulimit -c 0; ulimit -t 1200; exec nice -n 10 "$@"';
+/** No core files, and an end for a child whose server was killed while it was stuck. */
+const LAUNCH = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
+/** A probe is waited for in a request; a rendering must not keep the server from answering others. */
+const niceness = { probe: "0", images: "10", video: "10" } as const;
 
 export function runJob({ request, inputs, folder, timeoutMs, signal }: Job): Promise<Outcome> {
   if (signal.aborted) return Promise.resolve({ op: "ended", why: "aborted" });
@@ -62,7 +64,7 @@ export function runJob({ request, inputs, folder, timeoutMs, signal }: Job): Pro
     "--no-warnings",
     join(code, "embedded", "render", "main.ts"),
   ];
-  const child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...argv], {
+  const child = spawn("/bin/sh", ["-c", LAUNCH, "sh", niceness[request.op], ...argv], {
     cwd: root,
     env,
     stdio: ["ignore", "ignore", "ignore", "ipc"],

@@ -4,8 +4,8 @@
  * has above is taken, or its only one.
  */
 import type {
+  AspectRatio,
   ImageOrder,
-  MediaFile,
   Resolution,
   StyleRules,
   VideoMode,
@@ -16,9 +16,6 @@ export interface ModelRequest {
   readonly model: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
-
-/** Gives a file the URL by which the provider gets it. */
-export type Publish<T> = (file: MediaFile) => T;
 
 const videoModels: Readonly<Record<VideoMode, string>> = {
   prompt: "fal-ai/veo3.1/image-to-video",
@@ -47,13 +44,16 @@ const withoutWords: Readonly<Record<VideoMode, string>> = {
   lipsync: "",
 };
 
-/** @param urls of the inputs that the order has, by their names in it */
+/**
+ * @param urls of the inputs that the order has, by their names in it
+ * @param aspectRatio for `reference` never `auto`, which its model does not know
+ */
 export function describeVideo(
   order: VideoOrder,
   urls: Readonly<Partial<Record<"image" | "endImage" | "video" | "audio", string>>>,
-  isUpright: boolean,
+  aspectRatio: AspectRatio,
 ): ModelRequest {
-  const { mode, resolution, aspectRatio, negativePrompt, seed } = order;
+  const { mode, resolution, negativePrompt, seed } = order;
   const model = order.model ?? videoModels[mode];
   const prompt = wordsOf(order) || withoutWords[mode];
   const negative = negativePrompt ? { negative_prompt: negativePrompt } : {};
@@ -84,8 +84,7 @@ export function describeVideo(
         input: {
           ...common,
           prompt: negativePrompt ? `${prompt}\nAvoid: ${negativePrompt}` : prompt,
-          // It knows no `auto`, and one length.
-          aspect_ratio: aspectRatio === "auto" ? (isUpright ? "9:16" : "16:9") : aspectRatio,
+          // It has one length.
           duration: "8s",
           image_urls: [urls.image],
         },

@@ -15,7 +15,13 @@ import { probeMedia } from "../embedded/probe-media.ts";
 import { isLoopback } from "../media/check-url.ts";
 import { download } from "../media/download.ts";
 import { sniffFile } from "../media/sniff-file.ts";
-import type { ContentProvider, GeneratedFile, MediaFile } from "../provider.ts";
+import type {
+  AspectRatio,
+  ContentProvider,
+  GeneratedFile,
+  MediaFile,
+  VideoOrder,
+} from "../provider.ts";
 import { describeImages, describeVideo, type ModelRequest } from "./describe-order.ts";
 import { type Fault, runInQueue } from "./queue.ts";
 import { upload } from "./upload.ts";
@@ -116,7 +122,7 @@ export function falContent(settings: FalSettings): ContentProvider {
         if (isAppError(url)) return url;
         urls[name] = url;
       }
-      const request = describeVideo(order, urls, await isUpright(order.image, either));
+      const request = describeVideo(order, urls, await shapeFor(order, either));
       const done = await run(request, order.model !== undefined, VIDEO_FAILED, deadline, signal);
       if (isAppError(done)) return done;
       const result = videoOutput.safeParse(done.output).data;
@@ -205,10 +211,15 @@ function describe(fault: Fault, failed: string, hasOwnModel: boolean): AppError 
   return appError("upstream_error", failed);
 }
 
-async function isUpright(image: MediaFile | undefined, signal: AbortSignal): Promise<boolean> {
-  if (!image) return false;
+/** Of the models, only that of `reference` does not see for itself what shape its input has. */
+async function shapeFor(
+  { mode, aspectRatio, image }: VideoOrder,
+  signal: AbortSignal,
+): Promise<AspectRatio> {
+  if (mode !== "reference" || aspectRatio !== "auto" || !image) return aspectRatio;
   const probed = await probeMedia(image.path, signal);
-  return !isAppError(probed) && (probed.height ?? 0) > (probed.width ?? 0);
+  const isUpright = !isAppError(probed) && (probed.height ?? 0) > (probed.width ?? 0);
+  return isUpright ? "9:16" : "16:9";
 }
 
 function typeOf(type: string | null, kind: "image" | "video"): GeneratedFile["contentType"] | null {

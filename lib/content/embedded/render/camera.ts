@@ -47,15 +47,16 @@ const clamp = (value: number) => Math.min(1, Math.max(-1, value));
 /** Without a jerk at either end. */
 export const ease = (progress: number) => progress ** 3 * (progress * (6 * progress - 15) + 10);
 
-const still: Pose = { zoom: 1, x: 0, y: 0, roll: 0 };
+/** The whole picture. */
+export const STILL: Pose = { zoom: 1, x: 0, y: 0, roll: 0 };
 
 type Move = (amount: number, random: Random) => CameraPath;
 
 const towards =
   (end: (amount: number) => Partial<Pose>): Move =>
   (amount) => {
-    const goal = { ...still, ...end(amount) };
-    return (progress) => between(still, goal, ease(progress));
+    const goal = { ...STILL, ...end(amount) };
+    return (progress) => between(STILL, goal, ease(progress));
   };
 
 const drift: Move = (amount, random) => {
@@ -86,8 +87,8 @@ const pulse: Move = (amount) => (progress) => {
 const moves = {
   in: towards((amount) => ({ zoom: 1 + 0.26 * amount, y: -0.25 })),
   out: (amount) => {
-    const start = { ...still, zoom: 1 + 0.3 * amount, y: -0.25 };
-    return (progress) => between(start, still, ease(progress));
+    const start = { ...STILL, zoom: 1 + 0.3 * amount, y: -0.25 };
+    return (progress) => between(start, STILL, ease(progress));
   },
   left: towards((amount) => ({ zoom: 1 + 0.2 * amount, x: -1 })),
   right: towards((amount) => ({ zoom: 1 + 0.2 * amount, x: 1 })),
@@ -96,7 +97,7 @@ const moves = {
   orbit: (amount, random) => {
     const side = random() < 0.5 ? -1 : 1;
     const goal = { zoom: 1 + 0.22 * amount, x: side * 0.5, y: 0, roll: side * 0.07 * amount };
-    return (progress) => between(still, goal, ease(progress));
+    return (progress) => between(STILL, goal, ease(progress));
   },
   drift,
   pulse,

@@ -1,7 +1,7 @@
 /** `extend`: the video as it is, and after it a camera that goes on from its last picture. */
 import type { VideoOrder } from "../../provider.ts";
 import { film, roomy, soundOf } from "./animate.ts";
-import { chooseCamera } from "./camera.ts";
+import { between, type CameraPath, chooseCamera, ease, STILL } from "./camera.ts";
 import type { Clip } from "./clip.ts";
 import { drawOver } from "./draw.ts";
 import { createFrame, type Frame } from "./frame.ts";
@@ -40,7 +40,10 @@ export async function extend(order: VideoOrder, path: string): Promise<Clip> {
 
 function goOn(order: VideoOrder, last: Frame): Iterable<Frame> {
   const count = Math.round(order.seconds * FRAME_RATE);
-  const path = chooseCamera(order, createRandom(order.seed, "camera"));
+  const chosen = chooseCamera(order, createRandom(order.seed, "camera"));
+  // Whatever the move, it begins where the video ended.
+  const path: CameraPath = (progress) =>
+    between(STILL, chosen(progress), ease(Math.min(1, progress * 3)));
   // Larger than it was, or what is drawn from it would fall between its pixels.
   const picture = createFrame(roomy(last.width), roomy(last.height));
   const [a, e] = [last.width / picture.width, last.height / picture.height];
