@@ -7,6 +7,7 @@ export default defineConfig({
     include: ["tests/**/*.test.ts"],
     exclude: process.env.SOAK === "1" ? [] : ["tests/soak/**"],
     globalSetup: ["tests/global-setup.ts"],
+    setupFiles: ["tests/support/observe-answers.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,

@@ -5,6 +5,7 @@ import type { TestProject } from "vitest/node";
 import { ensureFreshBuild } from "../lib/launch/ensure-build.ts";
 import { freePort, runNext } from "../lib/launch/run-next.ts";
 import { startParts } from "../lib/launch/start-parts.ts";
+import { type OpenApi, openApi } from "./support/open-api.ts";
 
 /** What every test file can reach, by `inject("stack")`. */
 export type Stack = {
@@ -18,6 +19,8 @@ export type Stack = {
 declare module "vitest" {
   export interface ProvidedContext {
     stack: Stack;
+    /** What the shared server says of its endpoints; null when there is none. */
+    published: OpenApi | null;
   }
 }
 
@@ -47,9 +50,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     : undefined;
 
   project.provide("stack", { url, env, distDir });
+  project.provide("published", server ? await readOpenApi(url) : null);
   return async () => {
     await server?.stop();
     await parts.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
 }
+
+const readOpenApi = async (url: string): Promise<OpenApi> =>
+  openApi.parse(await (await fetch(`${url}/api/openapi.json`)).json());

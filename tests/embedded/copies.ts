@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, vi } from "vitest";
 import { freePort, nextEnv } from "../../lib/launch/run-next.ts";
+import { servers } from "../support/servers.ts";
 
 const projectRoot = join(import.meta.dirname, "../..");
 
@@ -60,6 +61,7 @@ export async function npmRun(script: "start" | "dev", dataDir: string): Promise<
       ),
   };
   copies.push(copy);
+  servers.add(copy.url);
   return copy;
 }
 

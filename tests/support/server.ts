@@ -1,5 +1,6 @@
 import { inject } from "vitest";
 import { freePort, type RunningNext, runNext } from "../../lib/launch/run-next.ts";
+import { servers } from "./servers.ts";
 
 /**
  * Starts one more production server process, on the shared database unless `env` names another.
@@ -10,11 +11,13 @@ export async function startServer(
 ): Promise<RunningNext> {
   const { env, distDir } = inject("stack");
   const port = options.port ?? (await freePort());
-  return runNext({
+  const server = await runNext({
     mode: "start",
     port,
     distDir,
     env: { ...env, PUBLIC_URL: `http://127.0.0.1:${port}`, ...options.env },
     output: "collect",
   });
+  servers.add(server.url);
+  return server;
 }

@@ -7,7 +7,7 @@ const status = z.literal("error");
 const sentence = z.string().min(1);
 
 /** Exactly the decided bodies: nothing more, nothing less. */
-const shapes: Readonly<Record<ErrorFamily, z.ZodType>> = {
+export const errorShapes: Readonly<Record<ErrorFamily, z.ZodType>> = {
   message: z.strictObject({ status, message: sentence }),
   error: z.strictObject({ status, error: sentence }),
   missing: z.strictObject({ status, error: sentence, missing_fields: z.array(z.string()) }),
@@ -16,7 +16,7 @@ const shapes: Readonly<Record<ErrorFamily, z.ZodType>> = {
 };
 
 export function expectErrorShape(answer: Answer, family: ErrorFamily): void {
-  expect(shapes[family].safeParse(answer.body).error, answer.text).toBeUndefined();
+  expect(errorShapes[family].safeParse(answer.body).error, answer.text).toBeUndefined();
   expect(answer.headers.get("x-error-code")).toMatch(/^[a-z_]+$/);
   expect(answer.headers.get("x-request-id")).toBeTruthy();
   expect(answer.headers.get("access-control-allow-origin")).toBe("*");

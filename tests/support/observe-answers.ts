@@ -1,0 +1,36 @@
+/**
+ * Holds every answer that any test gets from the service against what is published of its endpoint,
+ * whoever asks: a client of ours, the AI SDK, a generated client. It changes nothing of an answer.
+ */
+import { afterEach, expect, inject } from "vitest";
+import { faultOf } from "./published.ts";
+import { servers } from "./servers.ts";
+
+const published = inject("published");
+const faults: string[] = [];
+
+if (published) {
+  const ask = globalThis.fetch;
+  globalThis.fetch = async (input, init) => {
+    const response = await ask(input, init);
+    const { origin, pathname: path } = new URL(response.url);
+    if (servers.has(origin) && path.startsWith("/api/")) {
+      const given = init?.method ?? (input instanceof Request ? input.method : "GET");
+      const { status, headers } = response;
+      const isJson = headers.get("content-type")?.startsWith("application/json");
+      // A connection that is lost in the middle of a body says nothing about what was to be sent.
+      const text = isJson ? await readCopy(response).catch(() => null) : undefined;
+      const method = response.redirected ? "GET" : given.toUpperCase();
+      const fault =
+        text === null ? null : faultOf({ method, path, status, headers, text }, published);
+      if (fault !== null) faults.push(fault);
+    }
+    return response;
+  };
+}
+
+const readCopy = (response: Response): Promise<string> => response.clone().text();
+
+afterEach(() => {
+  expect(faults.splice(0), "answers that are not as published").toEqual([]);
+});

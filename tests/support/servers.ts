@@ -1,0 +1,4 @@
+import { inject } from "vitest";
+
+/** Origins of the servers of this test file: the shared one, and those it starts. */
+export const servers = new Set([inject("stack").url]);
