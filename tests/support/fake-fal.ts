@@ -30,6 +30,8 @@ export interface FakeFal extends FaultyServer {
   hold(isHeld: boolean): void;
   /** The next output is this, whatever the model. */
   outputNext(output: unknown): void;
+  /** Puts a file where results are: `/results/name`. */
+  serve(name: string, bytes: Buffer): void;
 }
 
 const aspect = z.enum(["auto", "16:9", "9:16"]);
@@ -186,6 +188,7 @@ export async function startFakeFal(): Promise<FakeFal> {
       isHeld = next;
     },
     outputNext: (output) => void outputs.push(output),
+    serve: (name, bytes) => void results.set(`results/${name}`, bytes),
   };
 }
 
@@ -195,7 +198,9 @@ const urlsOf = (input: Readonly<Record<string, unknown>>): string[] =>
     .filter((value): value is string => typeof value === "string" && value.startsWith("http"));
 
 const isMedia = (bytes: Uint8Array | undefined): boolean =>
-  /^(\x89PNG|\xff\xd8\xff|RIFF|....ftyp)/s.test(Buffer.from(bytes ?? []).toString("latin1", 0, 12));
+  /^(\x89PNG|\xff\xd8\xff|RIFF|ID3|....ftyp)/s.test(
+    Buffer.from(bytes ?? []).toString("latin1", 0, 12),
+  );
 
 function drawImage(input: Readonly<Record<string, unknown>>, at: number): Promise<Buffer> {
   const isTall = input.aspect_ratio === "9:16";
@@ -207,9 +212,20 @@ function drawImage(input: Readonly<Record<string, unknown>>, at: number): Promis
     .toBuffer();
 }
 
-async function film(input: Readonly<Record<string, unknown>>): Promise<Buffer> {
+const films = new Map<string, Promise<Buffer>>();
+
+/** Encoded once for all requests that ask for the same. */
+function film(input: Readonly<Record<string, unknown>>): Promise<Buffer> {
   const isTall = input.aspect_ratio === "9:16";
+  const isHeard = Boolean(input.generate_audio || input.audio_url);
   const seconds = Number.parseInt(String(input.duration ?? "3"), 10);
+  const name = JSON.stringify([isTall, isHeard, seconds]);
+  const found = films.get(name) ?? encode(isTall, isHeard, seconds);
+  films.set(name, found);
+  return found;
+}
+
+async function encode(isTall: boolean, isHeard: boolean, seconds: number): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), "agent-platform-fal-"));
   try {
     const path = join(folder, "made.mp4");
@@ -217,7 +233,7 @@ async function film(input: Readonly<Record<string, unknown>>): Promise<Buffer> {
     await promisify(execFile)(ffmpeg, [
       ...["-loglevel", "error", "-f", "lavfi"],
       ...["-i", `testsrc=size=${isTall ? "720x1280" : "1280x720"}:rate=24`],
-      ...(input.generate_audio || input.audio_url ? [...sound, "-c:a", "aac"] : []),
+      ...(isHeard ? [...sound, "-c:a", "aac"] : []),
       ...["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"],
       ...["-t", String(seconds), "-movflags", "+faststart", path],
     ]);

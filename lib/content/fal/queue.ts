@@ -39,6 +39,9 @@ const CANCEL_TIMEOUT_MS = 5_000;
 /** Seconds; a wait that is longer is not worth it. */
 const LONGEST_WAIT = 30;
 
+/** Of the result, 500 is the model's own failure. */
+const passing = { status: [429, 500, 502, 503, 504], result: [429, 502, 503, 504] } as const;
+
 const submitted = z.object({
   status_url: z.url(),
   response_url: z.url(),
@@ -104,7 +107,7 @@ export async function runInQueue(
       const mayPass =
         answer.kind === "broken" ||
         answer.kind === "timeout" ||
-        (answer.kind === "refused" && [429, 502, 503, 504].includes(answer.status));
+        (answer.kind === "refused" && passing[step].some((status) => status === answer.status));
       if (!mayPass || tries === PATIENCE) return answer;
       const asked = answer.kind === "refused" ? Number(answer.retryAfter ?? 0) : 0;
       const wait = Math.min(LONGEST_WAIT, asked || 0) * 1000;
