@@ -32,7 +32,7 @@ describe("GET /api/content/templates/{id} 200", () => {
 });
 
 describe("404", () => {
-  test.each(["no-such-template", "Night-Drive", "%27%20or%201%3D1", "x".repeat(2000)])(
+  test.each(["no-such-template", "Night-Drive", "%27%20or%201%3D1", "x".repeat(200)])(
     "%s",
     async (id) => {
       const { withKey } = await createPerson();
