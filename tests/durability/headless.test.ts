@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { access, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../lib/launch/run-next.ts";
 import type { Client } from "../support/clients.ts";
 import { gate } from "../support/fake-openai.ts";
+import { haltBefore } from "../support/halt.ts";
 import { at, crash, type Place, startPlace } from "../support/place.ts";
 import { endOf, readRun, startedOf, startRun, talkOf } from "../support/runs.ts";
 import { createSession } from "../support/sessions.ts";
@@ -23,6 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
+const databaseUrl = () => place.env.DATABASE_URL ?? "";
+
 const post = (caller: Client, key: string, body: unknown) =>
   caller.post("/api/chat/runs", body, { headers: { "idempotency-key": key } });
 
@@ -33,47 +35,6 @@ const rowsOf = async (marker: string) => {
     where m.parts::text like ${`%${marker}%`}`;
   return rows;
 };
-
-interface Halt {
-  readonly reached: () => Promise<boolean>;
-  /** The write happens after all. */
-  release(): Promise<void>;
-  /** The write never happens: the process died right before it. */
-  drop(): Promise<void>;
-}
-
-/** Makes writes of a kind wait. */
-async function haltBefore(what: {
-  readonly lock: number;
-  readonly table: string;
-  readonly when: string;
-}): Promise<Halt> {
-  const { lock, table, when } = what;
-  const holder = postgres(place.env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
-  await holder`select pg_advisory_lock(${lock})`;
-  await holder.unsafe(`
-    create function halt_${lock}() returns trigger language plpgsql as $$
-      begin perform pg_advisory_xact_lock(${lock}); return new; end $$;
-    create trigger halt_${lock} before update on ${table}
-      for each row when (${when}) execute function halt_${lock}()`);
-  const waiting = () => holder`
-    select pid from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`;
-  const remove = async () => {
-    await holder.unsafe(`drop trigger halt_${lock} on ${table}; drop function halt_${lock}()`);
-    await holder.end();
-  };
-  return {
-    reached: async () => (await waiting()).length > 0,
-    async release() {
-      await holder`select pg_advisory_unlock(${lock})`;
-      await remove();
-    },
-    async drop() {
-      for (const { pid } of await waiting()) await holder`select pg_terminate_backend(${pid})`;
-      await remove();
-    },
-  };
-}
 
 describe("a sandbox that cannot be had", () => {
   it("leaves nothing behind, and the same key may be tried again", async () => {
@@ -146,13 +107,13 @@ describe("a request that takes its time", () => {
         select lease_until from idempotency_keys where account_id = ${slow.accountId}`;
       return Number(row?.lease_until);
     };
-    const halt = await haltBefore({
+    const halt = await haltBefore(databaseUrl(), {
       lock: 7_003,
       table: "sessions",
       when: `new.account_id = '${slow.accountId}' and new.sandbox_state is not null`,
     });
     const answer = post(slow, slow.key, { prompt: slow.marker });
-    await expect.poll(halt.reached, { timeout: 8_000, interval: 20 }).toBe(true);
+    await expect.poll(halt.waiting, { timeout: 8_000, interval: 20 }).toBe(1);
     const first = await leaseOf();
     await expect.poll(leaseOf, { timeout: 8_000, interval: 50 }).toBeGreaterThan(first);
     await halt.release();
@@ -176,13 +137,13 @@ describe("when a server is killed", () => {
     await held.reached;
 
     // A request that has made session and claim, and not started its run.
-    const beforeRun = await haltBefore({
+    const beforeRun = await haltBefore(databaseUrl(), {
       lock: 7_001,
       table: "sessions",
       when: `new.account_id = '${early.accountId}' and new.sandbox_state is not null`,
     });
     // A request that has done all it is to do, and not answered.
-    const beforeAnswer = await haltBefore({
+    const beforeAnswer = await haltBefore(databaseUrl(), {
       lock: 7_002,
       table: "idempotency_keys",
       when: `new.account_id = '${late.accountId}' and new.response is not null`,
@@ -193,7 +154,7 @@ describe("when a server is killed", () => {
       answer.catch(() => "died"),
     );
     for (const halt of [beforeRun, beforeAnswer]) {
-      await expect.poll(halt.reached, { timeout: 8_000, interval: 20 }).toBe(true);
+      await expect.poll(halt.waiting, { timeout: 8_000, interval: 20 }).toBe(1);
     }
     const rival = await send(early, other.url);
     expect([rival.status, rival.headers.get("retry-after")]).toEqual([409, "1"]);
