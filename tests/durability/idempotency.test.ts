@@ -1,0 +1,131 @@
+/** One effect for one key, also when the server is killed between the effect and its answer. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { contracts } from "../../lib/http/registry.ts";
+import type { RunningNext } from "../../lib/launch/run-next.ts";
+import type { Answer, Client } from "../support/clients.ts";
+import { imagesIn, runOf, videoIn } from "../support/generations.ts";
+import { haltBefore } from "../support/halt.ts";
+import { at, crash, type Place, startPlace } from "../support/place.ts";
+import { endOf, startedOf } from "../support/runs.ts";
+import { nameOf } from "../support/shapes.ts";
+import { templateIn, validTemplate } from "../support/templates.ts";
+
+let place: Place;
+let survivor: RunningNext;
+beforeAll(async () => {
+  // One origin for both, so that what one stores is the other's as well.
+  place = await startPlace({ PUBLIC_URL: "http://127.0.0.1:1" });
+  survivor = place.server;
+});
+afterAll(() => place.stop());
+
+interface Endpoint {
+  readonly name: string;
+  body(caller: Client): Promise<unknown>;
+  /** Ids of what the account has of it. */
+  effects(accountId: string): Promise<string[]>;
+  /** The id of what an answer tells of. */
+  effectIn(answer: Answer, caller: Client): Promise<string>;
+}
+
+const idsOf = async (rows: Promise<readonly Record<string, unknown>[]>): Promise<string[]> =>
+  (await rows).map(({ id }) => String(id));
+const generations = (kind: string) => (accountId: string) =>
+  idsOf(place.sql`select id from task_runs
+    where account_id = ${accountId} and task_identifier = ${`generate-${kind}`}`);
+
+const endpoints: readonly Endpoint[] = [
+  {
+    name: "POST /api/chat/runs",
+    body: async () => ({ prompt: "hello" }),
+    effects: (accountId) =>
+      idsOf(place.sql`select run_id as id from turns t join sessions s on s.id = t.session_id
+        where s.account_id = ${accountId}`),
+    async effectIn(answer, caller) {
+      const run = startedOf(answer);
+      expect((await endOf(caller, run)).status).toBe("completed");
+      return run.runId;
+    },
+  },
+  {
+    name: "POST /api/agents/templates",
+    body: async () => ({ ...validTemplate, is_private: true, share_emails: ["a@example.com"] }),
+    effects: (accountId) =>
+      idsOf(place.sql`select id from agent_templates where account_id = ${accountId}`),
+    effectIn: async (answer) => templateIn(answer).id,
+  },
+  {
+    name: "POST /api/content/image",
+    body: async () => ({ prompt: "A red kite" }),
+    effects: generations("image"),
+    async effectIn(answer, caller) {
+      const run = await runOf(caller, answer);
+      expect(run.output).toMatchObject(imagesIn(answer));
+      return run.id;
+    },
+  },
+  {
+    name: "POST /api/content/video",
+    async body(caller) {
+      const made = await caller.post("/api/content/image", { prompt: "A red kite" });
+      return { image_url: imagesIn(made).imageUrl, duration: "4s" };
+    },
+    effects: generations("video"),
+    async effectIn(answer, caller) {
+      const run = await runOf(caller, answer);
+      expect(run.output).toMatchObject({ videoSourceUrl: videoIn(answer).videoUrl });
+      return run.id;
+    },
+  },
+];
+
+it("every endpoint that takes a key is killed here", () => {
+  const taking = contracts.filter(({ idempotent }) => idempotent).map(nameOf);
+  expect(endpoints.map(({ name }) => name).sort()).toEqual(taking.sort());
+});
+
+it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
+  "%s again at another server finds the effect of the killed one, and makes no second",
+  async (name, { body: bodyFor, effects, effectIn }) => {
+    const doomed = await place.startServer();
+    const caller = await place.createCaller(doomed.url);
+    const accountId = await accountOf(caller);
+    const body = await bodyFor(caller);
+    const headers = { "idempotency-key": randomUUID() };
+    const [method = "", path = ""] = name.split(" ");
+    const send = (to: Client) => to.request(method, path, { body, headers });
+
+    const beforeAnswer = await haltBefore(place.env.DATABASE_URL ?? "", {
+      lock: 7_010,
+      table: "idempotency_keys",
+      when: `new.response is not null and new.account_id = '${accountId}'`,
+    });
+    const lost = send(caller).catch(() => "died");
+    await expect.poll(beforeAnswer.waiting, { timeout: 50_000, interval: 20 }).toBe(1);
+    await crash(doomed);
+    expect(await lost).toBe("died");
+    await beforeAnswer.drop();
+    const made = await effects(accountId);
+    expect(made).toHaveLength(1);
+
+    const there = at(survivor.url, caller);
+    // Or fifteen seconds later: so long the dead server's place is kept.
+    await place.sql`update idempotency_keys set lease_until = now() - interval '1 second'
+      where account_id = ${accountId}`;
+    const answer = await send(there);
+    expect([await effectIn(answer, there)], answer.text).toEqual(made);
+    const repeated = await send(there);
+    expect(repeated.headers.get("idempotency-replayed")).toBe("true");
+    expect([repeated.status, repeated.text]).toEqual([answer.status, answer.text]);
+    expect(await effects(accountId)).toEqual(made);
+  },
+);
+
+async function accountOf(caller: Client): Promise<string> {
+  const key = z.object({ id: z.uuid() });
+  const { id } = key.parse((await caller.post("/api/keys", { key_name: "second" })).body);
+  const [row] = await place.sql`select account_id from api_keys where id = ${id}`;
+  return z.uuid().parse(row?.account_id);
+}
