@@ -1,0 +1,34 @@
+"use client";
+import { FolderTree } from "lucide-react";
+import { titleOfChat } from "@/lib/console/chat-list.ts";
+import type { Chat } from "@/lib/sessions/session.ts";
+import { Button } from "../../_ui/button.tsx";
+import { Skeleton } from "../../_ui/skeleton.tsx";
+
+export function ConversationHeader({
+  chat,
+  isFilesOpen,
+  onToggleFiles,
+}: {
+  readonly chat: Chat | null;
+  readonly isFilesOpen: boolean;
+  readonly onToggleFiles: () => void;
+}) {
+  return (
+    <header className="flex h-13 shrink-0 items-center gap-3 border-b px-4">
+      <h1 className="min-w-0 flex-1 truncate font-semibold">
+        {chat ? titleOfChat(chat) : <Skeleton className="h-5 w-48 max-w-full" />}
+      </h1>
+      <Button
+        variant="ghost"
+        size="sm"
+        className="h-8"
+        aria-pressed={isFilesOpen}
+        onClick={onToggleFiles}
+      >
+        <FolderTree aria-hidden />
+        Files
+      </Button>
+    </header>
+  );
+}

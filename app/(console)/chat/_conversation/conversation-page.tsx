@@ -1,0 +1,128 @@
+"use client";
+import { MessageSquareOff } from "lucide-react";
+import dynamic from "next/dynamic";
+import Link from "next/link";
+import { useCallback, useEffect, useState } from "react";
+import { isOpenQuestion } from "@/lib/console/chat-conversation.ts";
+import { titleOfChat } from "@/lib/console/chat-list.ts";
+import { buttonStyle } from "../../_ui/button.tsx";
+import { EmptyState } from "../../_ui/empty-state.tsx";
+import { ErrorState } from "../../_ui/error-state.tsx";
+import { OpenFileContext } from "../_tools/file-link.tsx";
+import { Composer } from "./composer.tsx";
+import { ConversationHeader } from "./conversation-header.tsx";
+import { ConversationSkeleton } from "./conversation-skeleton.tsx";
+import { MessageList } from "./message-list.tsx";
+import { ModelChoice } from "./model-choice.tsx";
+import { Notices } from "./notices.tsx";
+import { useConversation } from "./use-conversation.ts";
+import { useEscape } from "./use-escape.ts";
+
+const FilesPanel = dynamic(() =>
+  import("../_files/files-panel.tsx").then((module) => module.FilesPanel),
+);
+
+export function ConversationPage({
+  sessionId,
+  chatId,
+}: {
+  readonly sessionId: string;
+  readonly chatId: string;
+}) {
+  const { conversation, view, messages, isBusy } = useConversation(sessionId, chatId);
+  const { phase, chat, fault } = view;
+  const [files, setFiles] = useState<{ readonly path: string | null } | null>(null);
+  const openFile = useCallback((path: string) => setFiles({ path }), []);
+  const send = useCallback((text: string) => void conversation.send(text), [conversation]);
+  const stop = useCallback(() => void conversation.stop(), [conversation]);
+  const answer = useCallback(
+    (toolCallId: string, output: unknown) => void conversation.answer(toolCallId, output),
+    [conversation],
+  );
+  const takeReturned = useCallback(() => conversation.takeReturned(), [conversation]);
+  useEscape(isBusy ? stop : null);
+  const title = chat ? titleOfChat(chat) : "";
+  useEffect(() => {
+    if (title !== "") document.title = `${title} · Agent Platform`;
+  }, [title]);
+
+  if (phase === "missing") return <MissingChat />;
+  if (phase === "failed" && fault) {
+    const error = {
+      status: 0,
+      code: "failed",
+      message: fault.text,
+      fields: [],
+      requestId: fault.requestId,
+    };
+    return (
+      <div className="mx-auto max-w-3xl p-4 sm:p-8">
+        <ErrorState error={error} onRetry={() => void conversation.refresh()} />
+      </div>
+    );
+  }
+  const hasQuestion = messages.at(-1)?.parts.some(isOpenQuestion) === true && !isBusy;
+  return (
+    <OpenFileContext value={openFile}>
+      <div className="flex h-full min-w-0">
+        <div className="flex h-full min-w-0 flex-1 flex-col">
+          <ConversationHeader
+            chat={chat}
+            isFilesOpen={files !== null}
+            onToggleFiles={() => setFiles(files === null ? { path: null } : null)}
+          />
+          {phase === "loading" ? (
+            <ConversationSkeleton connection={view.connection} />
+          ) : (
+            <MessageList messages={messages} isBusy={isBusy} onAnswer={answer} />
+          )}
+          <Notices view={view} isBusy={isBusy} onDismiss={() => conversation.dismissFault()} />
+          <Composer
+            draftOf={chatId}
+            isBusy={isBusy}
+            isStopping={view.isStopping}
+            returned={view.returned}
+            onTakeReturned={takeReturned}
+            placeholder={
+              hasQuestion ? "Answer above, or write something else" : "Message the agent"
+            }
+            onSend={send}
+            onStop={stop}
+          >
+            {chat && (
+              <ModelChoice
+                value={chat.modelId}
+                onChoose={(modelId) => conversation.chooseModel(modelId)}
+              />
+            )}
+          </Composer>
+        </div>
+        {files !== null && (
+          <FilesPanel
+            sessionId={sessionId}
+            path={files.path}
+            isBusy={isBusy}
+            onOpen={(path) => setFiles({ path })}
+            onClose={() => setFiles(null)}
+          />
+        )}
+      </div>
+    </OpenFileContext>
+  );
+}
+
+function MissingChat() {
+  return (
+    <div className="mx-auto max-w-lg px-4 py-16">
+      <EmptyState
+        icon={MessageSquareOff}
+        title="This chat is not here"
+        text="It was deleted, or it belongs to another account."
+      >
+        <Link href="/chat" prefetch={false} className={buttonStyle()}>
+          Start a new chat
+        </Link>
+      </EmptyState>
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+"use client";
+import type { UIMessage } from "ai";
+
+/** Shows that something goes on while nothing can be seen of it. It keeps its height for the foot that follows. */
+export function WaitingMark({ last }: { readonly last: UIMessage | undefined }) {
+  const part = last?.role === "assistant" ? last.parts.at(-1) : undefined;
+  const isSeen =
+    (part?.type === "text" && part.state === "streaming") || part?.type.startsWith("tool-");
+  return (
+    <div aria-hidden className="-mt-4 flex h-7 items-center gap-1">
+      {!isSeen &&
+        ["", "[animation-delay:150ms]", "[animation-delay:300ms]"].map((delay) => (
+          <span
+            key={delay}
+            className={`size-1.5 animate-pulse rounded-full bg-muted-foreground ${delay}`}
+          />
+        ))}
+    </div>
+  );
+}

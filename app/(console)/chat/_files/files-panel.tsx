@@ -1,0 +1,76 @@
+"use client";
+import { X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Button } from "../../_ui/button.tsx";
+import { FileView } from "./file-view.tsx";
+import { FolderView } from "./folder-view.tsx";
+
+/** The sandbox's files beside the chat; over it on a phone. */
+export function FilesPanel({
+  sessionId,
+  path,
+  isBusy,
+  onOpen,
+  onClose,
+}: {
+  readonly sessionId: string;
+  /** The file to show; null shows folders. */
+  readonly path: string | null;
+  /** A turn runs, and files change. */
+  readonly isBusy: boolean;
+  readonly onOpen: (path: string) => void;
+  readonly onClose: () => void;
+}) {
+  const [folder, setFolder] = useState("");
+  const [file, setFile] = useState(path);
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => setFile(path), [path]);
+  useEffect(() => {
+    const before = document.activeElement;
+    panel.current?.focus({ preventScroll: true });
+    return () => {
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+    };
+  }, []);
+  return (
+    <aside
+      ref={panel}
+      tabIndex={-1}
+      aria-label="Files of the sandbox"
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        onClose();
+      }}
+      className="fixed inset-0 z-30 flex flex-col bg-background outline-none md:static md:z-auto md:w-88 md:shrink-0 md:border-l lg:w-104"
+    >
+      <header className="flex h-13 shrink-0 items-center justify-between border-b pr-2 pl-4">
+        <h2 className="font-semibold">Files</h2>
+        <Button variant="ghost" size="icon" aria-label="Close files" onClick={onClose}>
+          <X aria-hidden />
+        </Button>
+      </header>
+      {file === null ? (
+        <FolderView
+          key={folder}
+          sessionId={sessionId}
+          folder={folder}
+          isBusy={isBusy}
+          onFolder={setFolder}
+          onFile={(next) => {
+            setFile(next);
+            onOpen(next);
+          }}
+        />
+      ) : (
+        <FileView
+          key={file}
+          sessionId={sessionId}
+          path={file}
+          isBusy={isBusy}
+          onBack={() => setFile(null)}
+        />
+      )}
+    </aside>
+  );
+}

@@ -1,0 +1,131 @@
+"use client";
+import { CornerLeftUp, FileText, Folder, FolderOpen, RefreshCw } from "lucide-react";
+import { useEffect, useRef } from "react";
+import type { z } from "zod";
+import { useQuery } from "@/lib/console/use-query.ts";
+import type { listSandboxFilesContract } from "@/lib/sandboxes/contract.ts";
+import { Button } from "../../_ui/button.tsx";
+import { ErrorState } from "../../_ui/error-state.tsx";
+import { Skeleton } from "../../_ui/skeleton.tsx";
+import { inBytes } from "./in-bytes.ts";
+
+type Listing = z.output<(typeof listSandboxFilesContract.responses)[200]["schema"]>;
+
+/** One folder of the sandbox. */
+export function FolderView({
+  sessionId,
+  folder,
+  isBusy,
+  onFolder,
+  onFile,
+}: {
+  readonly sessionId: string;
+  /** Empty for the sandbox's home. */
+  readonly folder: string;
+  readonly isBusy: boolean;
+  readonly onFolder: (path: string) => void;
+  readonly onFile: (path: string) => void;
+}) {
+  const query = new URLSearchParams({ sessionId, ...(folder === "" ? {} : { path: folder }) });
+  const { data, error, loading, reload } = useQuery<Listing>(`/api/sandbox/files?${query}`);
+  useAfterTurn(isBusy, reload);
+
+  if (error?.code === "sandbox_missing") {
+    return <Note text="There is no sandbox yet. The first message of the chat makes one." />;
+  }
+  if (error) {
+    return (
+      <div className="p-4">
+        <ErrorState error={error} onRetry={reload} />
+      </div>
+    );
+  }
+  const parent = folder === "" ? null : (data?.path.replace(/\/[^/]*$/, "") ?? null);
+  return (
+    <>
+      <div className="flex h-10 shrink-0 items-center gap-1 border-b pr-2 pl-4 text-sm">
+        <code className="min-w-0 flex-1 truncate font-mono text-xs text-muted-foreground">
+          {data?.path ?? ""}
+        </code>
+        <Button
+          variant="ghost"
+          size="icon"
+          aria-label="Read the folder again"
+          className="size-7"
+          busy={loading && data !== undefined}
+          onClick={reload}
+        >
+          <RefreshCw aria-hidden />
+        </Button>
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto p-2">
+        {data === undefined && <ListSkeleton />}
+        {data?.entries.length === 0 && folder === "" && (
+          <Note text="Nothing here yet. What the agent writes shows up here." />
+        )}
+        <ul className="flex flex-col gap-px">
+          {parent !== null && (
+            <li>
+              <button type="button" className={row} onClick={() => onFolder(parent)}>
+                <CornerLeftUp aria-hidden className={icon} />
+                Up
+              </button>
+            </li>
+          )}
+          {data?.entries.map(({ name, path, type, size }) => (
+            <li key={path}>
+              <button
+                type="button"
+                className={row}
+                onClick={() => (type === "directory" ? onFolder(path) : onFile(path))}
+              >
+                {type === "directory" ? (
+                  <Folder role="img" aria-label="Folder" className={icon} />
+                ) : (
+                  <FileText role="img" aria-label="File" className={icon} />
+                )}
+                <span className="min-w-0 flex-1 truncate">{name}</span>
+                {type === "file" && (
+                  <span className="shrink-0 text-xs text-muted-foreground">{inBytes(size)}</span>
+                )}
+              </button>
+            </li>
+          ))}
+        </ul>
+        {data?.truncated && <Note text="There are more entries than are shown here." />}
+      </div>
+    </>
+  );
+}
+
+const row = "flex h-8 w-full items-center gap-2 rounded-md px-2 text-left hover:bg-hover";
+const icon = "size-4 shrink-0 text-muted-foreground";
+
+/** Files that a turn wrote are there when it has ended. */
+export function useAfterTurn(isBusy: boolean, action: () => void): void {
+  const wasBusy = useRef(isBusy);
+  useEffect(() => {
+    if (wasBusy.current && !isBusy) action();
+    wasBusy.current = isBusy;
+  }, [isBusy, action]);
+}
+
+function Note({ text }: { readonly text: string }) {
+  return (
+    <p className="flex flex-col items-center gap-2 px-6 py-10 text-center text-muted-foreground">
+      <FolderOpen aria-hidden className="size-5" />
+      {text}
+    </p>
+  );
+}
+
+function ListSkeleton() {
+  return (
+    <div aria-busy="true" className="flex flex-col gap-3 p-2">
+      <p className="sr-only">Loading files</p>
+      {["w-40", "w-28", "w-52", "w-36"].map((width) => (
+        <Skeleton key={width} className={`h-4 ${width}`} />
+      ))}
+    </div>
+  );
+}

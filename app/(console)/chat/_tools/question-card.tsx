@@ -1,0 +1,223 @@
+"use client";
+import { Check, MessageCircleQuestion } from "lucide-react";
+import { useId, useState } from "react";
+import {
+  type Question,
+  readAnswers,
+  readQuestions,
+  type ToolCall,
+} from "@/lib/console/chat-tool-call.ts";
+import { Button } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
+import { Input } from "../../_ui/input.tsx";
+
+type Choice = readonly string[];
+
+/** What the agent asks, as buttons. Answered, passed over or declined, it stays to be read. */
+export function QuestionCard({
+  call,
+  onAnswer,
+}: {
+  readonly call: ToolCall;
+  /** Null when it cannot be answered any more, or not now. */
+  readonly onAnswer: ((output: unknown) => void) | null;
+}) {
+  const questions = readQuestions(call.input);
+  return (
+    <section
+      aria-label="Question of the agent"
+      className="flex flex-col gap-4 rounded-xl border bg-surface p-4 shadow-xs"
+    >
+      {call.state === "open" && onAnswer !== null ? (
+        <OpenQuestions questions={questions} onAnswer={onAnswer} />
+      ) : (
+        <Answered questions={questions} call={call} />
+      )}
+    </section>
+  );
+}
+
+function OpenQuestions({
+  questions,
+  onAnswer,
+}: {
+  readonly questions: readonly Question[];
+  readonly onAnswer: (output: unknown) => void;
+}) {
+  const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({});
+  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
+  const answerOf = ({ question, multiSelect }: Question): string | string[] | null => {
+    const written = own[question]?.trim() ?? "";
+    const chosen = [...(choices[question] ?? []), ...(written === "" ? [] : [written])];
+    if (chosen.length === 0) return null;
+    return multiSelect ? chosen : (chosen.at(-1) ?? null);
+  };
+  const answers = questions.map((question) => [question.question, answerOf(question)] as const);
+  const isComplete = answers.every(([, answer]) => answer !== null);
+  const send = () => onAnswer({ answers: Object.fromEntries(answers) });
+  const only = questions.length === 1 ? questions[0] : undefined;
+  // One question with one answer needs no second click.
+  const choose = (question: Question, label: string) => {
+    if (question === only && !question.multiSelect) {
+      onAnswer({ answers: { [question.question]: label } });
+      return;
+    }
+    const before = choices[question.question] ?? [];
+    const without = before.filter((one) => one !== label);
+    const isOn = without.length < before.length;
+    const next = question.multiSelect
+      ? [...without, ...(isOn ? [] : [label])]
+      : isOn
+        ? []
+        : [label];
+    setChoices({ ...choices, [question.question]: next });
+    if (!question.multiSelect) setOwn({ ...own, [question.question]: "" });
+  };
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isComplete) send();
+      }}
+    >
+      {questions.map((question) => (
+        <OpenQuestion
+          key={question.question}
+          question={question}
+          chosen={choices[question.question] ?? []}
+          own={own[question.question] ?? ""}
+          onChoose={(label) => choose(question, label)}
+          onWrite={(text) => {
+            setOwn({ ...own, [question.question]: text });
+            if (!question.multiSelect) setChoices({ ...choices, [question.question]: [] });
+          }}
+        />
+      ))}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button variant="ghost" size="sm" onClick={() => onAnswer({ declined: true })}>
+          Decline to answer
+        </Button>
+        <Button type="submit" size="sm" disabled={!isComplete}>
+          Send {questions.length > 1 ? "answers" : "answer"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function OpenQuestion({
+  question: { question, header, options, multiSelect },
+  chosen,
+  own,
+  onChoose,
+  onWrite,
+}: {
+  readonly question: Question;
+  readonly chosen: Choice;
+  readonly own: string;
+  readonly onChoose: (label: string) => void;
+  readonly onWrite: (text: string) => void;
+}) {
+  const id = useId();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in all browsers
+    <div role="group" aria-labelledby={id} className="flex min-w-0 flex-col gap-2">
+      <QuestionTitle id={id} question={question} header={header} />
+      {multiSelect && <p className="text-sm text-muted-foreground">Choose any that apply.</p>}
+      <div className="flex flex-col gap-1.5">
+        {options.map(({ label, description }) => {
+          const isChosen = chosen.includes(label);
+          return (
+            <button
+              key={label}
+              type="button"
+              aria-pressed={isChosen}
+              onClick={() => onChoose(label)}
+              className={cn(
+                "flex items-start gap-2.5 rounded-lg border px-3 py-2 text-left transition-colors hover:border-input hover:bg-muted",
+                isChosen && "border-accent-text bg-accent-soft hover:bg-accent-soft",
+              )}
+            >
+              <span
+                aria-hidden
+                className={cn(
+                  "mt-0.5 grid size-4 shrink-0 place-items-center border border-input bg-surface",
+                  multiSelect ? "rounded-sm" : "rounded-full",
+                  isChosen && "border-accent bg-accent text-accent-foreground",
+                )}
+              >
+                {isChosen && <Check className="size-3" />}
+              </span>
+              <span className="min-w-0 [overflow-wrap:anywhere]">
+                <span className="font-medium">{label}</span>
+                {description !== "" && description !== label && (
+                  <span className="block text-sm text-muted-foreground">{description}</span>
+                )}
+              </span>
+            </button>
+          );
+        })}
+      </div>
+      <Input
+        value={own}
+        onChange={(event) => onWrite(event.target.value)}
+        aria-label={`Your own answer to: ${question}`}
+        placeholder="Or in your own words"
+      />
+    </div>
+  );
+}
+
+function Answered({
+  questions,
+  call,
+}: {
+  readonly questions: readonly Question[];
+  readonly call: ToolCall;
+}) {
+  const answers = readAnswers(call.output);
+  return questions.map(({ question, header }) => (
+    <div key={question} className="flex min-w-0 flex-col gap-1.5">
+      <QuestionTitle question={question} header={header} />
+      <p className="[overflow-wrap:anywhere]">
+        {answers?.[question] !== undefined ? (
+          <span className="inline-flex items-start gap-1.5 rounded-md bg-accent-soft px-2 py-1 text-accent-text">
+            <Check aria-hidden className="mt-0.5 size-4 shrink-0" />
+            {answers[question]}
+          </span>
+        ) : (
+          <span className="text-muted-foreground">
+            {call.state === "open" || call.state === "running"
+              ? "Not answered."
+              : "Declined to answer."}
+          </span>
+        )}
+      </p>
+    </div>
+  ));
+}
+
+function QuestionTitle({
+  id,
+  question,
+  header,
+}: {
+  readonly id?: string;
+  readonly question: string;
+  readonly header: string;
+}) {
+  return (
+    <div className="flex items-start gap-2">
+      <MessageCircleQuestion aria-hidden className="mt-0.5 size-4 shrink-0 text-accent-text" />
+      <div className="min-w-0">
+        {header !== "" && header !== question && (
+          <p className="text-xs font-medium text-muted-foreground">{header}</p>
+        )}
+        <p id={id} className="font-medium [overflow-wrap:anywhere]">
+          {question}
+        </p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+"use client";
+import { Circle, CircleCheck, CircleDot } from "lucide-react";
+import { readTodos, type Todo } from "@/lib/console/chat-tool-call.ts";
+import { cn } from "../../_ui/class-names.ts";
+
+const states: Readonly<
+  Record<Todo["status"], { icon: typeof Circle; label: string; style: string }>
+> = {
+  pending: { icon: Circle, label: "To do:", style: "text-muted-foreground" },
+  in_progress: { icon: CircleDot, label: "In progress:", style: "text-accent-text" },
+  completed: { icon: CircleCheck, label: "Done:", style: "text-success-text" },
+};
+
+/** The agent's plan with the state of each step. */
+export function TodoList({ input }: { readonly input: unknown }) {
+  return (
+    <ul
+      aria-label="Plan"
+      className="flex flex-col gap-1.5 rounded-lg border bg-surface px-3 py-2.5"
+    >
+      {readTodos(input).map(({ id, content, status }) => {
+        const { icon: Icon, label, style } = states[status];
+        return (
+          <li key={id} className="flex items-start gap-2">
+            <Icon role="img" aria-label={label} className={cn("mt-[3px] size-4 shrink-0", style)} />
+            <span
+              className={cn(
+                "min-w-0 [overflow-wrap:anywhere]",
+                status === "completed" && "text-muted-foreground line-through",
+                status === "in_progress" && "font-medium",
+              )}
+            >
+              {content}
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,224 @@
+"use client";
+import type { ReactNode } from "react";
+import { listAt, numberAt, type ToolCall, textAt, valueAt } from "@/lib/console/chat-tool-call.ts";
+import { Code } from "../_message/code-block.tsx";
+import { keyed } from "../_message/keyed.ts";
+import { Markdown } from "../_message/markdown.tsx";
+import { ScrollBox } from "../_message/scroll-box.tsx";
+import { FileLink } from "./file-link.tsx";
+import { TodoList } from "./todo-list.tsx";
+
+const box = "min-w-0 overflow-hidden rounded-lg border bg-surface";
+const height = "max-h-80";
+
+/** What went into a call and what came out, as what it is: a terminal, a file, a list. */
+export function ToolDetail({ call }: { readonly call: ToolCall }) {
+  return (
+    <div className="flex flex-col gap-2">
+      <Detail call={call} />
+      {call.error !== null && (
+        <p className="rounded-md bg-danger-soft px-3 py-2 text-sm break-words text-danger-text">
+          {call.error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Detail({ call }: { readonly call: ToolCall }) {
+  const { name, input, output, error } = call;
+  switch (name) {
+    case "bash":
+      return <TerminalBlock call={call} />;
+    case "read":
+      return error === null ? (
+        <FileBlock
+          path={textAt(input, "filePath")}
+          text={textAt(output, "content")}
+          from={numberAt(output, "startLine") ?? 1}
+        />
+      ) : null;
+    case "write":
+      return (
+        <FileBlock path={textAt(input, "filePath")} text={textAt(input, "content")} from={1} />
+      );
+    case "grep":
+      return <Matches output={output} />;
+    case "glob":
+      return <Files output={output} folder={textAt(input, "path")} />;
+    case "fetch":
+      return <Answer output={output} />;
+    case "task":
+      return <Subagent call={call} />;
+    case "skill": {
+      const instructions = textAt(output, "instructions");
+      return instructions === null ? (
+        <Values call={call} />
+      ) : (
+        <div className={`${box} ${height} overflow-y-auto p-3 text-sm`}>
+          <Markdown text={instructions} />
+        </div>
+      );
+    }
+    case "todo":
+      return <TodoList input={input} />;
+    default:
+      return <Values call={call} />;
+  }
+}
+
+function TerminalBlock({ call: { input, output, state } }: { readonly call: ToolCall }) {
+  const stdout = textAt(output, "stdout") ?? "";
+  const stderr = textAt(output, "stderr") ?? "";
+  const exitCode = numberAt(output, "exitCode");
+  const cwd = textAt(input, "cwd");
+  return (
+    <div className="min-w-0 overflow-hidden rounded-lg border border-[#2a2a31] bg-[#131317] text-[#e6e6ea]">
+      <ScrollBox label="Terminal" className={`${height} overflow-auto`}>
+        <pre className="w-fit min-w-full px-3 py-2.5 font-mono text-xs leading-relaxed whitespace-pre">
+          <span className="text-[#b8a4ff]">{cwd === null ? "$ " : `${cwd} $ `}</span>
+          {textAt(input, "command") ?? ""}
+          {"\n"}
+          {stdout}
+          {stderr !== "" && <span className="text-[#ff8f85]">{stderr}</span>}
+          {state === "running" && <span className="text-[#a3a3af]">running…</span>}
+          {state === "done" && stdout === "" && stderr === "" && (
+            <span className="text-[#a3a3af]">no output</span>
+          )}
+        </pre>
+      </ScrollBox>
+      {exitCode !== null && (
+        <p className="border-t border-[#2a2a31] px-3 py-1 text-xs text-[#a3a3af]">
+          exit code {exitCode}
+          {valueAt(output, "truncated") === true && " · the output was cut"}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function FileBlock({
+  path,
+  text,
+  from,
+}: {
+  readonly path: string | null;
+  readonly text: string | null;
+  readonly from: number;
+}) {
+  return (
+    <div className={box}>
+      <div className="flex h-8 items-center border-b bg-muted/60 px-3 text-xs">
+        {path !== null && <FileLink path={path} />}
+        {from > 1 && <span className="ml-2 text-muted-foreground">from line {from}</span>}
+      </div>
+      {text === "" ? (
+        <p className="px-3 py-2 text-sm text-muted-foreground">The file is empty.</p>
+      ) : (
+        <Code text={text ?? ""} label={`Content of ${path ?? "the file"}`} className={height} />
+      )}
+    </div>
+  );
+}
+
+function Matches({ output }: { readonly output: unknown }) {
+  const matches = listAt(output, "matches");
+  if (matches.length === 0) return <Nothing>Nothing matches.</Nothing>;
+  return (
+    <List label="Matches">
+      {keyed(matches).map(({ key, item: match }) => {
+        const file = textAt(match, "file") ?? "";
+        const line = numberAt(match, "line");
+        return (
+          <li key={key} className="flex gap-3 px-3 py-1">
+            <span className="flex shrink-0 text-xs">
+              <FileLink path={file} />
+              <span className="text-muted-foreground">:{line}</span>
+            </span>
+            <code className="font-mono text-xs whitespace-pre">{textAt(match, "text")}</code>
+          </li>
+        );
+      })}
+    </List>
+  );
+}
+
+function Files({ output, folder }: { readonly output: unknown; readonly folder: string | null }) {
+  const files = listAt(output, "files").filter((file) => typeof file === "string");
+  if (files.length === 0) return <Nothing>No file matches.</Nothing>;
+  return (
+    <List label="Files">
+      {files.map((file) => (
+        <li key={file} className="px-3 py-1 text-xs">
+          <FileLink path={folder === null || file.startsWith("/") ? file : `${folder}/${file}`} />
+        </li>
+      ))}
+    </List>
+  );
+}
+
+function Answer({ output }: { readonly output: unknown }) {
+  const body = textAt(output, "body");
+  if (body === null) return null;
+  const note = textAt(output, "note");
+  return (
+    <div className={box}>
+      <p className="border-b bg-muted/60 px-3 py-1.5 font-mono text-xs break-all">
+        {numberAt(output, "status")} {textAt(output, "url")}
+      </p>
+      {note !== null && <p className="px-3 py-2 text-sm text-muted-foreground">{note}</p>}
+      {body !== "" && <Code text={body} label="Body of the answer" className={height} />}
+    </div>
+  );
+}
+
+function Subagent({ call: { input, output, state } }: { readonly call: ToolCall }) {
+  const result = textAt(output, "result");
+  return (
+    <div className={`${box} text-sm`}>
+      <div className="border-b bg-muted/60 px-3 py-2">
+        <p className="text-xs font-medium text-muted-foreground">Was told</p>
+        <p className="mt-1 whitespace-pre-wrap [overflow-wrap:anywhere]">
+          {textAt(input, "instructions")}
+        </p>
+      </div>
+      <ScrollBox label="Report of the subagent" className={`${height} overflow-y-auto px-3 py-2`}>
+        <p className="text-xs font-medium text-muted-foreground">Reported</p>
+        <div className="mt-1">
+          {result === null ? (
+            <p className="text-muted-foreground">
+              {state === "running" ? "Still at work…" : "Nothing."}
+            </p>
+          ) : (
+            <Markdown text={result} />
+          )}
+        </div>
+      </ScrollBox>
+    </div>
+  );
+}
+
+function Values({ call: { input, output } }: { readonly call: ToolCall }) {
+  return (
+    <div className={box}>
+      <Code text={JSON.stringify(input, null, 2) ?? ""} label="Input" className={height} />
+      {output !== undefined && (
+        <div className="border-t">
+          <Code text={JSON.stringify(output, null, 2)} label="Output" className={height} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function List({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <ScrollBox label={label} className={`${box} ${height} overflow-auto py-1`}>
+      <ul className="w-fit min-w-full">{children}</ul>
+    </ScrollBox>
+  );
+}
+
+function Nothing({ children }: { readonly children: ReactNode }) {
+  return <p className="text-sm text-muted-foreground">{children}</p>;
+}

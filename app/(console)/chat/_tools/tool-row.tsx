@@ -1,0 +1,87 @@
+"use client";
+import {
+  BookMarked,
+  Bot,
+  ChevronRight,
+  CircleAlert,
+  FilePen,
+  FileSearch,
+  FileText,
+  FolderSearch,
+  Globe,
+  ListTodo,
+  LoaderCircle,
+  type LucideIcon,
+  Terminal,
+  Wrench,
+} from "lucide-react";
+import dynamic from "next/dynamic";
+import { memo, useId, useState } from "react";
+import { describeToolCall, type ToolCall } from "@/lib/console/chat-tool-call.ts";
+import { cn } from "../../_ui/class-names.ts";
+
+const ToolDetail = dynamic(() => import("./tool-detail.tsx").then((module) => module.ToolDetail));
+
+const icons: Readonly<Record<string, LucideIcon>> = {
+  bash: Terminal,
+  read: FileText,
+  write: FilePen,
+  grep: FileSearch,
+  glob: FolderSearch,
+  fetch: Globe,
+  skill: BookMarked,
+  task: Bot,
+  todo: ListTodo,
+};
+
+/** One call in one line; it opens to show what went in and what came out. */
+export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall }) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const { verb, subject, outcome, isBad } = describeToolCall(call);
+  const Icon = icons[call.name] ?? Wrench;
+  return (
+    <div className="min-w-0">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+        className="group -mx-2 flex h-8 w-[calc(100%+1rem)] min-w-0 items-center gap-2 rounded-md px-2 text-left text-muted-foreground hover:bg-muted"
+      >
+        <Mark call={call} icon={Icon} />
+        <span className="shrink-0 text-sm">{verb}</span>
+        {subject !== "" && (
+          <code className="min-w-0 truncate rounded bg-muted px-1.5 py-0.5 font-mono text-xs text-foreground group-hover:bg-hover">
+            {subject}
+          </code>
+        )}
+        {outcome !== "" && (
+          <span className={cn("shrink-0 text-xs", isBad && "text-warning-text")}>{outcome}</span>
+        )}
+        {call.state === "failed" && (
+          <span className="shrink-0 text-xs text-danger-text">failed</span>
+        )}
+        <ChevronRight
+          aria-hidden
+          className={cn("ml-auto size-3.5 shrink-0 transition-transform", isOpen && "rotate-90")}
+        />
+      </button>
+      <div id={id} hidden={!isOpen} className="pt-1 pb-2 pl-6">
+        {isOpen && <ToolDetail call={call} />}
+      </div>
+    </div>
+  );
+});
+
+function Mark({ call, icon: Icon }: { readonly call: ToolCall; readonly icon: LucideIcon }) {
+  if (call.state === "running") {
+    return (
+      <LoaderCircle role="img" aria-label="Running:" className="size-4 shrink-0 animate-spin" />
+    );
+  }
+  if (call.state === "failed") {
+    return <CircleAlert aria-hidden className="size-4 shrink-0 text-danger-text" />;
+  }
+  return <Icon aria-hidden className="size-4 shrink-0" />;
+}

@@ -1,0 +1,11 @@
+import type { ReactNode } from "react";
+import { ChatSidebar } from "./_list/chat-sidebar.tsx";
+
+export default function ChatLayout({ children }: { readonly children: ReactNode }) {
+  return (
+    <>
+      <ChatSidebar />
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,167 @@
+/** A tool call of a message in the words of a person: one line, and what came of it. */
+import type { UIMessage } from "ai";
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** `running` while its input comes in or it works; `open` is a question nobody has answered. */
+  readonly state: "running" | "open" | "done" | "failed";
+  readonly input: unknown;
+  readonly output: unknown;
+  /** Why it failed, when it did. */
+  readonly error: string | null;
+}
+
+type Part = UIMessage["parts"][number];
+
+/** Null for a part that is no tool call. */
+export function readToolCall(part: Part): ToolCall | null {
+  if (!part.type.startsWith("tool-") || !("toolCallId" in part)) return null;
+  const name = part.type.slice("tool-".length);
+  const output = "output" in part ? part.output : undefined;
+  const error =
+    part.state === "output-error" ? (part.errorText ?? "Failed") : textAt(output, "error");
+  const isOpen = name === "ask_user_question" && part.state === "input-available";
+  const isDone = part.state === "output-available";
+  const state = error !== null ? "failed" : isOpen ? "open" : isDone ? "done" : "running";
+  return { id: part.toolCallId, name, state, input: part.input, output, error };
+}
+
+/** What the call is about, and in a word or two what came of it. */
+export interface ToolLine {
+  readonly verb: string;
+  /** Shown as code; empty when there is nothing to name. */
+  readonly subject: string;
+  readonly outcome: string;
+  /** It ended, but not well, as a command with an exit code. */
+  readonly isBad: boolean;
+}
+
+export function describeToolCall({ name, input, output, state }: ToolCall): ToolLine {
+  const line = (verb: string, subject: string | null, outcome = "", isBad = false): ToolLine => ({
+    verb,
+    subject: firstLine(subject ?? ""),
+    outcome: state === "done" ? outcome : "",
+    isBad: state === "done" && isBad,
+  });
+  switch (name) {
+    case "bash": {
+      const exitCode = numberAt(output, "exitCode") ?? 0;
+      return line(
+        "Ran",
+        textAt(input, "command"),
+        exitCode === 0 ? "" : `exit ${exitCode}`,
+        exitCode !== 0,
+      );
+    }
+    case "read":
+      return line("Read", textAt(input, "filePath"), count(numberAt(output, "totalLines"), "line"));
+    case "write":
+      return line("Wrote", textAt(input, "filePath"), count(numberAt(output, "lines"), "line"));
+    case "grep":
+      return line(
+        "Searched for",
+        textAt(input, "pattern"),
+        count(listAt(output, "matches").length, "match", "matches"),
+      );
+    case "glob":
+      return line(
+        "Looked for files",
+        textAt(input, "pattern"),
+        count(listAt(output, "files").length, "file"),
+      );
+    case "fetch": {
+      const status = numberAt(output, "status");
+      const subject = `${textAt(input, "method") ?? "GET"} ${textAt(input, "url") ?? ""}`;
+      return line("Fetched", subject, String(status ?? ""), status !== null && status >= 400);
+    }
+    case "skill":
+      return line("Used the skill", textAt(input, "skill"));
+    case "task":
+      return line("Subagent", textAt(input, "task"), count(numberAt(output, "steps"), "step"));
+    case "todo": {
+      const todos = readTodos(input);
+      const done = todos.filter((todo) => todo.status === "completed").length;
+      return line("Plan", "", todos.length === 0 ? "" : `${done} of ${todos.length} done`);
+    }
+    default:
+      return line(name, "");
+  }
+}
+
+export interface Todo {
+  readonly id: string;
+  readonly content: string;
+  readonly status: "pending" | "in_progress" | "completed";
+}
+
+export function readTodos(input: unknown): Todo[] {
+  return listAt(input, "todos").flatMap((item, place) => {
+    const content = textAt(item, "content");
+    const status = textAt(item, "status");
+    if (content === null) return [];
+    return [
+      {
+        id: `${place} ${textAt(item, "id") ?? ""}`,
+        content,
+        status: status === "completed" || status === "in_progress" ? status : "pending",
+      },
+    ];
+  });
+}
+
+export interface Question {
+  readonly question: string;
+  readonly header: string;
+  readonly options: readonly { readonly label: string; readonly description: string }[];
+  readonly multiSelect: boolean;
+}
+
+export function readQuestions(input: unknown): Question[] {
+  return listAt(input, "questions").flatMap((item) => {
+    const question = textAt(item, "question");
+    if (question === null) return [];
+    const options = listAt(item, "options").flatMap((option) => {
+      const label = textAt(option, "label");
+      return label === null ? [] : [{ label, description: textAt(option, "description") ?? "" }];
+    });
+    const multiSelect = valueAt(item, "multiSelect") === true;
+    return [{ question, header: textAt(item, "header") ?? "", options, multiSelect }];
+  });
+}
+
+/** Question by question what was answered; null when the person declined. */
+export function readAnswers(output: unknown): Readonly<Record<string, string>> | null {
+  const answers = valueAt(output, "answers");
+  if (typeof answers !== "object" || answers === null) return null;
+  return Object.fromEntries(
+    Object.entries(answers).map(([question, answer]) => [question, [answer].flat().join(", ")]),
+  );
+}
+
+export function valueAt(value: unknown, key: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.entries(value).find(([name]) => name === key)?.[1];
+}
+
+export function textAt(value: unknown, key: string): string | null {
+  const found = valueAt(value, key);
+  return typeof found === "string" ? found : null;
+}
+
+export function numberAt(value: unknown, key: string): number | null {
+  const found = valueAt(value, key);
+  return typeof found === "number" ? found : null;
+}
+
+export function listAt(value: unknown, key: string): unknown[] {
+  const found = valueAt(value, key);
+  return Array.isArray(found) ? found : [];
+}
+
+function count(number: number | null, one: string, many = `${one}s`): string {
+  return number === null ? "" : `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
+/** More of it is cut off by the width anyway. */
+const firstLine = (text: string): string => (text.trim().split("\n", 1)[0] ?? "").slice(0, 300);
