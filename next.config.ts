@@ -9,6 +9,17 @@ const config: NextConfig = {
   logging: { incomingRequests: { ignore: [/^\/\.well-known\/workflow\//] } },
   // `npm run check` checks them, those of the tests included.
   typescript: { ignoreBuildErrors: true },
+  experimental: {
+    // What it keeps on disk between starts can be broken by a start that was killed: the next one panics.
+    turbopackFileSystemCacheForDev: false,
+    // It answers any request with `rsc: 1`, those of the API too, with a redirect that saves shared
+    // caches from mixing up pages; no page of ours may be cached.
+    validateRSCRequestHeaders: false,
+  },
+  // Read while the server runs; a platform that takes only what is imported would leave it behind.
+  outputFileTracingIncludes: {
+    "/reference/[file]": ["./node_modules/@scalar/api-reference/dist/browser/standalone.js"],
+  },
   serverExternalPackages: ["pg", "just-bash", "pino"],
 };
 

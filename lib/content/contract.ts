@@ -12,6 +12,7 @@ export const listContentTemplatesContract = contract({
   method: "GET",
   path: "/api/content/templates",
   summary: "List content templates",
+  description: "Their ids go into `template` of images and videos.",
   responses: {
     200: {
       description: "All of them",
@@ -26,7 +27,7 @@ export const getContentTemplateContract = contract({
   method: "GET",
   path: "/api/content/templates/{id}",
   summary: "Read a content template",
-  params: z.object({ id: z.string() }),
+  params: z.object({ id: z.string().describe("The template's `id`") }),
   responses: { 200: { description: "The full configuration", schema: contentTemplate } },
   errors: ["not_found"],
 });
@@ -64,7 +65,9 @@ const videoBody = z.object({
   video_url: mediaUrl
     .optional()
     .meta({ description: "The video to continue, at most 8 s; of `extend` only" }),
-  audio_url: mediaUrl.optional().meta({ description: "What is sung or said; of `lipsync` only" }),
+  audio_url: mediaUrl
+    .optional()
+    .meta({ description: "What is sung or said, at most 60 s; of `lipsync` only" }),
   aspect_ratio: aspectRatio,
   duration: z
     .enum(DURATIONS)
@@ -95,6 +98,7 @@ export const createVideoContract = contract({
   responses: {
     200: {
       description: "Where the video is, for everybody who knows the URL",
+      headers: ["location"],
       schema: z.object({ videoUrl: z.url(), mode: z.enum(VIDEO_MODES) }),
     },
   },
@@ -126,6 +130,7 @@ export const createImageContract = contract({
   responses: {
     200: {
       description: "The first image, and all of them",
+      headers: ["location"],
       schema: z.object({ imageUrl: z.url(), images: z.array(z.url()) }),
     },
   },
@@ -142,11 +147,23 @@ export const getMediaContract = contract({
   tag: "Content",
   family: "plain",
   auth: "none",
-  params: z.object({ accountId: z.string(), name: z.string() }),
+  params: z.object({
+    accountId: z.string().describe("Whose it is"),
+    name: z.string().describe("The file's name"),
+  }),
+  headers: z.object({
+    range: z.string().optional().describe("One range of bytes; several are ignored"),
+    "if-range": z.string().optional().describe("The `etag` for which `range` holds"),
+    "if-none-match": z.string().optional().describe("The `etag` that the caller has"),
+  }),
   responses: {
-    200: { description: "The file", bytes: MEDIA_TYPES },
-    206: { description: "The range of it that was asked for", bytes: MEDIA_TYPES },
-    304: { description: "The caller has it already" },
+    200: { description: "The file", headers: ["accept-ranges", "etag"], bytes: MEDIA_TYPES },
+    206: {
+      description: "The range of it that was asked for",
+      headers: ["accept-ranges", "content-range", "etag"],
+      bytes: MEDIA_TYPES,
+    },
+    304: { description: "The caller has it already", headers: ["accept-ranges", "etag"] },
   },
   errors: ["not_found", "range_not_satisfiable"],
 });

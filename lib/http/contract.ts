@@ -17,6 +17,9 @@ export interface AccessField {
 
 /** Headers that only some answers have. */
 export type ResponseHeader =
+  | "accept-ranges"
+  | "content-range"
+  | "etag"
   | "link"
   | "location"
   | "retry-after"

@@ -8,6 +8,7 @@ import agentTemplates from "./examples/agent-templates.json" with { type: "json"
 import catalog from "./examples/catalog.json" with { type: "json" };
 import chat from "./examples/chat.json" with { type: "json" };
 import connectors from "./examples/connectors.json" with { type: "json" };
+import content from "./examples/content.json" with { type: "json" };
 import keys from "./examples/keys.json" with { type: "json" };
 import models from "./examples/models.json" with { type: "json" };
 import research from "./examples/research.json" with { type: "json" };
@@ -45,6 +46,7 @@ export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string()
   ...catalog,
   ...chat,
   ...connectors,
+  ...content,
   ...keys,
   ...models,
   ...research,

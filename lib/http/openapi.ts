@@ -70,7 +70,16 @@ const replayed = optional(
   "Set on the repetition of an answer.",
 );
 const challenge = required("www-authenticate", z.string(), "The scheme of a bearer token.");
+const acceptRanges = required("accept-ranges", z.literal("bytes"), "Ranges are of bytes.");
+const contentRange = required(
+  "content-range",
+  z.string(),
+  "The bytes that the answer has, and how many there are.",
+);
 const ofSomeAnswers: Readonly<Record<ResponseHeader, z.ZodType>> = {
+  "accept-ranges": acceptRanges,
+  "content-range": contentRange,
+  etag: required("etag", z.string(), "For `if-none-match` and `if-range`."),
   link: optional("link", z.string(), 'The next page, as `<…>; rel="next"`; none on the last one.'),
   location: required("location", z.string(), "The address to go on with."),
   "retry-after": retryAfter,
@@ -86,6 +95,7 @@ const headersOfError: Partial<Record<ErrorCode, Record<string, z.ZodType>>> = {
   rate_limited: { "retry-after": retryAfter },
   unavailable: { "retry-after": retryAfter },
   conflict: { "retry-after": retryAfter },
+  range_not_satisfiable: { "accept-ranges": acceptRanges, "content-range": contentRange },
   stream_active: {
     "x-workflow-run-id": z.string().optional().meta({ description: "The run that streams now." }),
   },
@@ -112,7 +122,7 @@ const idempotencyKey = z
   });
 
 /** What each tag is about, in the order in which people read it. */
-const tags: Readonly<Record<string, string>> = {
+export const tags: Readonly<Record<string, string>> = {
   Chat: "Turns of an agent, streamed, resumed and stopped; headless runs.",
   Sessions: "A session owns chats and a sandbox.",
   Sandbox: "Where the agent's tools act.",

@@ -11,7 +11,7 @@ import { examples } from "../../lib/http/examples.ts";
 import { operations } from "../../lib/http/registry.ts";
 import type { RunningNext } from "../../lib/launch/run-next.ts";
 import { askEverything } from "../support/ask-everything.ts";
-import { Recorder } from "../support/exchanges.ts";
+import { contractOf, Recorder } from "../support/exchanges.ts";
 import { Placeholders } from "../support/placeholders.ts";
 import { startServer } from "../support/server.ts";
 import { startOwnParts } from "../support/stack.ts";
@@ -37,9 +37,9 @@ afterAll(async () => {
 async function record(): Promise<void> {
   const folder = join(root, "lib/http/examples");
   await mkdir(folder, { recursive: true });
-  const byTag = Map.groupBy(operations, ({ contract }) => contract.tag);
-  for (const [tag, list] of byTag) {
-    const kept = Object.fromEntries(list.map(({ id }) => [id, recorder.recorded[id]]));
+  const asked = Object.entries(recorder.recorded);
+  for (const [tag, list] of Map.groupBy(asked, ([id]) => contractOf(id).tag)) {
+    const kept = Object.fromEntries(list);
     const file = join(folder, `${tag.toLowerCase().replaceAll(" ", "-")}.json`);
     await writeFile(file, JSON.stringify(kept));
   }

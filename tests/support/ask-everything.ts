@@ -52,7 +52,7 @@ export async function askEverything(
   await askAboutMusic(ask, context);
   await ask("createConnection", { body: { connector: "gmail" } });
   await ask("listConnections");
-  await ask("listTaskRuns");
+  await askForContent(ask);
   for (const { id, contract } of operations) await askWrongly(id, contract, me, context);
 }
 
@@ -180,6 +180,29 @@ async function askAboutTemplates(ask: Ask) {
   await ask("setFavorite", { params, body: { is_favourite: true } });
   await ask("listTemplates", { query: { limit: "10" } });
   await ask("deleteTemplate", { params });
+}
+
+async function askForContent(ask: Ask) {
+  const listed = z.object({ templates: z.array(withId) });
+  const { templates } = await ask("listContentTemplates", {}, { schema: listed });
+  await ask("getContentTemplate", { params: { id: templates[0]?.id ?? "" } });
+  const made = z.object({ imageUrl: z.string() });
+  const image = { prompt: "A red kite over a grey sea", aspect_ratio: "9:16" };
+  const headers = { "idempotency-key": "kite-1" };
+  const { imageUrl } = await ask("createImage", { headers, body: image }, { schema: made });
+  const [accountId = "", name = ""] = new URL(imageUrl).pathname.split("/").slice(-2);
+  await ask("getMedia", { params: { accountId, name } });
+  await ask(
+    "getMedia",
+    { params: { accountId, name }, headers: { range: "bytes=0-99" } },
+    { name: "a range" },
+  );
+  const video = { image_url: imageUrl, prompt: "The kite climbs", duration: "4s" };
+  await ask("createVideo", { headers: { "idempotency-key": "kite-2" }, body: video });
+  const runs = z.object({ runs: z.array(withId) });
+  const { runs: newest } = await ask("listTaskRuns", { query: { limit: "1" } }, { schema: runs });
+  const query = { runId: newest[0]?.id ?? "" };
+  await ask("listTaskRuns", { query }, { name: "one run, with its output" });
 }
 
 async function askAboutMusic(ask: Ask, { recorder, nobody }: Context) {

@@ -51,13 +51,16 @@ export class Recorder {
   /** The first of a name stays. */
   keep(operation: string, asked: Asked, answer: Answer, name = nameFor(answer)): void {
     const contract = contractOf(operation);
-    const isStream = contract.responses[answer.status]?.stream === true;
+    const { stream: isStream, bytes } = contract.responses[answer.status] ?? {};
+    const isText = !bytes || answer.headers.get("content-type")?.startsWith("text/");
     const exchange = {
       request: asked,
       response: {
         status: answer.status,
         headers: headersOf(contract, answer),
-        ...(answer.body === "" ? {} : { body: isStream ? framesOf(answer.text) : answer.body }),
+        ...(answer.body === "" || !isText
+          ? {}
+          : { body: isStream ? framesOf(answer.text) : answer.body }),
       },
     };
     const place = `${operation} ${name}`;

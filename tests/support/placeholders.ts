@@ -19,6 +19,8 @@ const forms: readonly (readonly [RegExp, (seed: Buffer) => string])[] = [
   [/\bap_[A-Za-z0-9]{49}\b/g, (seed) => `ap_${asWord(seed, 49)}`],
   [/\bwrun_[0-9A-Z]{26}\b/g, (seed) => `wrun_${asWord(seed, 26).toUpperCase()}`],
   [/\bcall_[0-9a-f]{32}\b/g, (seed) => `call_${seed.toString("hex", 0, 16)}`],
+  [/(?<=\b(?:run|attempt)_)[0-9a-f]{24}\b/g, (seed) => seed.toString("hex", 0, 12)],
+  [/(?<=[/"])[0-9a-f]{32}(?=\.(?:mp4|png|jpg|webp)\b)/g, (seed) => seed.toString("hex", 0, 16)],
   [/(?<=[?&]state=)[A-Za-z0-9_-]{43}/g, (seed) => asWord(seed, 43)],
 ];
 const date = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\d{3})?Z/g;
