@@ -3,6 +3,7 @@ import { cookies } from "next/headers";
 import type { ReactNode } from "react";
 import { hasDeveloperSignIn } from "@/lib/auth/developer-sign-in.ts";
 import { parseTheme, THEME_COOKIE } from "@/lib/console/theme.ts";
+import { mediaOrigin } from "@/lib/content/storage/media-origin.ts";
 import { FrameProvider } from "./_shell/frame.tsx";
 import { Shell } from "./_shell/shell.tsx";
 import { StyleNonce } from "./_shell/style-nonce.tsx";
@@ -24,6 +25,7 @@ export default async function ConsoleLayout({ children }: { readonly children: R
     theme,
     wasSignedIn: jar.has("signed-in"),
     developerSignIn: hasDeveloperSignIn(),
+    mediaOrigin: mediaOrigin(),
   };
   return (
     <html lang="en" {...(theme === "system" ? {} : { className: theme })}>

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { NextResponse } from "next/server";
 import { config } from "../config.ts";
+import { mediaOrigin } from "../content/storage/media-origin.ts";
 
 /** Next puts the nonce on its own scripts when it finds the policy among the request's headers. */
 export function guardPage(request: Request): Response {
@@ -29,6 +30,7 @@ export function guardPage(request: Request): Response {
 
 function pagePolicy(nonce: string, path: string): string {
   const isDevelopment = config().NODE_ENV === "development";
+  const media = mediaOrigin() === null ? "" : ` ${mediaOrigin()}`;
   // The reference's bundle and the overlay of `next dev` set styles in ways no nonce covers.
   const freeStyles = path === "/docs" || isDevelopment;
   return [
@@ -36,8 +38,8 @@ function pagePolicy(nonce: string, path: string): string {
     // `next dev` evaluates text to show where an error came from.
     `script-src 'nonce-${nonce}' 'strict-dynamic'${isDevelopment ? " 'unsafe-eval'" : ""}`,
     `style-src 'self' ${freeStyles ? "'unsafe-inline'" : `'nonce-${nonce}'`}`,
-    "img-src 'self' data: blob:",
-    "media-src 'self' blob:",
+    `img-src 'self' data: blob:${media}`,
+    `media-src 'self' blob:${media}`,
     "connect-src 'self'",
     "font-src 'self'",
     "manifest-src 'self'",

@@ -9,12 +9,15 @@ export interface Frame {
   readonly wasSignedIn: boolean;
   /** One click signs in as the seeded account; only in development. */
   readonly developerSignIn: boolean;
+  /** From where else than this origin generated media may be shown; null when from nowhere. */
+  readonly mediaOrigin: string | null;
 }
 
 const FrameContext = createContext<Frame>({
   theme: "system",
   wasSignedIn: false,
   developerSignIn: false,
+  mediaOrigin: null,
 });
 
 export function FrameProvider({
