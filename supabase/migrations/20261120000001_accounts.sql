@@ -55,7 +55,8 @@ create table public.api_keys (
   revoked_at timestamptz
 );
 
-create index api_keys_account on public.api_keys (account_id, created_at desc);
+-- By scope, because an account that runs much has many keys of runs beside the few that it lists.
+create index api_keys_account on public.api_keys (account_id, scope, created_at desc, id);
 create index api_keys_run on public.api_keys (run_id) where run_id is not null;
 
 alter table public.accounts enable row level security;
