@@ -1,7 +1,7 @@
 /** A credential becomes a caller, with the verdict on every account the request names: one rpc. */
 import { z } from "zod";
 import { config } from "../config.ts";
-import { isRaised, rpc } from "../db/query.ts";
+import { type AccountRead, isRaised, rpc } from "../db/query.ts";
 import { type AppError, appError } from "../http/app-error.ts";
 import { hashKey } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
@@ -19,6 +19,8 @@ export interface Resolved {
   /** Told apart from a failed authentication because it comes after the schema's faults. */
   readonly denied: AppError | null;
   readonly rate: RateVerdict | null;
+  /** What `read` of the request found; undefined when nothing was read. */
+  readonly read: unknown;
 }
 
 /** Too many requests; nothing else was found out. */
@@ -52,6 +54,7 @@ const knownEmail = z.object({
   account_id: z.string(),
   rate: rate.nullable(),
   access,
+  read: z.unknown().optional(),
 });
 const knownKey = knownEmail.extend({
   key_id: z.string(),
@@ -65,11 +68,16 @@ const keyAnswer = z.discriminatedUnion("outcome", [
   knownKey,
 ]);
 
-/** @param address of the caller, for its limit; null where it cannot be known */
+/**
+ * @param address of the caller, for its limit; null where it cannot be known
+ * @param read for the caller's own account, in the same round trip; without a result where the
+ *   caller acts for another
+ */
 export async function resolveCaller(
   credential: Credential,
   named: NamedAccounts,
   address: string | null,
+  read: AccountRead | null = null,
 ): Promise<Resolved | Limited | AppError> {
   const asked = {
     p_account_id: named.account,
@@ -81,18 +89,28 @@ export async function resolveCaller(
   };
   if (credential.kind === "key") {
     const hash = hashKey(credential.raw, config().API_KEY_SECRET);
-    const found = await rpc("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
+    const found = read
+      ? await rpc("authenticate_and_read", readArguments(asked, read, { hash }), keyAnswer)
+      : await rpc("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
     if (isRaised(found) || found.outcome === "unknown") return unauthorized;
     if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
     const { key_id: keyId, scope, run_id: runId } = found;
     return resolved(found, named, { kind: "key", keyId, scope, runId });
   }
   const { token, email } = credential;
-  const found = await rpc("authenticate_email", { p_email: email, ...asked }, emailAnswer);
+  const found = read
+    ? await rpc("authenticate_and_read", readArguments(asked, read, { email }), emailAnswer)
+    : await rpc("authenticate_email", { p_email: email, ...asked }, emailAnswer);
   if (isRaised(found)) return unauthorized;
   if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
   return resolved(found, named, { kind: "bearer", token, email });
 }
+
+const readArguments = (
+  asked: object,
+  { name, args }: AccountRead,
+  { hash = null, email = null }: { hash?: string | null; email?: string | null },
+) => ({ ...asked, p_hash: hash, p_email: email, p_read: name, p_read_args: args });
 
 function resolved(
   found: z.output<typeof knownEmail>,
@@ -105,6 +123,7 @@ function resolved(
     caller: { accountId, ownerId, credential },
     denied: denial(found.access),
     rate: found.rate && { by: "account", ...found.rate },
+    read: found.read,
   };
 }
 

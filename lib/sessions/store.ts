@@ -4,7 +4,7 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { call } from "@/lib/db/query.ts";
+import { type AccountRead, call, readFor } from "@/lib/db/query.ts";
 import { rpcText } from "@/lib/db/rpc-text.ts";
 import { type AppError, appError } from "@/lib/http/app-error.ts";
 import { type PageRequest, pageArguments, storedCursor } from "@/lib/http/page.ts";
@@ -56,18 +56,25 @@ export function insertSession(values: {
   );
 }
 
+const pageOfSessions = z
+  .object({ sessions: z.array(storedSession), next: storedCursor })
+  .transform((answer) => ({
+    sessions: answer.sessions.map((row) => row.session),
+    nextCursor: answer.next,
+  }));
+
+export const sessionsRead = (page: PageRequest): AccountRead => ({
+  name: "list_sessions",
+  args: pageArguments(page),
+});
+
+/** @param found what `sessionsRead` has read already */
 export function selectSessions(
   accountId: string,
   page: PageRequest,
+  found?: unknown,
 ): Promise<{ sessions: Session[]; nextCursor: string | null }> {
-  return call(
-    "list_sessions",
-    { p_account_id: accountId, ...pageArguments(page) },
-    z.object({ sessions: z.array(storedSession), next: storedCursor }).transform((answer) => ({
-      sessions: answer.sessions.map((row) => row.session),
-      nextCursor: answer.next,
-    })),
-  );
+  return readFor(accountId, sessionsRead(page), pageOfSessions, found);
 }
 
 export function selectSession(

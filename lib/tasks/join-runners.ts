@@ -11,9 +11,10 @@ import type { TaskRunner } from "./task-runner.ts";
 export function joinRunners(remote: TaskRunner, own: TaskRunner): TaskRunner {
   return {
     name: remote.name,
-    async list(accountId, limit, log): Promise<TaskRun[] | AppError> {
+    listRead: own.listRead,
+    async list(accountId, limit, log, found): Promise<TaskRun[] | AppError> {
       const [ours, theirs] = await Promise.all([
-        own.list(accountId, limit, log),
+        own.list(accountId, limit, log, found),
         remote.list(accountId, limit, log),
       ]);
       if (isAppError(ours)) return ours;

@@ -1,9 +1,17 @@
 import type { Logger } from "pino";
+import type { AccountRead } from "../db/query.ts";
 import { type AppError, isAppError } from "../http/app-error.ts";
 import { listQuery } from "./contract.ts";
 import { taskRunner } from "./provider.ts";
 import type { TaskRun } from "./task-run.ts";
 import { RUN_ID, taskRunNotFound } from "./task-runner.ts";
+
+type Asked = Pick<Parameters<typeof listRuns>[0], "runId" | "limit">;
+
+/** What `listRuns` will read, for its `found`. */
+export function listRunsRead({ runId, limit }: Asked): AccountRead | null {
+  return runId === undefined ? taskRunner().listRead(listQuery.parse({ limit }).limit) : null;
+}
 
 /**
  * The runs of an account, or the one that `runId` names.
@@ -14,10 +22,11 @@ export async function listRuns(input: {
   readonly runId?: string | undefined;
   readonly limit?: string | undefined;
   readonly log: Logger;
+  readonly found?: unknown;
 }): Promise<TaskRun[] | AppError> {
-  const { accountId, runId, log } = input;
+  const { accountId, runId, log, found } = input;
   if (runId === undefined) {
-    return taskRunner().list(accountId, listQuery.parse(input).limit, log);
+    return taskRunner().list(accountId, listQuery.parse(input).limit, log, found);
   }
   if (!RUN_ID.test(runId)) return taskRunNotFound;
   const run = await taskRunner().find(accountId, runId, log);

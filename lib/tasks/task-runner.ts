@@ -1,13 +1,24 @@
 /** What the service asks of a task runner: a port with two adapters. Decisions, section 8. */
 import type { Logger } from "pino";
+import type { AccountRead } from "../db/query.ts";
 import { type AppError, appError } from "../http/app-error.ts";
 import type { TaskRun } from "./task-run.ts";
 
 /** A run belongs to the accounts of its `account:<uuid>` tags; no other is ever returned. */
 export interface TaskRunner {
   readonly name: "trigger" | "embedded";
-  /** Newest first, at most `limit`, without `output` and `error`. Errors: 502, 504. */
-  list(accountId: string, limit: number, log: Logger): Promise<TaskRun[] | AppError>;
+  /** What `list` reads in the database, if anything. */
+  listRead(limit: number): AccountRead | null;
+  /**
+   * Newest first, at most `limit`, without `output` and `error`. Errors: 502, 504.
+   * @param found what `listRead` has read already
+   */
+  list(
+    accountId: string,
+    limit: number,
+    log: Logger,
+    found?: unknown,
+  ): Promise<TaskRun[] | AppError>;
   /** Errors: 404 `Task run not found`, for a foreign run too; 502, 504. */
   find(accountId: string, runId: string, log: Logger): Promise<TaskRun | AppError>;
 }

@@ -4,7 +4,7 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { call } from "@/lib/db/query.ts";
+import { type AccountRead, call, readFor } from "@/lib/db/query.ts";
 import { type AppError, appError } from "@/lib/http/app-error.ts";
 import { type PageRequest, pageArguments, storedCursor } from "@/lib/http/page.ts";
 import type { TemplateChanges } from "./contract.ts";
@@ -36,17 +36,22 @@ export function insertTemplate(
   );
 }
 
+const pageOfTemplates = z
+  .object({ templates: z.array(template), next: storedCursor })
+  .transform((answer) => ({ templates: answer.templates, nextCursor: answer.next }));
+
+export const templatesRead = (page: PageRequest): AccountRead => ({
+  name: "list_agent_templates",
+  args: pageArguments(page),
+});
+
+/** @param found what `templatesRead` has read already */
 export function selectTemplates(
   accountId: string,
   page: PageRequest,
+  found?: unknown,
 ): Promise<{ templates: Template[]; nextCursor: string | null }> {
-  return call(
-    "list_agent_templates",
-    { p_account_id: accountId, ...pageArguments(page) },
-    z
-      .object({ templates: z.array(template), next: storedCursor })
-      .transform((answer) => ({ templates: answer.templates, nextCursor: answer.next })),
-  );
+  return readFor(accountId, templatesRead(page), pageOfTemplates, found);
 }
 
 /** Errors: 404 `Template not found`. */

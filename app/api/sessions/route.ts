@@ -3,7 +3,7 @@ import { linkHeader } from "@/lib/http/page.ts";
 import { route } from "@/lib/http/route.ts";
 import { createSessionContract, listSessionsContract } from "@/lib/sessions/contract.ts";
 import { createSession } from "@/lib/sessions/create-session.ts";
-import { selectSessions } from "@/lib/sessions/store.ts";
+import { selectSessions, sessionsRead } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(createSessionContract, async ({ caller, body }) => ({
@@ -16,11 +16,15 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     }),
   })),
 
-  GET: route(listSessionsContract, async ({ caller, query }) => {
-    const { sessions, nextCursor } = await selectSessions(caller.accountId, query);
-    return {
-      body: { sessions, next_cursor: nextCursor },
-      headers: linkHeader("/api/sessions", query.limit, nextCursor),
-    };
-  }),
+  GET: route(
+    listSessionsContract,
+    async ({ caller, query, read }) => {
+      const { sessions, nextCursor } = await selectSessions(caller.accountId, query, read);
+      return {
+        body: { sessions, next_cursor: nextCursor },
+        headers: linkHeader("/api/sessions", query.limit, nextCursor),
+      };
+    },
+    ({ query }) => sessionsRead(query),
+  ),
 });

@@ -2,7 +2,7 @@ import { methods } from "@/lib/http/methods.ts";
 import { linkHeader } from "@/lib/http/page.ts";
 import { route } from "@/lib/http/route.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
-import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
+import { insertTemplate, selectTemplates, templatesRead } from "@/lib/templates/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(createTemplateContract, async ({ caller, effectId, body }) => ({
@@ -10,11 +10,15 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     body: { status: "success", template: await insertTemplate(caller.accountId, effectId, body) },
   })),
 
-  GET: route(listTemplatesContract, async ({ caller, query }) => {
-    const { templates, nextCursor } = await selectTemplates(caller.accountId, query);
-    return {
-      body: { status: "success", templates, next_cursor: nextCursor },
-      headers: linkHeader("/api/agents/templates", query.limit, nextCursor),
-    };
-  }),
+  GET: route(
+    listTemplatesContract,
+    async ({ caller, query, read }) => {
+      const { templates, nextCursor } = await selectTemplates(caller.accountId, query, read);
+      return {
+        body: { status: "success", templates, next_cursor: nextCursor },
+        headers: linkHeader("/api/agents/templates", query.limit, nextCursor),
+      };
+    },
+    ({ query }) => templatesRead(query),
+  ),
 });
