@@ -59,8 +59,7 @@ function* speak(
   }
 }
 
-/** Where in a face the lips meet, and how far down and to the sides they take the skin with them. */
-const LIPS = 0.76;
+/** How far down and to the sides the lips take the skin with them, of the face's height and width. */
 const CHIN = 0.3;
 const HALF_WIDTH = 0.26;
 /** How wide open the loudest moment is, of the face's height. */
@@ -84,7 +83,7 @@ function movePlane(
   inside: number,
 ): void {
   const middle = (face.x + face.width / 2) * width;
-  const lips = (face.y + face.height * LIPS) * height;
+  const lips = face.lips * height;
   const depth = face.height * CHIN * height;
   const reach = face.width * HALF_WIDTH * width;
   const gap = face.height * WIDEST * height * loud;

@@ -3,16 +3,20 @@
  * empty environment, because what it opens comes from strangers and goes to decoders written in C;
  * see `render-process.ts` for how it is started. Plain TypeScript under Node, outside any bundle.
  */
-import "node-webcodecs/register";
 import type { RenderReply, RenderRequest } from "../protocol.ts";
-import { probe } from "./probe.ts";
-import { renderImages } from "./render-images.ts";
-import { renderVideo } from "./render-video.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
-function answer(request: RenderRequest): Promise<RenderReply> {
-  if (request.op === "video") return renderVideo(request.order, request.path);
-  if (request.op === "images") return renderImages(request.order, request.paths);
+/** Only what the job needs is loaded: images are made also where there are no codecs. */
+async function answer(request: RenderRequest): Promise<RenderReply> {
+  if (request.op === "video") {
+    const { renderVideo } = await import("./render-video.ts");
+    return renderVideo(request.order, request.path);
+  }
+  if (request.op === "images") {
+    const { renderImages } = await import("./render-images.ts");
+    return renderImages(request.order, request.paths);
+  }
+  const { probe } = await import("./probe.ts");
   return probe(request.path);
 }
 

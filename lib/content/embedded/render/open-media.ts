@@ -1,4 +1,5 @@
 /** A caller's video or sound, opened with distrust: what cannot be decoded is unusable, not a crash. */
+import "node-webcodecs/register";
 import {
   ALL_FORMATS,
   FilePathSource,

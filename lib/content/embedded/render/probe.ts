@@ -1,7 +1,6 @@
 /** What a file holds, by its content; its name and what a server said of it do not count. */
 import { sniffFile } from "../../media/sniff-file.ts";
 import type { RenderReply } from "../protocol.ts";
-import { checkEnds, openMedia } from "./open-media.ts";
 import { readImage } from "./read-image.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
@@ -12,6 +11,7 @@ export async function probe(path: string): Promise<RenderReply> {
     const { width, height } = await readImage(path, "The file");
     return { op: "probe", media: { kind: "image", width, height } };
   }
+  const { checkEnds, openMedia } = await import("./open-media.ts");
   const { seconds, video, audio, close } = await openMedia(path, "The file");
   if (!video) {
     close();

@@ -1,5 +1,6 @@
 /** The MP4 that is made: H.264 and AAC, 24 frames a second, its index in front so that it streams. */
 import { writeFile } from "node:fs/promises";
+import "node-webcodecs/register";
 import {
   AudioSample,
   AudioSampleSource,
