@@ -113,6 +113,8 @@ const schema = z.object({
   FAL_STORAGE_URL: z.url().default("https://rest.fal.ai"),
   /** Milliseconds that the answer waits for an image or a video; the work goes on after them. */
   CONTENT_TIMEOUT_MS: z.coerce.number().int().min(1).default(280_000),
+  /** Images and videos that one account may have in the making; 0 is no limit. */
+  CONTENT_AT_ONCE: z.coerce.number().int().min(0).default(20),
   /** May callers name media by http on this machine's loopback? When not set: in development only. */
   MEDIA_LOOPBACK: flag(undefined),
   /** The public bucket of the Supabase project for what is made; without a project, on disk. */

@@ -12,8 +12,8 @@ import { mediaStorage } from "./storage/current.ts";
 import { selectContentTemplate } from "./store.ts";
 import { INPUTS_OF, type InputField, missingInput, modeOf } from "./video-mode.ts";
 
-/** Specification: video extend, input video. */
-const MAX_EXTENDED_SECONDS = 8;
+/** Specification: video extend, input video. What is sung or said is what a model can do at once. */
+const MAX_SECONDS = { video_url: 8, audio_url: 60 } as const;
 /** What a container says about its length is not exact to the frame. */
 const TOLERANCE_SECONDS = 0.1;
 
@@ -57,8 +57,9 @@ export async function createVideo(
       if (isAppError(files)) return files;
       const fileOf = (field: InputField) => files[inputs.findIndex((one) => one.field === field)];
       const [image, audio, video] = [fileOf("image_url"), fileOf("audio_url"), fileOf("video_url")];
-      if (lengthOf(video) > MAX_EXTENDED_SECONDS + TOLERANCE_SECONDS) {
-        return fault("video_url", `video_url must be at most ${MAX_EXTENDED_SECONDS} seconds`);
+      for (const field of ["video_url", "audio_url"] as const) {
+        if (lengthOf(fileOf(field)) <= MAX_SECONDS[field] + TOLERANCE_SECONDS) continue;
+        return fault(field, `${field} must be at most ${MAX_SECONDS[field]} seconds`);
       }
       await progress("generating");
       const order = { ...plan, image, audio, video, endImage: fileOf("end_image_url") };

@@ -36,7 +36,8 @@ export interface GenerationTools {
 
 /**
  * What the work put out, and where the account finds the run.
- * Errors: those of the work; 409 while another attempt is under way; 504 at the answer's deadline or
+ * Errors: those of the work; 409 while another attempt is under way; 429 while the account has too
+ * many; 504 at the answer's deadline or
  * the run's. @throws DatabaseUnavailable
  */
 export async function runGeneration<T extends object>(
@@ -45,13 +46,16 @@ export async function runGeneration<T extends object>(
   work: (tools: GenerationTools) => Promise<T | AppError>,
 ): Promise<{ output: T; location: string } | AppError> {
   const timedOut = appError("upstream_timeout", `${NAMES[kind]} generation timed out`);
-  const task = { accountId, effectId, taskIdentifier: `generate-${kind}`, payload, metadata };
+  const taskIdentifier = `generate-${kind}`;
+  const { CONTENT_AT_ONCE: atOnce, CONTENT_TIMEOUT_MS: patienceMs } = config();
+  const task = { accountId, effectId, atOnce, taskIdentifier, payload, metadata };
   const started = await runTask<T>(task, async (run) => {
     const signal = AbortSignal.timeout(RUN_LIMIT);
     const progress = (step: string) => run.progress({ step });
     const output = await withWorkFolder((folder) => work({ folder, signal, progress }));
     return signal.aborted && isAppError(output) ? timedOut : output;
   });
+  if (isAppError(started)) return started;
   const location = `/api/tasks/runs?runId=${started.runId}`;
   if (!("result" in started)) {
     if (started.output === null) return stillRunning;
@@ -60,7 +64,7 @@ export async function runGeneration<T extends object>(
 
   keepAlive(started.result.catch(() => undefined));
   const deadline = Promise.withResolvers<AppError>();
-  const timer = setTimeout(() => deadline.resolve(timedOut), config().CONTENT_TIMEOUT_MS);
+  const timer = setTimeout(() => deadline.resolve(timedOut), patienceMs);
   const first = Promise.race([started.result, deadline.promise]);
   const output = await first.finally(() => clearTimeout(timer));
   if (!isAppError(output)) return { output, location };

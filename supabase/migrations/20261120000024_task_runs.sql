@@ -83,46 +83,53 @@ language sql stable as $$
     || case when p_run.schedule is null then '{}' else jsonb_build_object('schedule', p_run.schedule) end
 $$;
 
--- A run and its first attempt begin, and null is answered. The process that runs it renews the lease
--- while it lives. When another run has brought the same effect about, or is about to, that one is
--- answered: {run_id, output}, with the output null until then.
+-- A run and its first attempt begin, and the answer is {outcome: "begun"}. The process that runs it
+-- renews the lease while it lives. When another run has brought the same effect about, or is about
+-- to, the answer is that one: {outcome: "earlier", run_id, output}, with the output null until then.
+-- {outcome: "busy"} while the account has as many runs under way as it may have; 0 is no limit.
 create function public.start_task_run(
   p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
-  p_lease_seconds integer, p_effect_id uuid
+  p_lease_seconds integer, p_effect_id uuid, p_at_once integer
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
-  v_now timestamptz := clock_timestamp();
-  v_earlier jsonb;
+  v_now timestamptz;
+  v_earlier public.task_runs;
 begin
+  -- Of an account one at a time: what is counted and looked for here does not change meanwhile.
+  perform pg_advisory_xact_lock(hashtextextended('task_runs ' || p_account_id, 0));
   perform public.crash_lost_task_runs(p_account_id);
-  loop
-    insert into public.task_runs (
-      id, account_id, status, task_identifier, created_at, updated_at, started_at,
-      tags, metadata, payload, attempts, lease_until, effect_id)
-    values (
-      p_id, p_account_id, 'EXECUTING', p_task_identifier, v_now, v_now, v_now,
-      array['account:' || p_account_id], p_metadata, p_payload,
-      jsonb_build_array(jsonb_build_object(
-        'id', replace(p_id, 'run_', 'attempt_'),
-        'status', 'EXECUTING',
-        'createdAt', public.iso_date(v_now),
-        'updatedAt', public.iso_date(v_now),
-        'startedAt', public.iso_date(v_now))),
-      v_now + make_interval(secs => p_lease_seconds), p_effect_id)
-    on conflict (effect_id) where status in ('EXECUTING', 'COMPLETED') do nothing;
-    if found then
-      return null;
-    end if;
-    select jsonb_build_object('run_id', r.id, 'output', r.output) into v_earlier
-    from public.task_runs r
-    where r.account_id = p_account_id and r.effect_id = p_effect_id
-      and r.status in ('EXECUTING', 'COMPLETED');
-    -- It may have failed in between.
-    if found then
-      return v_earlier;
-    end if;
-  end loop;
+
+  select * into v_earlier from public.task_runs r
+  where r.account_id = p_account_id and r.effect_id = p_effect_id
+    and r.status in ('EXECUTING', 'COMPLETED');
+  if found then
+    return jsonb_build_object(
+      'outcome', 'earlier', 'run_id', v_earlier.id, 'output', v_earlier.output);
+  end if;
+
+  if p_at_once > 0 and p_at_once <= (
+    select count(*) from public.task_runs r
+    where r.account_id = p_account_id and r.lease_until is not null)
+  then
+    return jsonb_build_object('outcome', 'busy');
+  end if;
+
+  v_now := clock_timestamp();
+  insert into public.task_runs (
+    id, account_id, status, task_identifier, created_at, updated_at, started_at,
+    tags, metadata, payload, attempts, lease_until, effect_id)
+  values (
+    p_id, p_account_id, 'EXECUTING', p_task_identifier, v_now, v_now, v_now,
+    array['account:' || p_account_id], p_metadata, p_payload,
+    jsonb_build_array(jsonb_build_object(
+      'id', replace(p_id, 'run_', 'attempt_'),
+      'status', 'EXECUTING',
+      'createdAt', public.iso_date(v_now),
+      'updatedAt', public.iso_date(v_now),
+      'startedAt', public.iso_date(v_now))),
+    v_now + make_interval(secs => p_lease_seconds), p_effect_id);
+  return jsonb_build_object('outcome', 'begun');
 end
 $$;
 

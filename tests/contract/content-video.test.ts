@@ -151,7 +151,18 @@ describe("400", () => {
     expect(one?.text).toBe(another?.text);
   });
 
-  test("a video to extend that is longer than 8 seconds; one of 8 is not", async () => {
+  test("sound that is longer than a minute", async () => {
+    const person = await createPerson();
+    const sound = await storeMedia(person.id, await makeVideoWithSound(61), "video/mp4");
+    const body = { image_url: await anImage(person), audio_url: sound };
+    const answer = await post(person.withKey, body);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error: "audio_url must be at most 60 seconds" },
+    ]);
+  });
+
+  test("a video to extend that is longer than 8 seconds", async () => {
     const { id, withKey } = await createPerson();
     const long = await storeMedia(id, await makeVideo(8.5), "video/mp4");
     const answer = await post(withKey, { video_url: long });
@@ -207,7 +218,9 @@ describe("with a provider that takes its time", () => {
     server = await startServer({ env });
     // Of one origin, so that the same body is good at both.
     const both = { ...env, PUBLIC_URL: server.url };
-    impatient = await startServer({ env: { ...both, CONTENT_TIMEOUT_MS: "1" } });
+    impatient = await startServer({
+      env: { ...both, CONTENT_TIMEOUT_MS: "1", CONTENT_AT_ONCE: "1" },
+    });
   });
   afterAll(async () => {
     await server?.stop();
@@ -315,6 +328,18 @@ describe("with a provider that takes its time", () => {
     const prompted = await post(caller, { ...withTemplate, mode: "prompt" });
     expect(videoIn(prompted).mode).toBe("prompt");
     expect((await runOf(caller, prompted)).metadata).toHaveProperty("movement");
+  });
+
+  test("429: an account that has as many in the making as it may have", async () => {
+    const { hurried: caller, body } = await arrange();
+    fal.hold(true);
+    expect((await post(caller, body)).status).toBe(504);
+    const answer = await post(caller, body);
+    expect([answer.status, answer.body]).toEqual([429, { error: "Too many requests" }]);
+    expectErrorShape(answer, "plain");
+    expect(answer.headers.get("retry-after")).toBe("5");
+    fal.hold(false);
+    await onlyEnd(caller);
   });
 
   test("504: the answer does not wait for ever, the work goes on, and a retry finds it", async () => {

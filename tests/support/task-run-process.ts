@@ -1,7 +1,7 @@
 /**
- * One task run in a process of its own, which a test can kill: `fork(this file, [accountId, effectId?])`.
- * The run does what it is told by messages, and says how it ended. When an earlier run has the effect,
- * it says which, and ends.
+ * One task run in a process of its own, which a test can kill: `fork(this file, [accountId, effectId?, atOnce?])`.
+ * The run does what it is told by messages, and says how it ended. When it does not begin, because of
+ * an earlier run with its effect or of too many others, it says so, and ends.
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
@@ -26,6 +26,7 @@ const started = await runTask(
   {
     accountId: process.argv[2] ?? "",
     effectId: process.argv[3] ?? randomUUID(),
+    atOnce: Number(process.argv[4] ?? 0),
     taskIdentifier: "test-task",
     payload: { asked: [null, "for"] },
     metadata: { step: "begun" },
@@ -46,7 +47,9 @@ const started = await runTask(
     }
   },
 );
-if ("result" in started) {
+if (isAppError(started)) {
+  process.send?.({ refused: started.message });
+} else if ("result" in started) {
   process.send?.({ runId: started.runId });
   await started.result.then(
     (output) => process.send?.(isAppError(output) ? { failed: output.message } : { output }),

@@ -215,3 +215,17 @@ describe("an effect that several runs would bring about", () => {
     expect(await statusOf(person, second.runId)).toBe("COMPLETED");
   });
 });
+
+describe("an account that has as many runs under way as it may have", () => {
+  test("begins no other, until one of them ends; other accounts do not notice", async () => {
+    const [person, other] = await Promise.all([createPerson(), createPerson()]);
+    const begin = (accountId: string) => forkRun(accountId, randomUUID(), "2").answer();
+    const [first] = await Promise.all([startRun(person.id), startRun(person.id)]);
+    expect(await begin(person.id)).toEqual({ refused: "Too many requests" });
+    expect(await begin(other.id)).toEqual({ runId: expect.any(String) });
+    await first.order({ finish: { done: true } });
+    const answers = await Promise.all([1, 2, 3].map(() => begin(person.id)));
+    expect(answers).toContainEqual({ runId: expect.any(String) });
+    expect(answers.filter((answer) => JSON.stringify(answer).includes("refused"))).toHaveLength(2);
+  });
+});

@@ -3,25 +3,28 @@
  * when whoever started it has gone. Decisions, section 8.
  *
  *     const started = await runTask(
- *       { accountId, effectId, taskIdentifier: "generate-video", payload: { prompt } },
+ *       { accountId, effectId, atOnce: 20, taskIdentifier: "generate-video", payload: { prompt } },
  *       async (run) => {
  *         await run.progress({ step: "rendering" });
  *         return { videoSourceUrl };
  *       },
  *     );
+ *     if (isAppError(started)) return started;
  *     const output = "result" in started ? await started.result : started.output;
  */
 import { randomBytes } from "node:crypto";
-import { type AppError, isAppError } from "../../http/app-error.ts";
+import { type AppError, appError, isAppError } from "../../http/app-error.ts";
 import { log } from "../../log.ts";
 import { holdLease, LEASE_SECONDS } from "./lease.ts";
-import { type EarlierRun, endRun, insertRun, type JsonObject, mergeMetadata } from "./store.ts";
+import { endRun, insertRun, type JsonObject, mergeMetadata } from "./store.ts";
 
 export interface TaskRequest {
   /** Whose run it is. */
   readonly accountId: string;
   /** What the run brings about: `effectId` of an idempotent request, else a new UUID. */
   readonly effectId: string;
+  /** How many runs the account may have under way; 0 is no limit. */
+  readonly atOnce: number;
   /** What kind of work it is: `generate-video`. */
   readonly taskIdentifier: string;
   /** JSON, shown to the account: no credentials. */
@@ -44,6 +47,13 @@ export interface StartedTask<T> {
   readonly result: Promise<T | AppError>;
 }
 
+/** What has the effect already, or will. */
+export interface EarlierRun {
+  readonly runId: string;
+  /** Null while it is under way. */
+  readonly output: unknown;
+}
+
 /**
  * Begins a run, and then the work. The run becomes COMPLETED with what the work returns as its
  * output; FAILED with the text of an AppError that it returns; FAILED with a text that tells
@@ -52,20 +62,28 @@ export interface StartedTask<T> {
  * Of all runs with one effect id, whichever processes begin them, one at most is under way or
  * completed: that one is returned to the others, and their work is not started. A run that failed or
  * crashed leaves the effect to the next.
+ *
+ * Errors: 429 while the account has as many runs under way as it may have.
  * @throws DatabaseUnavailable: no run has begun, and the work was not started
  */
 export async function runTask<T extends object>(
   request: TaskRequest,
   work: (run: RunningTask) => Promise<T | AppError>,
-): Promise<StartedTask<T> | EarlierRun> {
+): Promise<StartedTask<T> | EarlierRun | AppError> {
   const id = `run_${randomBytes(12).toString("hex")}`;
-  const earlier = await insertRun({ metadata: {}, ...request, id, leaseSeconds: LEASE_SECONDS });
-  if (earlier) return earlier;
+  const run = { metadata: {}, ...request, id, leaseSeconds: LEASE_SECONDS };
+  const begun = await insertRun(run);
+  if (begun.outcome === "busy") return tooManyRuns;
+  if (begun.outcome === "earlier") return { runId: begun.run_id, output: begun.output };
   const result = finish(id, work);
   // Nobody needs to wait for it: a failure is in the run, and must not end the process.
   result.catch((error: unknown) => log().error({ err: error, runId: id }, "A task run failed"));
   return { runId: id, result };
 }
+
+const tooManyRuns = appError("rate_limited", "Too many requests", {
+  headers: { "retry-after": "5" },
+});
 
 async function finish<T extends object>(
   id: string,

@@ -5,16 +5,14 @@ import type { TaskRun } from "../task-run.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-const earlierRun = z
-  .object({ run_id: z.string(), output: z.unknown() })
-  .transform(({ run_id: runId, output }) => ({ runId, output }));
-/** The run that has the effect, and what it put out: null while it is under way. */
-export type EarlierRun = z.output<typeof earlierRun>;
+const begun = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.literal("begun") }),
+  /** Another run has the effect; its output is null while it is under way. */
+  z.object({ outcome: z.literal("earlier"), run_id: z.string(), output: z.unknown() }),
+  z.object({ outcome: z.literal("busy") }),
+]);
 
-/**
- * A run that begins now, tagged for its account. Not null: it did not, because of an earlier one
- * with the same effect id. @throws DatabaseUnavailable
- */
+/** A run that begins now, tagged for its account, or why it does not. @throws DatabaseUnavailable */
 export function insertRun(run: {
   readonly id: string;
   readonly accountId: string;
@@ -23,7 +21,9 @@ export function insertRun(run: {
   readonly metadata: JsonObject;
   readonly leaseSeconds: number;
   readonly effectId: string;
-}): Promise<EarlierRun | null> {
+  /** How many runs the account may have under way; 0 is no limit. */
+  readonly atOnce: number;
+}): Promise<z.output<typeof begun>> {
   const args = {
     p_id: run.id,
     p_account_id: run.accountId,
@@ -32,8 +32,9 @@ export function insertRun(run: {
     p_metadata: run.metadata,
     p_lease_seconds: run.leaseSeconds,
     p_effect_id: run.effectId,
+    p_at_once: run.atOnce,
   };
-  return call("start_task_run", args, earlierRun.nullable());
+  return call("start_task_run", args, begun);
 }
 
 /** @throws DatabaseUnavailable */
