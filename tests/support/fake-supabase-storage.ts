@@ -19,8 +19,12 @@ const newBucket = z.object({
   allowed_mime_types: z.array(z.string()),
 });
 
-export async function startFakeStorage(): Promise<FakeStorage> {
-  const secretKey = "sb_secret_fake";
+/** @param project whose other parts are reached through it, under the same key */
+export async function startFakeStorage(project?: {
+  readonly url: string;
+  readonly secretKey: string;
+}): Promise<FakeStorage> {
+  const secretKey = project?.secretKey ?? "sb_secret_fake";
   const buckets = new Map<string, { public: boolean; types: string[] }>();
   const objects = new Map<string, { bytes: Buffer; type: string; cache: string }>();
   let failure = 0;
@@ -30,6 +34,17 @@ export async function startFakeStorage(): Promise<FakeStorage> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
+    if (project && !url.startsWith("/storage/")) {
+      const type = headers["content-type"] ?? "application/json";
+      const passed = await fetch(new URL(url, project.url), {
+        method,
+        headers: { apikey: secretKey, authorization: `Bearer ${secretKey}`, "content-type": type },
+        ...(method === "GET" ? {} : { body }),
+      });
+      const types = { "content-type": passed.headers.get("content-type") ?? "" };
+      response.writeHead(passed.status, types).end(Buffer.from(await passed.arrayBuffer()));
+      return;
+    }
     // As the service does it: the status of the answer is 400, the real one is in the body.
     const refuse = (status: number, message: string) => {
       response.writeHead(400, { "content-type": "application/json" });
@@ -39,7 +54,6 @@ export async function startFakeStorage(): Promise<FakeStorage> {
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
     };
     if (failure) return void response.writeHead(failure).end("<h1>trouble</h1>");
-
     const opened = /^\/storage\/v1\/object\/public\/([^/?]+)\/([^?]+)/.exec(url);
     const isPublic = opened !== null && buckets.get(opened[1] ?? "")?.public === true;
     const isKnown = headers.apikey === secretKey && headers.authorization === `Bearer ${secretKey}`;
