@@ -39,6 +39,9 @@ export function createTokenSource(settings: TokenSettings): TokenSource {
       body: new URLSearchParams({ grant_type: "client_credentials" }),
       deadline: AbortSignal.timeout(timeoutMs),
     });
+    // What else it refuses is a matter between the service and the provider: a 404 of the token's
+    // address is not that of an artist.
+    if (given.kind === "refused" && given.status !== 429) return { kind: "broken" };
     if (given.kind !== "json") return given;
     const parsed = answer.safeParse(given.body);
     if (!parsed.success) return { kind: "broken" };

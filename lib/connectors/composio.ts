@@ -1,6 +1,7 @@
 /** Connections kept by Composio, over its HTTP API (v3.1). An account is its `user_id`. */
 import { z } from "zod";
 import { timestamp } from "../db/columns.ts";
+import { readRetryAfter } from "../upstream/fetch-json.ts";
 import type { ConnectorFault, ConnectorProvider } from "./connector-provider.ts";
 import type { Connection } from "./contract.ts";
 
@@ -52,7 +53,7 @@ export function createComposioProvider(options: {
         signal,
       });
       const text = await response.text();
-      if (!response.ok) return refusalOf(path, response.status, text);
+      if (!response.ok) return refusalOf(path, response, text);
       return { kind: "answer", value: schema.parse(JSON.parse(text)) };
     } catch (error) {
       const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
@@ -105,13 +106,14 @@ export function createComposioProvider(options: {
 }
 
 /** The provider names the toolkit in its refusal when it is what it does not know or cannot link. */
-function refusalOf(path: string, status: number, text: string): ConnectorFault {
+function refusalOf(path: string, { status, headers }: Response, text: string): ConnectorFault {
   const cause = `${path} answered ${status}`;
   const slug = refusal.safeParse(parseJson(text)).data?.error.slug ?? "";
   const isUnknown =
     (status === 404 && path.endsWith("/link")) ||
     (status >= 400 && status < 500 && /toolkit/i.test(slug));
-  return { kind: isUnknown ? "unknown" : "unavailable", cause };
+  const retryAfter = readRetryAfter(headers.get("retry-after"));
+  return isUnknown ? { kind: "unknown", cause } : { kind: "unavailable", cause, retryAfter };
 }
 
 function parseJson(text: string): unknown {

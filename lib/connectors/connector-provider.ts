@@ -5,6 +5,8 @@ import type { Connection } from "./contract.ts";
 export interface ConnectorFault {
   readonly kind: "unknown" | "unavailable" | "timeout";
   readonly cause: string;
+  /** When it may be asked again, as the provider says: seconds or a date (RFC 9110). */
+  readonly retryAfter?: string | null;
 }
 
 export interface ConnectorProvider {

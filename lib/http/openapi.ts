@@ -95,6 +95,7 @@ const headersOfError: Partial<Record<ErrorCode, Record<string, z.ZodType>>> = {
   rate_limited: { "retry-after": retryAfter },
   unavailable: { "retry-after": retryAfter },
   conflict: { "retry-after": retryAfter },
+  upstream_error: { "retry-after": retryAfter },
   range_not_satisfiable: { "accept-ranges": acceptRanges, "content-range": contentRange },
   stream_active: {
     "x-workflow-run-id": z.string().optional().meta({ description: "The run that streams now." }),

@@ -197,6 +197,10 @@ describe("the token", () => {
   test.each<[string, Fault, number]>([
     ["bad client credentials", { status: 400 }, 502],
     ["401", { status: 401 }, 502],
+    ["403", { status: 403 }, 502],
+    ["404", { status: 404 }, 502],
+    ["500", { status: 500 }, 502],
+    ["a body cut short", "cut", 502],
     ["a token that is none", { status: 200, body: '{"token":1}' }, 502],
     ["HTML", "html", 502],
     ["429", { status: 429, headers: { "retry-after": "9" } }, 429],

@@ -181,6 +181,7 @@ describe("a provider that fails", async () => {
     ["400", { status: 400, body: words }],
     ["401", { status: 401, body: words }],
     ["403", { status: 403, body: words }],
+    ["404", { status: 404, body: words }],
     ["429", { status: 429, body: words }],
     ["500", { status: 500, body: words }],
     ["HTML", { status: 200, body: "<html>Composio hunter2</html>" }],
@@ -200,8 +201,13 @@ describe("a provider that fails", async () => {
     }
   });
 
-  it("504: silence", async () => {
-    composio.fail("silence");
+  it("502: 429 has the provider's retry-after with it", async () => {
+    composio.fail({ status: 429, body: words });
+    for (const answer of await both()) expect(answer.headers.get("retry-after")).toBe("7");
+  });
+
+  it.each(["silence", "stalled body"] as const)("504: %s", async (fault) => {
+    composio.fail(fault);
     for (const answer of await both()) {
       expect(answer.status).toBe(504);
       expectErrorShape(answer, "plain");
@@ -210,9 +216,33 @@ describe("a provider that fails", async () => {
     }
   });
 
-  it("200 again when it is well", async () => {
+  it.each<[string, Fault, number, string]>([
+    ["403", { status: 403, body: words }, 502, "Connector provider unavailable"],
+    ["404", { status: 404, body: words }, 404, "Unknown connector"],
+    ["500", { status: 500, body: words }, 502, "Connector provider unavailable"],
+    ["HTML", { status: 200, body: "<html>Composio" }, 502, "Connector provider unavailable"],
+    ["silence", "silence", 504, "Connector provider did not answer in time"],
+  ])("of its two answers the second fails: %s", async (_, fault, status, error) => {
+    composio.fail(fault, "/link");
+    const answer = await post(caller, { connector: "gmail" });
+    expect([answer.status, answer.body]).toEqual([status, { error }]);
+  });
+
+  it("502: a later page of the list fails, which is no shorter list", async () => {
+    composio.fail(null);
+    const person = await createPerson(server.url);
+    for (const connector of ["gmail", "slack", "notion"]) {
+      await authorize(person.withKey, { connector });
+    }
+    composio.fail({ status: 500, body: words }, "cursor=");
+    expect((await person.withKey.get("/api/connectors")).status).toBe(502);
+  });
+
+  it("200 again when it is well, and 502 when nobody listens", async () => {
     composio.fail(null);
     for (const answer of await both()) expect(answer.status).toBe(200);
+    composio.close();
+    for (const answer of await both()) expect(answer.status).toBe(502);
   });
 });
 

@@ -10,12 +10,15 @@ export type Fault =
   | { readonly status: number; readonly body: string }
   | "cut"
   | "silence"
+  /** The headers are sent, and nothing else. */
+  | "stalled body"
   | "hang-up"
   | null;
 
 export interface FakeComposio {
   readonly url: string;
-  fail(fault: Fault): void;
+  /** @param at only where the address has this in it */
+  fail(fault: Fault, at?: string): void;
   /** How many requests have come in. */
   requests(): number;
   /** Puts a connection into the account, or anything else into what it lists. */
@@ -38,7 +41,7 @@ export async function startFakeComposio(): Promise<FakeComposio> {
   const sessions = new Map<string, string>();
   const links = new Map<string, { item: Record<string, unknown>; callback: string }>();
   const accounts: { userId: string; item: object }[] = [];
-  let fault: Fault = null;
+  let failing: { readonly fault: Fault; readonly at: string } = { fault: null, at: "" };
   let mixed = false;
   let requests = 0;
 
@@ -66,12 +69,13 @@ export async function startFakeComposio(): Promise<FakeComposio> {
     }
     requests++;
     const body = await text(request);
+    const fault = request.url?.includes(failing.at) ? failing.fault : null;
     if (fault === "silence") return;
     if (fault === "hang-up") return void request.socket.destroy();
-    if (fault === "cut") {
+    if (fault === "cut" || fault === "stalled body") {
       response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
       response.write('{"session_id": "trs_');
-      return void response.socket?.end();
+      return void (fault === "cut" && response.socket?.end());
     }
     if (fault) return void response.writeHead(fault.status, { "retry-after": "7" }).end(fault.body);
     if (request.headers["x-api-key"] !== COMPOSIO_KEY) {
@@ -114,8 +118,8 @@ export async function startFakeComposio(): Promise<FakeComposio> {
 
   return {
     url,
-    fail(next) {
-      fault = next;
+    fail(fault, at = "") {
+      failing = { fault, at };
     },
     requests: () => requests,
     add: (userId, item) => void accounts.unshift({ userId, item }),

@@ -6,6 +6,7 @@
  */
 import type { Logger } from "pino";
 import { type AppError, appError } from "../../http/app-error.ts";
+import { readRetryAfter } from "../../upstream/fetch-json.ts";
 
 export interface TriggerAccess {
   readonly secretKey: string;
@@ -59,7 +60,10 @@ async function readJson(
     await response.body?.cancel();
     if (response.status === 404) return missing;
     log.warn({ status: response.status }, "Trigger.dev answered with an error");
-    return taskRunnerUnavailable;
+    const retryAfter = readRetryAfter(response.headers.get("retry-after"));
+    return retryAfter === null
+      ? taskRunnerUnavailable
+      : { ...taskRunnerUnavailable, headers: { "retry-after": retryAfter } };
   } catch (error) {
     log.warn({ err: error }, "Trigger.dev did not answer");
     return signal.aborted ? timedOut : taskRunnerUnavailable;
