@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { listArtistAlbumsContract } from "../../lib/catalog/contract.ts";
 import { albumPage } from "../../lib/catalog/present.ts";
-import { client, createPerson } from "../support/clients.ts";
-import { expectPublished } from "../support/published.ts";
+import type { paths } from "../generated/api.ts";
+import { client, createPerson, dataOf } from "../support/clients.ts";
 import { expectErrorShape } from "../support/shapes.ts";
 import { sql, stack } from "../support/stack.ts";
 
@@ -14,12 +13,10 @@ beforeAll(async () => {
   id = String(row?.id);
 });
 
-async function albums(query: Record<string, string> = {}) {
-  const answer = await client().get(`${path}?${new URLSearchParams({ id, ...query })}`);
-  expect(answer.status, answer.text).toBe(200);
-  expectPublished(answer, listArtistAlbumsContract);
-  return albumPage.parse(answer.body);
-}
+type Query = paths[typeof path]["get"]["parameters"]["query"];
+
+const albums = (query: Partial<Query> = {}) =>
+  dataOf(client().api.GET(path, { params: { query: { id, ...query } } }));
 
 describe("GET /api/catalog/artist/albums 200", () => {
   test("albums of all groups, by group and then the newest first", async () => {
@@ -92,8 +89,8 @@ describe("GET /api/catalog/artist/albums 200", () => {
   });
 
   test("pages follow each other by their own links and hold every album once", async () => {
-    const whole = await albums({ limit: "50" });
-    let page = await albums({ limit: "2", market: "DE" });
+    const whole = await albums({ limit: 50 });
+    let page = await albums({ limit: 2, market: "DE" });
     const seen = page.items.map((item) => item.id);
     while (page.next) {
       page = albumPage.parse(await (await fetch(page.next)).json());
@@ -106,7 +103,7 @@ describe("GET /api/catalog/artist/albums 200", () => {
   });
 
   test("an offset beyond every album is an empty page, however large", async () => {
-    for (const offset of ["1000", "999999999999999"]) {
+    for (const offset of [1000, 999_999_999_999_999]) {
       const { total } = await albums();
       expect(await albums({ offset })).toMatchObject({ items: [], next: null, total });
     }

@@ -1,17 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { searchCatalogContract } from "../../lib/catalog/contract.ts";
 import { searchResult } from "../../lib/catalog/present.ts";
-import { type Client, client, createPerson } from "../support/clients.ts";
-import { expectPublished } from "../support/published.ts";
+import type { paths } from "../generated/api.ts";
+import { type Client, client, createPerson, dataOf } from "../support/clients.ts";
 import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
 import { stack } from "../support/stack.ts";
 
-async function search(query: Record<string, string>, caller: Client = client()) {
-  const answer = await caller.get(`/api/catalog/search?${new URLSearchParams(query)}`);
-  expect(answer.status, answer.text).toBe(200);
-  expectPublished(answer, searchCatalogContract);
-  return searchResult.parse(answer.body);
-}
+type Query = paths["/api/catalog/search"]["get"]["parameters"]["query"];
+
+const search = (query: Query, caller: Client = client()) =>
+  dataOf(caller.api.GET("/api/catalog/search", { params: { query } }));
 
 const artistNames = async (q: string) =>
   (await search({ q, type: "artist" })).artists?.items.map(({ name }) => name);
@@ -72,13 +69,13 @@ describe("GET /api/catalog/search 200", () => {
   });
 
   test("the very name comes first, whatever is more popular", async () => {
-    const { tracks } = await search({ q: "Bright Water", type: "track", limit: "50" });
+    const { tracks } = await search({ q: "Bright Water", type: "track", limit: 50 });
     expect(tracks?.items[0]?.name).toBe("Bright Water");
     expect(tracks?.total).toBeGreaterThan(5);
   });
 
   test("field filters narrow: artist, album, track, year, genre, isrc", async () => {
-    const of = async (q: string) => (await search({ q, type: "track", limit: "50" })).tracks;
+    const of = async (q: string) => (await search({ q, type: "track", limit: 50 })).tracks;
     const byArtist = await of('artist:"glass orchard"');
     expect(byArtist?.total).toBeGreaterThan(20);
     expect(
@@ -98,7 +95,7 @@ describe("GET /api/catalog/search 200", () => {
   });
 
   test("a market shows only what may be played there", async () => {
-    const albums = async (market?: string) =>
+    const albums = async (market?: "US" | "from_token") =>
       (await search({ q: "kilo static", type: "album", ...(market ? { market } : {}) })).albums;
     const inUs = await albums("US");
     expect(inUs?.total).toBeLessThan((await albums())?.total ?? 0);
@@ -109,7 +106,7 @@ describe("GET /api/catalog/search 200", () => {
   });
 
   test("pages follow each other by their own links and hold every hit once", async () => {
-    const first = await search({ q: "lantern", type: "track", limit: "3" });
+    const first = await search({ q: "lantern", type: "track", limit: 3 });
     const seen: string[] = [];
     let page = first.tracks;
     for (;;) {
@@ -129,7 +126,7 @@ describe("GET /api/catalog/search 200", () => {
     const page = (await search({ q: "a", type: "track" })).tracks;
     expect(page).toMatchObject({ limit: 20, offset: 0 });
     expect(page?.items).toHaveLength(20);
-    const past = (await search({ q: "a", type: "track", offset: "10000" })).tracks;
+    const past = (await search({ q: "a", type: "track", offset: 10000 })).tracks;
     expect(past).toMatchObject({ items: [], next: null, total: page?.total });
   });
 });

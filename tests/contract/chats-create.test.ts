@@ -1,22 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
-import { chat } from "../../lib/sessions/session.ts";
-import { createPerson } from "../support/clients.ts";
+import type { paths } from "../generated/api.ts";
+import { type Client, createPerson, dataOf } from "../support/clients.ts";
 import { createSession } from "../support/sessions.ts";
 import { sql } from "../support/stack.ts";
 
-const created = z.strictObject({ chat: z.strictObject(chat.shape) });
+const path = "/api/sessions/{sessionId}/chats";
+type NewChat = NonNullable<
+  paths[typeof path]["post"]["requestBody"]
+>["content"]["application/json"];
+
+const createChat = async (caller: Client, sessionId: string, body: NewChat) =>
+  (await dataOf(caller.api.POST(path, { params: { path: { sessionId } }, body }))).chat;
 
 describe("POST /api/sessions/{sessionId}/chats 201", () => {
   test("answers a chat of exactly the eight fields, with the service's default model", async () => {
     const person = await createPerson();
     const { session, chat: first } = await createSession(person.withKey);
-    const answer = await person.withKey.post(`/api/sessions/${session.id}/chats`, {
-      title: " Second ",
-    });
-    expect(answer.status).toBe(201);
-    expect(created.parse(answer.body).chat).toMatchObject({
+    expect(await createChat(person.withKey, session.id, { title: " Second " })).toMatchObject({
       sessionId: session.id,
       title: "Second",
       modelId: first.modelId,
@@ -28,21 +29,18 @@ describe("POST /api/sessions/{sessionId}/chats 201", () => {
   test("the model chosen is the chat's", async () => {
     const person = await createPerson();
     const { session, chat: first } = await createSession(person.withKey);
-    const answer = await person.withKey.post(`/api/sessions/${session.id}/chats`, {
-      modelId: first.modelId,
-    });
-    expect(created.parse(answer.body).chat.modelId).toBe(first.modelId);
+    const { modelId } = first;
+    expect((await createChat(person.withKey, session.id, { modelId })).modelId).toBe(modelId);
   });
 
   test("repeated with the client's id it answers the chat that is there, unchanged", async () => {
     const person = await createPerson();
     const { session } = await createSession(person.withKey);
     const id = randomUUID();
-    const path = `/api/sessions/${session.id}/chats`;
-    const first = await person.withKey.post(path, { id: id.toUpperCase(), title: "First" });
-    const again = await person.withKey.post(path, { id, title: "Other" });
-    expect(created.parse(first.body).chat).toMatchObject({ id, title: "First" });
-    expect([again.status, again.body]).toEqual([201, first.body]);
+    const create = (body: NewChat) => createChat(person.withKey, session.id, body);
+    const first = await create({ id: id.toUpperCase(), title: "First" });
+    expect(first).toMatchObject({ id, title: "First" });
+    expect(await create({ id, title: "Other" })).toEqual(first);
   });
 
   test("twenty creations at once with one id make one chat", async () => {

@@ -1,45 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { isWellFormedKey } from "../../lib/keys/key-format.ts";
-import { client, createKey, createPerson, type Person } from "../support/clients.ts";
+import type { paths } from "../generated/api.ts";
+import { client, createKey, createPerson, dataOf, type Person } from "../support/clients.ts";
 import { expectErrorShape } from "../support/shapes.ts";
 import { sql } from "../support/stack.ts";
 
-const created = z.strictObject({
-  status: z.literal("success"),
-  key: z.string(),
-  id: z.uuid(),
-  key_name: z.string(),
-  prefix: z.string(),
-  created_at: z.iso.datetime({ precision: 3 }),
-  expires_at: z.iso.datetime({ precision: 3 }).nullable(),
-});
-const listed = z.strictObject({
-  status: z.literal("success"),
-  keys: z.array(
-    z.strictObject({
-      id: z.uuid(),
-      key_name: z.string(),
-      prefix: z.string(),
-      created_at: z.iso.datetime({ precision: 3 }),
-      last_used_at: z.iso.datetime({ precision: 3 }).nullable(),
-      expires_at: z.iso.datetime({ precision: 3 }).nullable(),
+type NewKey = paths["/api/keys"]["post"]["requestBody"]["content"]["application/json"];
+
+const create = (person: Person, body: NewKey) =>
+  dataOf(person.withBearer.api.POST("/api/keys", { body }));
+
+const list = async (person: Person) => (await dataOf(person.withBearer.api.GET("/api/keys"))).keys;
+
+const rotate = (person: Person, id: string, graceSeconds?: number) =>
+  dataOf(
+    person.withKey.api.POST("/api/keys/{id}/rotate", {
+      params: { path: { id } },
+      ...(graceSeconds === undefined ? {} : { body: { grace_seconds: graceSeconds } }),
     }),
-  ),
-});
-
-async function create(person: Person, body: object) {
-  const answer = await person.withBearer.post("/api/keys", body);
-  expect(answer.status, answer.text).toBe(201);
-  return created.parse(answer.body);
-}
-
-async function list(person: Person) {
-  const answer = await person.withBearer.get("/api/keys");
-  expect(answer.status).toBe(200);
-  return listed.parse(answer.body).keys;
-}
+  );
 
 const statusWith = async (key: string): Promise<number> =>
   (await client({ key }).get("/api/keys")).status;
@@ -52,6 +32,7 @@ describe("POST /api/keys", () => {
     expect(key.key_name).toBe("laptop");
     expect(key.prefix).toBe(key.key.slice(0, 7));
     expect(key.expires_at).toBeNull();
+    expect(key.created_at).toMatch(/\.\d{3}Z$/);
     expect(await statusWith(key.key)).toBe(200);
     const [row] = await sql`select * from api_keys where id = ${key.id}`;
     expect(row?.account_id).toBe(person.id);
@@ -160,9 +141,7 @@ describe("POST /api/keys/{id}/rotate", () => {
   it("201: without grace the old key ends as the new one begins", async () => {
     const person = await createPerson();
     const old = await create(person, { key_name: "deploy", expires_in_days: 10 });
-    const answer = await person.withKey.request("POST", `/api/keys/${old.id}/rotate`);
-    expect(answer.status, answer.text).toBe(201);
-    const fresh = created.parse(answer.body);
+    const fresh = await rotate(person, old.id);
     expect(fresh.key_name).toBe("deploy");
     expect(fresh.id).not.toBe(old.id);
     const days = (Date.parse(fresh.expires_at ?? "") - Date.parse(fresh.created_at)) / 86_400_000;
@@ -174,8 +153,7 @@ describe("POST /api/keys/{id}/rotate", () => {
   it("201: with grace both keys work, the list shows the old one's end, and then it ends", async () => {
     const person = await createPerson();
     const old = await create(person, { key_name: "grace" });
-    const answer = await person.withKey.post(`/api/keys/${old.id}/rotate`, { grace_seconds: 600 });
-    const fresh = created.parse(answer.body);
+    const fresh = await rotate(person, old.id, 600);
     expect(await statusWith(old.key)).toBe(200);
     expect(await statusWith(fresh.key)).toBe(200);
     const shown = (await list(person)).find(({ id }) => id === old.id);

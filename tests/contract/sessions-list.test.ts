@@ -1,18 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
-import { session } from "../../lib/sessions/session.ts";
+import type { paths } from "../generated/api.ts";
 import { type Client, createPerson } from "../support/clients.ts";
 import { sql } from "../support/stack.ts";
 
-const page = z.strictObject({
-  sessions: z.array(z.strictObject(session.shape)),
-  next_cursor: z.string().nullable(),
-});
+type Query = paths["/api/sessions"]["get"]["parameters"]["query"];
 
-async function readPage(caller: Client, query = "") {
-  const answer = await caller.get(`/api/sessions${query}`);
-  expect(answer.status).toBe(200);
-  return { ...page.parse(answer.body), link: answer.headers.get("link") };
+async function readPage(caller: Client, query: Query = {}) {
+  const asked = await caller.api.GET("/api/sessions", { params: { query } });
+  if (!asked.data) throw new Error(JSON.stringify(asked.error));
+  return { ...asked.data, link: asked.response.headers.get("link") };
 }
 
 async function makeSessions(caller: Client, count: number): Promise<string[]> {
@@ -33,12 +29,12 @@ describe("GET /api/sessions 200", () => {
     await sql`update sessions set created_at = '2026-01-02 03:04:05.678901+00'
       where account_id = ${person.id} and title in ('session 1', 'session 2', 'session 3')`;
     const seen: string[] = [];
-    let query = "?limit=2";
+    let query: Query = { limit: 2 };
     for (;;) {
       const { sessions, next_cursor } = await readPage(person.withKey, query);
       seen.push(...sessions.map((item) => item.title));
       if (next_cursor === null) break;
-      query = `?limit=2&cursor=${next_cursor}`;
+      query = { limit: 2, cursor: next_cursor };
     }
     expect(seen.slice(0, 4)).toEqual(["session 6", "session 5", "session 4", "session 0"]);
     expect(seen.toSorted()).toEqual(titles.toSorted());
@@ -47,9 +43,10 @@ describe("GET /api/sessions 200", () => {
   test("the link header leads to the next page, and the last page has none", async () => {
     const person = await createPerson();
     await makeSessions(person.withKey, 2);
-    const first = await readPage(person.withKey, "?limit=1");
+    const first = await readPage(person.withKey, { limit: 1 });
     const next = /^<(\/api\/sessions)(\?[^>]+)>; rel="next"$/.exec(first.link ?? "");
-    const last = await readPage(person.withKey, next?.[2]);
+    const { limit, ...query } = Object.fromEntries(new URLSearchParams(next?.[2]));
+    const last = await readPage(person.withKey, { limit: Number(limit), ...query });
     expect([...first.sessions, ...last.sessions].map((item) => item.title)).toEqual([
       "session 1",
       "session 0",
@@ -60,9 +57,9 @@ describe("GET /api/sessions 200", () => {
   test("a session made between two pages neither repeats nor hides an older one", async () => {
     const person = await createPerson();
     await makeSessions(person.withKey, 3);
-    const first = await readPage(person.withKey, "?limit=2");
+    const first = await readPage(person.withKey, { limit: 2 });
     await person.withKey.post("/api/sessions", { title: "late" });
-    const second = await readPage(person.withKey, `?limit=2&cursor=${first.next_cursor}`);
+    const second = await readPage(person.withKey, { limit: 2, cursor: first.next_cursor ?? "" });
     expect(second.sessions.map((item) => item.title)).toEqual(["session 0"]);
   });
 
@@ -78,11 +75,11 @@ describe("GET /api/sessions 200", () => {
     const [one, other] = await Promise.all([createPerson(), createPerson()]);
     await makeSessions(other.withKey, 3);
     await makeSessions(one.withKey, 1);
-    const { next_cursor } = await readPage(other.withKey, "?limit=1");
+    const { next_cursor } = await readPage(other.withKey, { limit: 1 });
     expect((await readPage(one.withBearer)).sessions.map((item) => item.accountId)).toEqual([
       one.id,
     ]);
-    const withForeignCursor = await readPage(one.withKey, `?cursor=${next_cursor}`);
+    const withForeignCursor = await readPage(one.withKey, { cursor: next_cursor ?? "" });
     expect(withForeignCursor.sessions).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createPerson } from "../support/clients.ts";
+import { createPerson, dataOf } from "../support/clients.ts";
 import { createSession } from "../support/sessions.ts";
 
 describe("GET /api/sessions/{sessionId} 200", () => {
@@ -9,9 +9,9 @@ describe("GET /api/sessions/{sessionId} 200", () => {
     const { session } = await createSession(person.withKey, { title: "Tour" });
     for (const caller of [person.withKey, person.withBearer]) {
       for (const id of [session.id, session.id.toUpperCase()]) {
-        const answer = await caller.get(`/api/sessions/${id}`);
-        expect(answer.status).toBe(200);
-        expect(answer.body).toEqual({ session });
+        const params = { path: { sessionId: id } };
+        const read = await dataOf(caller.api.GET("/api/sessions/{sessionId}", { params }));
+        expect(read).toEqual({ session });
       }
     }
   });

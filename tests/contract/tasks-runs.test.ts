@@ -2,11 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { RunningNext } from "../../lib/launch/run-next.ts";
+import type { paths } from "../generated/api.ts";
 import {
+  type Client,
   client,
   createAccount,
   createKey,
   createPerson,
+  dataOf,
   link,
   type Person,
 } from "../support/clients.ts";
@@ -17,12 +20,16 @@ import { sql } from "../support/stack.ts";
 import { fullRun, insertRun, newRunId, plainRun, runsIn } from "../support/task-runs.ts";
 
 const path = "/api/tasks/runs";
+type Query = paths[typeof path]["get"]["parameters"]["query"];
+
+const runsOf = async (caller: Client, query: Query = {}) =>
+  (await dataOf(caller.api.GET(path, { params: { query } }))).runs;
 
 describe("GET /api/tasks/runs 200", () => {
   test("an account without runs has an empty list", async () => {
     const person = await createPerson();
     for (const caller of [person.withKey, person.withBearer]) {
-      expect((await caller.get(path)).body).toEqual({ status: "success", runs: [] });
+      expect(await runsOf(caller)).toEqual([]);
     }
   });
 
@@ -37,9 +44,9 @@ describe("GET /api/tasks/runs 200", () => {
     for (const { id } of [member, artist, organization]) {
       const run = plainRun(id);
       await insertRun(id, run);
-      for (const query of ["", `&runId=${run.id}`]) {
-        const answer = await member.withKey.get(`${path}?account_id=${id}${query}`);
-        expect(runsIn(answer).map((one) => one.id)).toEqual([run.id]);
+      for (const query of [{ account_id: id }, { account_id: id, runId: run.id }]) {
+        const runs = await runsOf(member.withKey, query);
+        expect(runs.map((one) => one.id)).toEqual([run.id]);
       }
     }
   });
@@ -53,9 +60,9 @@ describe("GET /api/tasks/runs 200", () => {
     await link(admins.id, member.id);
     const run = plainRun(stranger.id);
     await insertRun(stranger.id, run);
-    const answer = await member.withKey.get(`${path}?account_id=${stranger.id}&runId=${run.id}`);
+    const runs = await runsOf(member.withKey, { account_id: stranger.id, runId: run.id });
     await sql`update accounts set is_admin = false where id = ${admins.id}`;
-    expect(runsIn(answer)).toEqual([run]);
+    expect(runs).toEqual([run]);
   });
 
   test("a list reads its own runs and no more, among ten thousand", async () => {

@@ -1,31 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
-import { template } from "../../lib/templates/template.ts";
-import { type Client, createPerson } from "../support/clients.ts";
+import type { paths } from "../generated/api.ts";
+import { type Client, createPerson, dataOf } from "../support/clients.ts";
 import { sql } from "../support/stack.ts";
 import { createTemplate, setFavorite } from "../support/templates.ts";
 
 const path = "/api/agents/templates";
-const page = z.strictObject({
-  status: z.literal("success"),
-  templates: z.array(z.strictObject(template.shape)),
-  next_cursor: z.string().nullable(),
-});
+type Query = paths[typeof path]["get"]["parameters"]["query"];
 
-async function readPage(caller: Client, query = "") {
-  const answer = await caller.get(path + query);
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
-  return { ...page.parse(answer.body), link: answer.headers.get("link") };
+async function readPage(caller: Client, query: Query = {}) {
+  const asked = await caller.api.GET(path, { params: { query } });
+  if (!asked.data) throw new Error(JSON.stringify(asked.error));
+  return { ...asked.data, link: asked.response.headers.get("link") };
 }
 
 /** Public templates of other tests are among them: the ids are what is asked for. */
 async function readAll(caller: Client, limit = 100, start = "") {
-  const templates: z.output<typeof template>[] = [];
+  const templates: Awaited<ReturnType<typeof readPage>>["templates"] = [];
   for (let cursor: string | null = start; cursor !== null; ) {
-    const read: Awaited<ReturnType<typeof readPage>> = await readPage(
-      caller,
-      `?limit=${limit}${cursor && `&cursor=${cursor}`}`,
-    );
+    const query: Query = { limit, ...(cursor && { cursor }) };
+    const read: Awaited<ReturnType<typeof readPage>> = await readPage(caller, query);
     templates.push(...read.templates);
     cursor = read.next_cursor;
   }
@@ -76,11 +69,9 @@ describe("GET /api/agents/templates 200", () => {
     await setFavorite(caller.withKey, id, true);
     const seen = await readAll(caller.withKey);
     for (const one of [own.id, id]) {
-      const read = await caller.withKey.get(`${path}/${one}`);
-      expect(read.body).toEqual({
-        status: "success",
-        template: seen.find((item) => item.id === one),
-      });
+      const params = { path: { id: one } };
+      const read = caller.withKey.api.GET("/api/agents/templates/{id}", { params });
+      expect((await dataOf(read)).template).toEqual(seen.find((item) => item.id === one));
     }
     expect(seen.find((item) => item.id === id)).toMatchObject({
       is_favourite: true,
@@ -121,7 +112,7 @@ describe("GET /api/agents/templates 200", () => {
     const { withKey } = await createPerson();
     await createTemplate(withKey);
     await createTemplate(withKey);
-    const { link, next_cursor } = await readPage(withKey, "?limit=1");
+    const { link, next_cursor } = await readPage(withKey, { limit: 1 });
     expect(link).toBe(`<${path}?limit=1&cursor=${next_cursor}>; rel="next"`);
   });
 

@@ -1,6 +1,8 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
+import createApiClient, { type Client as ApiClient } from "openapi-fetch";
 import { newKey } from "../../lib/keys/key-format.ts";
+import type { paths } from "../generated/api.ts";
 import { setting, sql, stack } from "./stack.ts";
 
 export type Kind = "personal" | "organization" | "artist" | "workspace";
@@ -86,6 +88,8 @@ export interface Client {
   readonly url: string;
   /** The headers that authenticate, for requests made by other means. */
   readonly headers: Readonly<Record<string, string>>;
+  /** As the OpenAPI document types it (`npm run check` generates them): for requests that are right. */
+  readonly api: ApiClient<paths>;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   get(path: string, options?: RequestOptions): Promise<Answer>;
   post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
@@ -118,12 +122,22 @@ export function client(
   return {
     url,
     headers,
+    api: createApiClient<paths>({ baseUrl: url, headers }),
     request,
     get: (path, options) => request("GET", path, options),
     post: (path, body, options) => request("POST", path, { ...options, body }),
     patch: (path, body, options) => request("PATCH", path, { ...options, body }),
     delete: (path, options) => request("DELETE", path, options),
   };
+}
+
+/** The body of a success that `api` was asked for. */
+export async function dataOf<T>(
+  asked: Promise<{ readonly data?: T; readonly error?: unknown; readonly response: Response }>,
+): Promise<T> {
+  const { data, error, response } = await asked;
+  if (data === undefined) throw new Error(`${response.status} ${JSON.stringify(error)}`);
+  return data;
 }
 
 export interface Person {

@@ -1,20 +1,15 @@
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { z } from "zod";
-import { type Chat, chat, type Session, session } from "../../lib/sessions/session.ts";
-import type { Client } from "./clients.ts";
+import type { paths } from "../generated/api.ts";
+import { type Client, dataOf } from "./clients.ts";
 import { setting, stack } from "./stack.ts";
 
-const created = z.object({ session, chat });
+type NewSession = paths["/api/sessions"]["post"]["requestBody"];
 
-export async function createSession(
+export const createSession = (
   caller: Client,
-  body: { title?: string; artistId?: string; organization_id?: string } = {},
-): Promise<{ session: Session; chat: Chat }> {
-  const answer = await caller.post("/api/sessions", body);
-  if (answer.status !== 201) throw new Error(`POST /api/sessions: ${answer.status} ${answer.text}`);
-  return created.parse(answer.body);
-}
+  body: NonNullable<NewSession>["content"]["application/json"] = {},
+) => dataOf(caller.api.POST("/api/sessions", { body }));
 
 /** A file in the local sandbox of a session, as a command would leave it. */
 export async function writeSandboxFile(
