@@ -1,6 +1,8 @@
 import type { NextConfig } from "next";
 import { withWorkflow } from "workflow/next";
 
+const leftOut = { browser: "./lib/console/left-out.ts" };
+
 const config: NextConfig = {
   // The launcher gives each copy of the development server a folder of its own.
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
@@ -19,6 +21,16 @@ const config: NextConfig = {
   // Read while the server runs; a platform that takes only what is imported would leave it behind.
   outputFileTracingIncludes: {
     "/reference/[file]": ["./node_modules/@scalar/api-reference/dist/browser/standalone.js"],
+  },
+  turbopack: {
+    // Only what the AI SDK's chat never uses in a browser: servers get the real ones.
+    resolveAlias: {
+      "@ai-sdk/gateway": leftOut,
+      "zod/v4": leftOut,
+      "zod/v4/core": leftOut,
+      "zod/v4/mini": leftOut,
+      "zod/v4/locales/en.js": leftOut,
+    },
   },
   serverExternalPackages: ["pg", "just-bash", "pino"],
 };

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { config } from "../config.ts";
 import { appError } from "../http/app-error.ts";
 import { errorResponse } from "../http/error-response.ts";
+import { isFromThisMachine } from "../http/mark-peer.ts";
 import { askAuthServer } from "./auth-server.ts";
 import { DEVELOPER_EMAIL, developerPassword } from "./developer-account.ts";
 
@@ -42,6 +43,7 @@ function isLocalPage(headers: Headers): boolean {
   const host = headers.get("host") ?? "";
   const name = URL.parse(`http://${host}`)?.hostname ?? "";
   return (
+    isFromThisMachine(headers) &&
     LOCAL_HOSTS.has(name) &&
     headers.get("origin") === `http://${host}` &&
     (headers.get("sec-fetch-site") ?? "same-origin") === "same-origin"

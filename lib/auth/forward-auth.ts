@@ -2,8 +2,12 @@
  * Supabase Auth under this origin, so that the console's pages talk to nobody else: the few requests
  * that sign someone in, keep and end a session, each with the fields it needs and no other. The
  * public key is added here; there are no cookies.
+ *
+ * Nobody signs up with a password here: whoever typed someone else's address would know the password
+ * of the account that its owner proves later. A password is set by who is signed in.
  */
 import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { config } from "../config.ts";
 import { call } from "../db/query.ts";
@@ -19,6 +23,8 @@ import { rate } from "./resolve-caller.ts";
 const BODY_LIMIT = 16 * 1024;
 /** Guesses at, or mails to, one address a minute, from wherever they come. */
 const PER_EMAIL = 5;
+/** Milliseconds that an answer to a guess takes at least: how long it took tells nothing of the address. */
+const GUESS_TIME = 400;
 
 const email = z.email().max(254).toLowerCase();
 const password = z.string().min(1).max(72);
@@ -36,12 +42,11 @@ const paths: Readonly<Record<string, Path>> = {
     body: z.object({ email }).transform((given) => ({ ...given, create_user: true })),
     guesses: true,
   },
-  "POST signup": { body: z.object({ email, password: password.min(8) }), guesses: true },
   "POST verify": {
     body: z.object({
       email,
       token: z.string().regex(/^\d{6,10}$/),
-      type: z.enum(["email", "signup"]),
+      type: z.literal("email"),
     }),
     guesses: true,
   },
@@ -56,7 +61,7 @@ const paths: Readonly<Record<string, Path>> = {
 
 export async function forwardAuth(request: Request): Promise<Response> {
   const { SUPABASE_PUBLISHABLE_KEY: publicKey } = config();
-  if (publicKey === undefined) return refuse(503, "not_configured", "Sign-in is not configured");
+  if (publicKey === undefined) return refuse(501, "not_configured", "Sign-in is not configured");
   const url = new URL(request.url);
   const target = `${url.pathname.slice("/auth/v1/".length)}${wantedQuery(url.searchParams)}`;
   const path = paths[`${request.method} ${target}`];
@@ -64,6 +69,7 @@ export async function forwardAuth(request: Request): Promise<Response> {
 
   const body = await readFields(request, path);
   if (body instanceof Response) return body;
+  const notBefore = path.guesses ? delay(GUESS_TIME) : null;
   try {
     const limited = await limit(request.headers, path, target, body);
     if (limited !== null) return limited;
@@ -73,7 +79,8 @@ export async function forwardAuth(request: Request): Promise<Response> {
       ...(bearer === undefined ? {} : { bearer }),
       ...(body === undefined ? {} : { body }),
     });
-    return passOn(answer);
+    await notBefore;
+    return await passOn(answer);
   } catch (error) {
     if (!isDatabaseUnavailable(error)) log().warn({ err: error, path: target }, "auth server");
     return refuse(503, "unavailable", "Service temporarily unavailable");
@@ -111,7 +118,7 @@ async function limit(
   const address = addressOf(headers);
   const perAddress = config().SIGNUP_RATE_LIMIT;
   const buckets: [string, number][] = [];
-  if (address !== null && perAddress > 0 && request(target)) {
+  if (address !== null && perAddress > 0 && isAttempt(target)) {
     buckets.push([`auth:${address}`, perAddress]);
   }
   if (path.guesses && body !== undefined && "email" in body) {
@@ -134,7 +141,7 @@ async function limit(
 }
 
 /** Reading who one is and leaving are no attempts to get in. */
-const request = (target: string): boolean => target !== "user" && !target.startsWith("logout");
+const isAttempt = (target: string): boolean => target !== "user" && !target.startsWith("logout");
 
 /** The auth server's words and status, and none of its headers. */
 async function passOn(answer: Response): Promise<Response> {

@@ -20,7 +20,10 @@ export async function authorizeConnector(
   log: Logger,
 ) {
   const { accountId, connector, callbackUrl } = asked;
-  if (callbackUrl && !isAllowedOrigin(callbackUrl, config().CONNECTOR_CALLBACK_ORIGINS)) {
+  const { CONNECTOR_CALLBACK_ORIGINS: named } = config();
+  // The console's own page is where people end without one, so it needs no naming.
+  const allowed = named.length === 0 ? named : [...named, serviceOrigin()];
+  if (callbackUrl && !isAllowedOrigin(callbackUrl, allowed)) {
     const text = "callback_url must have one of the allowed origins";
     return appError("invalid_request", text, { fields: ["callback_url"] });
   }
@@ -29,7 +32,7 @@ export async function authorizeConnector(
   const started = await provider.authorize({
     accountId,
     connector,
-    callbackUrl: callbackUrl ?? `${serviceOrigin()}/connectors/done`,
+    callbackUrl: callbackUrl ?? `${serviceOrigin()}/connectors`,
   });
   if (started.kind !== "started") return describeFault(started, log);
   return { body: { success: true, data: { connector, redirectUrl: started.url } } } as const;

@@ -5,6 +5,7 @@ const WORDS: Readonly<Record<string, string>> = {
   otp_expired: "This code is wrong or has expired. Check it, or ask for a new one.",
   invalid_credentials: "This e-mail and password do not belong together.",
   email_not_confirmed: "This address is not confirmed yet. Sign in with a code to confirm it.",
+  same_password: "This is your password already.",
   weak_password: "This password is too easy to guess. Take a longer one.",
   over_email_send_rate_limit: "Too many mails to this address. Wait a minute, then try again.",
   over_request_rate_limit: "Too many tries. Wait a minute, then try again.",

@@ -16,3 +16,24 @@ export function chooseTheme(theme: Theme): void {
   document.documentElement.classList.remove("light", "dark");
   if (theme !== "system") document.documentElement.classList.add(theme);
 }
+
+/** What is to be seen now, whoever decided it. */
+export function shownTheme(): "light" | "dark" {
+  const { classList } = document.documentElement;
+  if (classList.contains("dark")) return "dark";
+  return !classList.contains("light") && systemIsDark().matches ? "dark" : "light";
+}
+
+/** Calls back when that may have changed. @returns an end to it */
+export function onThemeShown(listener: () => void): () => void {
+  const observer = new MutationObserver(listener);
+  observer.observe(document.documentElement, { attributeFilter: ["class"] });
+  const system = systemIsDark();
+  system.addEventListener("change", listener);
+  return () => {
+    observer.disconnect();
+    system.removeEventListener("change", listener);
+  };
+}
+
+const systemIsDark = (): MediaQueryList => matchMedia("(prefers-color-scheme: dark)");

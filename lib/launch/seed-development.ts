@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SignJWT } from "jose";
 import postgres from "postgres";
 import { z } from "zod";
 import { DEVELOPER_EMAIL, developerPassword } from "../auth/developer-account.ts";
@@ -31,25 +32,41 @@ export async function seedAccount(env: Readonly<Record<string, string>>): Promis
 }
 
 /**
- * Makes sure that the development account can be signed in to the console by one click: a person of
- * the embedded auth whose address needs no proof, because nobody else can make one there.
+ * Makes sure that one click can sign the development account in: a person of the embedded auth whose
+ * address counts as proved, with a password that follows from the local secret.
  */
 export async function seedDeveloperSignIn(env: Readonly<Record<string, string>>): Promise<void> {
-  const person = { email: DEVELOPER_EMAIL, password: developerPassword(env.API_KEY_SECRET ?? "") };
-  const ask = (path: string) =>
+  const password = developerPassword(env.API_KEY_SECRET ?? "");
+  const ask = (method: string, path: string, bearer: string, body: unknown) =>
     fetch(`${env.SUPABASE_URL}/auth/v1/${path}`, {
-      method: "POST",
-      headers: { apikey: env.SUPABASE_PUBLISHABLE_KEY ?? "", "content-type": "application/json" },
-      body: JSON.stringify(person),
+      method,
+      headers: {
+        apikey: env.SUPABASE_PUBLISHABLE_KEY ?? "",
+        authorization: `Bearer ${bearer}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(body),
       signal: AbortSignal.timeout(30_000),
     });
-  if ((await ask("token?grant_type=password")).ok) return;
+  const known = await ask("POST", "token?grant_type=password", "", {
+    email: DEVELOPER_EMAIL,
+    password,
+  });
+  if (known.ok) return;
   const sql = postgres(env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   try {
-    // Someone who came by a code has another password or none.
-    await sql`delete from auth.users where email = ${DEVELOPER_EMAIL}`;
-    await ask("signup");
-    await sql`update auth.users set email_confirmed_at = now() where email = ${DEVELOPER_EMAIL}`;
+    // Someone may have come by a code before.
+    await sql`
+      insert into auth.users (id, email, email_confirmed_at)
+      select gen_random_uuid(), ${DEVELOPER_EMAIL}, now()
+      where not exists (select from auth.users where email = ${DEVELOPER_EMAIL})`;
+    const [person] = await sql`select id from auth.users where email = ${DEVELOPER_EMAIL}`;
+    const bearer = await new SignJWT({ role: "authenticated", email: DEVELOPER_EMAIL })
+      .setProtectedHeader({ alg: "HS256" })
+      .setSubject(String(person?.id))
+      .setExpirationTime("1m")
+      .sign(new TextEncoder().encode(env.SUPABASE_JWT_SECRET));
+    await ask("PUT", "user", bearer, { password });
   } finally {
     await sql.end();
   }

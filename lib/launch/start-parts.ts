@@ -26,7 +26,7 @@ export async function startParts(options: {
 }): Promise<Parts> {
   const parts = options.given.SUPABASE_URL
     ? hostedParts()
-    : await embeddedParts(options.dataDir, options.publicUrl, options.given.API_KEY_SECRET);
+    : await embeddedParts(options.dataDir, options.publicUrl, options.given);
   const databaseUrl = parts.env.DATABASE_URL ?? options.given.DATABASE_URL;
   try {
     if (databaseUrl) await prepareEngine(databaseUrl);
@@ -49,9 +49,13 @@ function hostedParts(): Parts {
 async function embeddedParts(
   dataDir: string,
   publicUrl: string,
-  givenApiKeySecret: string | undefined,
+  given: Readonly<Record<string, string | undefined>>,
 ): Promise<Parts> {
-  const embedded = await startEmbedded({ dataDir, siteUrl: publicUrl });
+  const embedded = await startEmbedded({
+    dataDir,
+    siteUrl: publicUrl,
+    mail: { smtpUrl: given.SMTP_URL, from: given.MAIL_FROM },
+  });
   return {
     env: {
       EMBEDDED_SUPABASE: "true",
@@ -60,7 +64,7 @@ async function embeddedParts(
       SUPABASE_SECRET_KEY: embedded.supabaseSecretKey,
       SUPABASE_PUBLISHABLE_KEY: embedded.supabasePublishableKey,
       SUPABASE_JWT_SECRET: embedded.supabaseJwtSecret,
-      API_KEY_SECRET: givenApiKeySecret || embedded.apiKeySecret,
+      API_KEY_SECRET: given.API_KEY_SECRET || embedded.apiKeySecret,
     },
     embedded: true,
     died: embedded.died,

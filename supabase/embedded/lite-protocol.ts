@@ -6,6 +6,7 @@ export const liteSettingsSchema = z.object({
   publishableKey: z.string(),
   secretKey: z.string(),
   siteUrl: z.string(),
+  mail: z.object({ dataDir: z.string(), smtpUrl: z.string().nullable(), from: z.string() }),
 });
 export type LiteSettings = z.output<typeof liteSettingsSchema>;
 

@@ -34,6 +34,8 @@ export async function startEmbedded(options: {
   dataDir: string;
   /** The origin of the application, for links in mails. */
   siteUrl?: string;
+  /** Where the codes of the auth server go out; without `smtpUrl`, into `<dataDir>/mailbox`. */
+  mail?: { smtpUrl?: string | undefined; from?: string | undefined };
 }): Promise<Embedded> {
   const dataDir = resolve(options.dataDir);
   const logs = join(dataDir, "logs");
@@ -67,6 +69,11 @@ export async function startEmbedded(options: {
         publishableKey: secrets.publishableKey,
         secretKey: secrets.secretKey,
         siteUrl: options.siteUrl ?? "http://localhost:3000",
+        mail: {
+          dataDir,
+          smtpUrl: options.mail?.smtpUrl || null,
+          from: options.mail?.from || "Agent Platform <no-reply@localhost>",
+        },
       });
       return {
         databaseUrl: postgres.url,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { parseConfig } from "../../lib/config.ts";
 import type { RunningNext } from "../../lib/launch/run-next.ts";
+import { createAuthUser } from "../support/auth-session.ts";
 import { client, createBearer } from "../support/clients.ts";
 import { startIdentityProvider } from "../support/identity-provider.ts";
 import { startServer } from "../support/server.ts";
@@ -32,13 +33,21 @@ describe("a bearer of the shared secret", () => {
     }
   });
 
-  it("is what the embedded Supabase's own auth gives to who signs up there", async () => {
-    const person = { email: `${randomUUID()}@example.com`, password: randomUUID() };
-    const { data, error } = await signingIn().auth.signUp(person);
+  it("is what the embedded Supabase's own auth gives to who signs in there", async () => {
+    const person = await createAuthUser();
+    const { data, error } = await signingIn().auth.signInWithPassword(person);
     expect(error).toBeNull();
     expect(await statusOf(data.session?.access_token ?? "")).toBe(200);
     const accounts = await sql`select 1 from accounts where email = ${person.email}`;
     expect(accounts).toHaveLength(1);
+  });
+
+  it("is not given to who signs up there with an address that is not proved", async () => {
+    const person = { email: `${randomUUID()}@example.com`, password: randomUUID() };
+    expect((await signingIn().auth.signUp(person)).data.session).toBeNull();
+    const { data, error } = await signingIn().auth.signInWithPassword(person);
+    expect(data.session).toBeNull();
+    expect(error?.code).toBe("email_not_confirmed");
   });
 
   it.each([

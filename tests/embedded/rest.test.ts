@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createAuthUser } from "../support/auth-session.ts";
 import { admin, anonymous, setting, sql } from "../support/stack.ts";
 
 /** The same client with a header that keeps its calls off the short way. */
@@ -156,8 +157,7 @@ describe("row-level security", () => {
     const person = createClient(setting("SUPABASE_URL"), setting("SUPABASE_SECRET_KEY"), {
       auth: { persistSession: false, autoRefreshToken: false },
     });
-    const email = `${crypto.randomUUID()}@example.com`;
-    const { error } = await person.auth.signUp({ email, password: crypto.randomUUID() });
+    const { error } = await person.auth.signInWithPassword(await createAuthUser());
     expect(error).toBeNull();
     const answer = await person.rpc("probe_role");
     // Closed to `authenticated`: the service's rights were not used.

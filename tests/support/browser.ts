@@ -9,8 +9,9 @@ import type { Result as AxeFinding, AxeResults } from "axe-core";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
+import { sessionFor } from "./auth-session.ts";
 import { createAccount } from "./clients.ts";
-import { sql, stack } from "./stack.ts";
+import { stack } from "./stack.ts";
 
 const executablePath = findChromium();
 const required = Boolean(process.env.CI) || process.env.REQUIRE_BROWSER === "1";
@@ -152,7 +153,7 @@ export interface SignedIn {
  * Signs a new person in, past the forms: the browser gets a session of the auth server's, as if it
  * had signed in before. The pages' own ways in have tests of their own.
  */
-export async function signIn(tab: Tab): Promise<SignedIn> {
+export async function signIn(tab: Tab, url: string = stack.url): Promise<SignedIn> {
   const email = `${randomUUID()}@example.com`;
   const { id } = await createAccount({ email });
   const session = await sessionFor(email);
@@ -162,30 +163,9 @@ export async function signIn(tab: Tab): Promise<SignedIn> {
       sessionStorage.setItem("seeded", "1");
       localStorage.setItem(key, value);
     },
-    ["agent-platform-session", JSON.stringify(session), stack.url] as const,
+    ["agent-platform-session", JSON.stringify(session), url] as const,
   );
   return { id, email, bearer: session.access_token };
-}
-
-/** A real session, by a password of a person whose address counts as proved. */
-export async function sessionFor(
-  email: string,
-): Promise<{ access_token: string; refresh_token: string; expires_at: number; user: unknown }> {
-  const password = randomUUID();
-  const ask = (path: string) =>
-    fetch(`${stack.env.SUPABASE_URL}/auth/v1/${path}`, {
-      method: "POST",
-      headers: {
-        apikey: stack.env.SUPABASE_PUBLISHABLE_KEY ?? "",
-        "content-type": "application/json",
-      },
-      body: JSON.stringify({ email, password }),
-    });
-  await ask("signup");
-  await sql`update auth.users set email_confirmed_at = now() where email = ${email}`;
-  const answer = await ask("token?grant_type=password");
-  if (!answer.ok) throw new Error(`No session: ${answer.status} ${await answer.text()}`);
-  return answer.json();
 }
 
 /** What axe finds on the page that is serious or worse, as text. Run from outside, past the policy. */

@@ -1,37 +1,46 @@
 "use client";
-import { LogOut } from "lucide-react";
+import { KeySquare, LogOut } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useState } from "react";
 import { signOut, useSession } from "@/lib/console/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
-/** Who is signed in, the colours, and the way out. */
+const SetPassword = dynamic(() =>
+  import("./set-password.tsx").then((module) => module.SetPassword),
+);
+
+/** Who is signed in, the colours, the password, and the way out. */
 export function Account() {
   const session = useSession();
+  const [settingPassword, setSettingPassword] = useState(false);
   return (
-    <div className="flex h-12 items-center gap-1 border-t px-3">
+    <section aria-label="Account" className="shrink-0 border-t px-3 py-2">
       {session.status === "signed-in" ? (
-        <span
-          title={session.email}
-          className="min-w-0 flex-1 truncate text-sm text-muted-foreground"
-        >
+        <p title={session.email} className="truncate px-1 text-sm text-muted-foreground">
           {session.email}
-        </span>
+        </p>
       ) : (
-        <div className="flex-1">
-          <Skeleton className="h-4 w-32" />
-        </div>
+        <Skeleton className="mx-1 my-0.5 h-4 w-32" />
       )}
-      <ThemeToggle />
-      <Button
-        variant="ghost"
-        size="icon"
-        aria-label="Sign out"
-        title="Sign out"
-        onClick={() => void signOut()}
-      >
-        <LogOut aria-hidden />
-      </Button>
-    </div>
+      <div className="mt-0.5 flex items-center">
+        <ThemeToggle />
+        <Button
+          variant="ghost"
+          size="icon"
+          aria-label="Set a password"
+          title="Set a password"
+          onClick={() => setSettingPassword(true)}
+        >
+          <KeySquare aria-hidden />
+        </Button>
+        <Button variant="ghost" size="sm" className="ml-auto" onClick={() => void signOut()}>
+          <LogOut aria-hidden />
+          Sign out
+        </Button>
+      </div>
+      {settingPassword && <SetPassword onClose={() => setSettingPassword(false)} />}
+    </section>
   );
 }

@@ -1,11 +1,89 @@
 "use client";
+import { MessageSquareText, RotateCcw, Terminal } from "lucide-react";
+import { useSyncExternalStore } from "react";
+import { buttonStyle } from "../_ui/button.tsx";
+import { CopyButton } from "../_ui/copy-button.tsx";
 import { SignIn } from "./sign-in.tsx";
 
+const points = [
+  {
+    icon: MessageSquareText,
+    title: "Send a message, get a stream",
+    text: "An agent answers in the AI SDK's stream, which useChat reads as it is.",
+  },
+  {
+    icon: Terminal,
+    title: "It works in a sandbox",
+    text: "It reads and writes files, runs commands, asks back, and shows each step.",
+  },
+  {
+    icon: RotateCcw,
+    title: "A turn survives anything",
+    text: "A killed server, a lost client, a second tab: the stream goes on where it was.",
+  },
+] as const;
+
+/** What this is, in one look, and how to start: here, or from a terminal. */
 export function Landing() {
   return (
-    <div className="mx-auto w-full max-w-sm px-4 py-10">
-      <h1 className="mb-6 text-2xl font-semibold tracking-tight">Agent Platform</h1>
-      <SignIn />
+    <div className="mx-auto grid w-full max-w-5xl gap-x-16 gap-y-9 px-4 py-10 sm:px-8 lg:grid-cols-[1fr_22rem] lg:py-20">
+      <div className="min-w-0">
+        <h1 className="text-3xl font-semibold tracking-tight text-balance">
+          An agent with a sandbox, behind an HTTP API
+        </h1>
+        <p className="mt-3 max-w-xl text-lg text-muted-foreground">
+          For the music industry: chats, headless runs, templates, connectors, videos and images,
+          and a catalog to look things up in.
+        </p>
+      </div>
+      <section
+        aria-label="Sign in"
+        className="min-w-0 self-start rounded-xl border bg-surface p-5 shadow-sm lg:row-span-3"
+      >
+        <h2 className="mb-4 text-lg font-semibold">Sign in</h2>
+        <SignIn />
+      </section>
+      <ul className="flex min-w-0 max-w-xl flex-col gap-5">
+        {points.map(({ icon: Icon, title, text }) => (
+          <li key={title} className="flex gap-3">
+            <span className="grid size-8 shrink-0 place-items-center rounded-lg bg-accent-soft text-accent-text">
+              <Icon aria-hidden className="size-4" />
+            </span>
+            <div>
+              <h2 className="font-semibold">{title}</h2>
+              <p className="text-muted-foreground">{text}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <section aria-label="From a terminal" className="min-w-0 max-w-xl">
+        <h2 className="font-semibold">From a terminal</h2>
+        <p className="mt-1 text-muted-foreground">
+          A code comes by mail; with it you get a key from{" "}
+          <code className="font-mono text-sm">/api/agents/verify</code>.
+        </p>
+        <SignUpLine />
+        <a href="/docs" className={buttonStyle({ variant: "outline", className: "mt-4" })}>
+          Read the API reference
+        </a>
+      </section>
+    </div>
+  );
+}
+
+function SignUpLine() {
+  const origin = useSyncExternalStore(
+    () => () => {},
+    () => location.origin,
+    () => "",
+  );
+  const line = `curl ${origin}/api/agents/signup -d '{"email":"you@example.com"}'`;
+  return (
+    <div className="mt-2 flex items-start gap-2">
+      <code className="min-h-9 min-w-0 flex-1 rounded-md border bg-muted px-3 py-2 font-mono text-sm break-words">
+        {line}
+      </code>
+      <CopyButton text={line} label="Copy the command" />
     </div>
   );
 }

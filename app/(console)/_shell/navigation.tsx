@@ -1,6 +1,7 @@
 "use client";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
+import type { ComponentProps } from "react";
 import { cn } from "../_ui/class-names.ts";
 import { navItems } from "./nav-items.ts";
 
@@ -13,9 +14,8 @@ export function Navigation({ onNavigate }: { readonly onNavigate?: () => void })
           const current = path === href || path.startsWith(`${href}/`);
           return (
             <li key={href}>
-              <Link
+              <NavigationLink
                 href={href}
-                prefetch={false}
                 aria-current={current ? "page" : undefined}
                 {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
                 className={cn(
@@ -25,11 +25,17 @@ export function Navigation({ onNavigate }: { readonly onNavigate?: () => void })
               >
                 <Icon aria-hidden className="size-4 shrink-0" />
                 {label}
-              </Link>
+              </NavigationLink>
             </li>
           );
         })}
       </ul>
     </nav>
   );
+}
+
+/** The reference's page has another policy than the rest, so that it is entered by loading it. */
+function NavigationLink(props: ComponentProps<"a"> & { readonly href: string }) {
+  if (props.href === "/docs") return <a {...props}>{props.children}</a>;
+  return <Link {...props} prefetch={false} />;
 }

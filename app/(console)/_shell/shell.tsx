@@ -1,11 +1,11 @@
 "use client";
 import { Menu } from "lucide-react";
 import dynamic from "next/dynamic";
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { type ReactNode, useState } from "react";
 import { useSession } from "@/lib/console/auth.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
+import { cn } from "../_ui/class-names.ts";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { Account } from "./account.tsx";
 import { Brand } from "./brand.tsx";
@@ -33,6 +33,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const { wasSignedIn } = useFrame();
   const path = usePathname();
   const open = isPublic(path);
+  if (path === "/docs") return <ReferenceFrame>{children}</ReferenceFrame>;
   if (session.status === "signed-in" || (session.status === "loading" && wasSignedIn)) {
     return (
       <SignedInFrame>
@@ -82,22 +83,55 @@ function SignedInFrame({ children }: { readonly children: ReactNode }) {
   );
 }
 
+/** The reference has a navigation of its own, and the window to scroll in. */
+function ReferenceFrame({ children }: { readonly children: ReactNode }) {
+  const session = useSession();
+  return (
+    <>
+      <SkipLink />
+      <TopBar className="sticky top-0 z-20 bg-background">
+        {session.status !== "loading" && (
+          // A page of its own policy: see the matching link in the navigation.
+          <a href="/" className={buttonStyle({ variant: "outline", size: "sm" })}>
+            {session.status === "signed-in" ? "Open the console" : "Sign in"}
+          </a>
+        )}
+      </TopBar>
+      <main id="main" tabIndex={-1} className="outline-none">
+        {children}
+      </main>
+    </>
+  );
+}
+
+function TopBar({
+  className,
+  children,
+}: {
+  readonly className?: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <header
+      className={cn("flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6", className)}
+    >
+      <Brand />
+      <div className="flex-1" />
+      {children}
+      <ThemeToggle />
+    </header>
+  );
+}
+
 function SignedOutFrame({ children }: { readonly children: ReactNode }) {
   return (
     <div className="flex h-dvh flex-col">
       <SkipLink />
-      <header className="flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6">
-        <Brand />
-        <div className="flex-1" />
-        <Link
-          href="/docs"
-          prefetch={false}
-          className={buttonStyle({ variant: "ghost", size: "sm" })}
-        >
+      <TopBar>
+        <a href="/docs" className={buttonStyle({ variant: "ghost", size: "sm" })}>
           API reference
-        </Link>
-        <ThemeToggle />
-      </header>
+        </a>
+      </TopBar>
       <Main>{children}</Main>
     </div>
   );

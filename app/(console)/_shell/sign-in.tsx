@@ -8,15 +8,13 @@ import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
 import { useFrame } from "./frame.tsx";
 
-/** `code`: asked for a mailed code. `confirm`: signed up with a password, the address to be proved. */
-type Step = "start" | "code" | "confirm";
-type Way = "code" | "password" | "sign-up";
+type Way = "code" | "password";
 
-/** By a mailed code, by password, or with a new password whose address a code proves. */
+/** By a mailed code, which also makes the account of a new address, or by the password of an account. */
 export function SignIn() {
   const { developerSignIn } = useFrame();
   const [way, setWay] = useState<Way>("code");
-  const [step, setStep] = useState<Step>("start");
+  const [asked, setAsked] = useState(false);
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [code, setCode] = useState("");
@@ -36,26 +34,22 @@ export function SignIn() {
       const { error } = await client.signInWithPassword({ email, password });
       return error && explainAuthError(error);
     }
-    const { error } =
-      way === "code"
-        ? await client.signInWithOtp({ email })
-        : await client.signUp({ email, password });
+    const { error } = await client.signInWithOtp({ email });
     if (error) return explainAuthError(error);
     setCode("");
-    setStep(way === "code" ? "code" : "confirm");
+    setAsked(true);
     return null;
   };
 
   const verify = async (): Promise<string | null> => {
     const client = await authClient();
-    const type = step === "confirm" ? "signup" : "email";
-    const { error } = await client.verifyOtp({ email, token: code.trim(), type });
+    const { error } = await client.verifyOtp({ email, token: code.trim(), type: "email" });
     return error && explainAuthError(error);
   };
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void attempt(step === "start" ? begin : verify);
+    void attempt(asked ? verify : begin);
   };
   const choose = (next: Way) => {
     setWay(next);
@@ -65,7 +59,7 @@ export function SignIn() {
   return (
     <div className="flex flex-col gap-4">
       <form onSubmit={submit} className="flex flex-col gap-4" aria-busy={busy}>
-        {step === "start" ? (
+        {!asked ? (
           <>
             <Field label="E-mail">
               {(ids) => (
@@ -80,19 +74,15 @@ export function SignIn() {
                 />
               )}
             </Field>
-            {way !== "code" && (
-              <Field
-                label="Password"
-                {...(way === "sign-up" ? { hint: "At least 8 characters." } : {})}
-              >
+            {way === "password" && (
+              <Field label="Password">
                 {(ids) => (
                   <Input
                     {...ids}
                     type="password"
                     required
-                    minLength={way === "sign-up" ? 8 : 1}
                     maxLength={72}
-                    autoComplete={way === "sign-up" ? "new-password" : "current-password"}
+                    autoComplete="current-password"
                     value={password}
                     onChange={(event) => setPassword(event.target.value)}
                   />
@@ -101,7 +91,7 @@ export function SignIn() {
             )}
           </>
         ) : (
-          <Field label="Code" hint={`Six digits, mailed to ${email}.`}>
+          <Field label="Code" hint={`Mailed to ${email}. It is valid for 15 minutes.`}>
             {(ids) => (
               <Input
                 {...ids}
@@ -127,38 +117,25 @@ export function SignIn() {
           </p>
         )}
         <Button type="submit" size="lg" busy={busy}>
-          {step !== "start"
-            ? "Confirm code"
-            : { code: "Mail me a code", password: "Sign in", "sign-up": "Create account" }[way]}
+          {asked ? "Sign in" : way === "code" ? "Mail me a code" : "Sign in"}
         </Button>
       </form>
-      {step === "start" ? (
-        <div className="flex flex-wrap justify-between gap-x-4 gap-y-1 text-sm">
-          {way !== "code" && (
-            <TextButton onClick={() => choose("code")}>Use a code instead</TextButton>
-          )}
-          {way !== "password" && (
+      <p className="text-sm text-muted-foreground">
+        {asked ? (
+          <TextButton onClick={() => setAsked(false)}>Use another address or ask again</TextButton>
+        ) : way === "code" ? (
+          <>
+            New here? The code makes your account.{" "}
             <TextButton onClick={() => choose("password")}>Use a password</TextButton>
-          )}
-          {way !== "sign-up" && (
-            <TextButton onClick={() => choose("sign-up")}>
-              Create an account with a password
-            </TextButton>
-          )}
-        </div>
-      ) : (
-        <div className="text-sm">
-          <TextButton
-            onClick={() => {
-              setStep("start");
-              setFault(null);
-            }}
-          >
-            Use another address or ask again
-          </TextButton>
-        </div>
-      )}
-      {developerSignIn && step === "start" && (
+          </>
+        ) : (
+          <>
+            No password yet?{" "}
+            <TextButton onClick={() => choose("code")}>Sign in with a code</TextButton> and set one.
+          </>
+        )}
+      </p>
+      {developerSignIn && !asked && (
         <div className="border-t pt-4">
           <Button
             variant="outline"

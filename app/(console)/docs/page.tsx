@@ -1,12 +1,9 @@
 import type { Metadata } from "next";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { referenceScript } from "@/lib/reference/serve-reference.ts";
+import { Reference } from "./reference.tsx";
 
 export const metadata: Metadata = { title: "API reference" };
 
 export default function DocsPage() {
-  return (
-    <Page>
-      <PageHeader title="API reference" />
-    </Page>
-  );
+  return <Reference script={referenceScript} />;
 }

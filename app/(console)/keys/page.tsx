@@ -1,12 +1,8 @@
 import type { Metadata } from "next";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Keys } from "./keys.tsx";
 
 export const metadata: Metadata = { title: "API keys" };
 
 export default function KeysPage() {
-  return (
-    <Page>
-      <PageHeader title="API keys" />
-    </Page>
-  );
+  return <Keys />;
 }

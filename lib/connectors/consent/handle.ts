@@ -66,14 +66,6 @@ export const decideConsent = guarded(async (request) => {
   });
 });
 
-/** Where a person ends who was given no other callback, whichever provider asked. */
-export async function showOutcome(request: Request): Promise<Response> {
-  const isConnected = new URL(request.url).searchParams.get("status") === "success";
-  return isConnected
-    ? renderNotice(200, "Connected", "You can close this window.")
-    : renderNotice(200, "Not connected", "Nothing was connected. You can close this window.");
-}
-
 /** The pages exist only where they are needed, and fail as pages do. */
 function guarded(handler: Handler): Handler {
   return async (request) => {

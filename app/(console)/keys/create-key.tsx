@@ -1,0 +1,78 @@
+"use client";
+import { type FormEvent, useState } from "react";
+import { api } from "@/lib/console/api.ts";
+import { Button } from "../_ui/button.tsx";
+import { Dialog, DialogActions } from "../_ui/dialog.tsx";
+import { Field } from "../_ui/field.tsx";
+import { Input } from "../_ui/input.tsx";
+import { Select } from "../_ui/select.tsx";
+import type { CreatedKey } from "./keys.tsx";
+
+const lifetimes = [
+  { days: null, label: "Never" },
+  { days: 7, label: "In 7 days" },
+  { days: 30, label: "In 30 days" },
+  { days: 90, label: "In 90 days" },
+  { days: 365, label: "In a year" },
+] as const;
+
+export function CreateKey({
+  onCreated,
+  onClose,
+}: {
+  readonly onCreated: (key: CreatedKey) => void;
+  readonly onClose: () => void;
+}) {
+  const [name, setName] = useState("");
+  const [days, setDays] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | undefined>();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    const result = await api<CreatedKey>("/api/keys", {
+      body: { key_name: name, ...(days === "" ? {} : { expires_in_days: Number(days) }) },
+    });
+    setBusy(false);
+    if (!result.ok) return setFault(result.error.message);
+    onClose();
+    onCreated(result.data);
+  };
+  return (
+    <Dialog open onOpenChange={(open) => !open && onClose()} title="Create a key">
+      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+        <Field label="Name" hint="What will use it, such as “release script”." error={fault}>
+          {(ids) => (
+            <Input
+              {...ids}
+              required
+              maxLength={100}
+              autoComplete="off"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Expires">
+          {(ids) => (
+            <Select {...ids} value={days} onChange={(event) => setDays(event.target.value)}>
+              {lifetimes.map((one) => (
+                <option key={one.label} value={one.days ?? ""}>
+                  {one.label}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <DialogActions>
+          <Button variant="outline" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" busy={busy}>
+            Create key
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,112 @@
+"use client";
+import { useState } from "react";
+import { api } from "@/lib/console/api.ts";
+import { Badge } from "../_ui/badge.tsx";
+import { Button } from "../_ui/button.tsx";
+import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
+import { Cell, HeadCell, Table } from "../_ui/table.tsx";
+import { toast } from "../_ui/toast.tsx";
+import type { CreatedKey, ListedKey } from "./keys.tsx";
+import { RotateKey } from "./rotate-key.tsx";
+
+const dateOf = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
+const momentOf = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+
+export function KeyTable({
+  keys,
+  onRotated,
+  onRevoked,
+}: {
+  readonly keys: readonly ListedKey[];
+  readonly onRotated: (key: CreatedKey) => void;
+  readonly onRevoked: () => void;
+}) {
+  const [rotating, setRotating] = useState<ListedKey | null>(null);
+  const revoke = async ({ id, key_name }: ListedKey): Promise<string | null> => {
+    const result = await api<unknown>(`/api/keys/${id}`, { method: "DELETE" });
+    // Revoked in another tab meanwhile: that is what was asked for.
+    if (!result.ok && result.error.status !== 404) return result.error.message;
+    toast(`“${key_name}” is revoked`);
+    onRevoked();
+    return null;
+  };
+  return (
+    <>
+      <Table>
+        <thead>
+          <tr>
+            <HeadCell>Name</HeadCell>
+            <HeadCell>Created</HeadCell>
+            <HeadCell>Last used</HeadCell>
+            <HeadCell>Expires</HeadCell>
+            <HeadCell>
+              <span className="sr-only">Actions</span>
+            </HeadCell>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <tr key={key.id}>
+              <Cell className="min-w-44">
+                <span className="block font-medium wrap-anywhere">{key.key_name}</span>
+                <code className="font-mono text-xs text-muted-foreground">{key.prefix}…</code>
+              </Cell>
+              <Cell className="whitespace-nowrap text-muted-foreground">
+                <time dateTime={key.created_at}>{dateOf.format(new Date(key.created_at))}</time>
+              </Cell>
+              <Cell className="whitespace-nowrap text-muted-foreground">
+                {key.last_used_at === null ? (
+                  "Never"
+                ) : (
+                  <time dateTime={key.last_used_at}>
+                    {momentOf.format(new Date(key.last_used_at))}
+                  </time>
+                )}
+              </Cell>
+              <Cell className="whitespace-nowrap text-muted-foreground">
+                <Expiry at={key.expires_at} />
+              </Cell>
+              <Cell className="w-px whitespace-nowrap">
+                <div className="flex justify-end gap-1">
+                  <Button
+                    variant="ghost"
+                    size="sm"
+                    aria-label={`Rotate ${key.key_name}`}
+                    onClick={() => setRotating(key)}
+                  >
+                    Rotate
+                  </Button>
+                  <ConfirmDialog
+                    title={`Revoke “${key.key_name}”?`}
+                    description="What uses this key is refused from the next request on. This cannot be undone."
+                    confirm="Revoke"
+                    onConfirm={() => revoke(key)}
+                    trigger={
+                      <Button
+                        variant="danger-ghost"
+                        size="sm"
+                        aria-label={`Revoke ${key.key_name}`}
+                      >
+                        Revoke
+                      </Button>
+                    }
+                  />
+                </div>
+              </Cell>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+      {rotating !== null && (
+        <RotateKey known={rotating} onRotated={onRotated} onClose={() => setRotating(null)} />
+      )}
+    </>
+  );
+}
+
+function Expiry({ at }: { readonly at: string | null }) {
+  if (at === null) return "Never";
+  const moment = new Date(at);
+  if (moment.getTime() <= Date.now()) return <Badge tone="danger">Expired</Badge>;
+  return <time dateTime={at}>{momentOf.format(moment)}</time>;
+}

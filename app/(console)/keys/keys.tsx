@@ -1,0 +1,76 @@
+"use client";
+import { KeyRound, Plus } from "lucide-react";
+import { useState } from "react";
+import type { z } from "zod";
+import { useQuery } from "@/lib/console/use-query.ts";
+import type { createKeyContract, listKeysContract } from "@/lib/keys/contract.ts";
+import { Button } from "../_ui/button.tsx";
+import { EmptyState } from "../_ui/empty-state.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { CreateKey } from "./create-key.tsx";
+import { KeyTable } from "./key-table.tsx";
+import { NewKey } from "./new-key.tsx";
+
+type List = z.output<(typeof listKeysContract.responses)[200]["schema"]>;
+export type ListedKey = List["keys"][number];
+export type CreatedKey = z.output<(typeof createKeyContract.responses)[201]["schema"]>;
+
+/** The account's keys. A new one is shown whole, once, until it is put away. */
+export function Keys() {
+  const { data, error, reload } = useQuery<List>("/api/keys");
+  const [creating, setCreating] = useState(false);
+  const [made, setMade] = useState<CreatedKey | null>(null);
+  const show = (key: CreatedKey) => {
+    setMade(key);
+    reload();
+  };
+  const create = (
+    <Button onClick={() => setCreating(true)}>
+      <Plus aria-hidden />
+      Create a key
+    </Button>
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="API keys"
+        description="A key acts for your whole account. Keep it where you keep passwords, and revoke what you no longer use."
+      >
+        {data !== undefined && data.keys.length > 0 && create}
+      </PageHeader>
+      {error !== null && <ErrorState error={error} onRetry={reload} />}
+      {error === null && data === undefined && <TableSkeleton />}
+      {data?.keys.length === 0 && (
+        <EmptyState
+          icon={KeyRound}
+          title="No keys yet"
+          text="With a key, programs use the API as you: from a terminal, a server, an agent."
+        >
+          {create}
+        </EmptyState>
+      )}
+      {data !== undefined && data.keys.length > 0 && (
+        <KeyTable keys={data.keys} onRotated={show} onRevoked={reload} />
+      )}
+      {creating && <CreateKey onCreated={show} onClose={() => setCreating(false)} />}
+      {made !== null && <NewKey made={made} onClose={() => setMade(null)} />}
+    </Page>
+  );
+}
+
+function TableSkeleton() {
+  return (
+    <div aria-busy="true" className="rounded-xl border">
+      <p className="sr-only">Loading keys</p>
+      <Skeleton className="h-9 rounded-b-none" />
+      {[1, 2, 3].map((row) => (
+        <div key={row} className="flex h-13 items-center gap-6 border-t px-4">
+          <Skeleton className="h-4 w-40" />
+          <Skeleton className="h-4 w-24" />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+"use client";
+import { type FormEvent, useState } from "react";
+import { api } from "@/lib/console/api.ts";
+import { Button } from "../_ui/button.tsx";
+import { Dialog, DialogActions } from "../_ui/dialog.tsx";
+import { Field } from "../_ui/field.tsx";
+import { Select } from "../_ui/select.tsx";
+import type { CreatedKey, ListedKey } from "./keys.tsx";
+
+const graces = [
+  { seconds: 0, label: "At once" },
+  { seconds: 600, label: "After 10 minutes" },
+  { seconds: 3_600, label: "After an hour" },
+  { seconds: 86_400, label: "After a day" },
+] as const;
+
+/** A new key in the place of an old one, which goes on working while programs are changed over. */
+export function RotateKey({
+  known,
+  onRotated,
+  onClose,
+}: {
+  readonly known: ListedKey;
+  readonly onRotated: (key: CreatedKey) => void;
+  readonly onClose: () => void;
+}) {
+  const [grace, setGrace] = useState("3600");
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | undefined>();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    const result = await api<CreatedKey>(`/api/keys/${known.id}/rotate`, {
+      body: { grace_seconds: Number(grace) },
+    });
+    setBusy(false);
+    if (!result.ok) return setFault(result.error.message);
+    onClose();
+    onRotated(result.data);
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={`Rotate “${known.key_name}”`}
+      description="You get a new key with the same name and lifetime."
+    >
+      <form onSubmit={(event) => void submit(event)}>
+        <Field label="The old key stops working" error={fault}>
+          {(ids) => (
+            <Select {...ids} value={grace} onChange={(event) => setGrace(event.target.value)}>
+              {graces.map((one) => (
+                <option key={one.seconds} value={one.seconds}>
+                  {one.label}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <DialogActions>
+          <Button variant="outline" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" busy={busy}>
+            Rotate
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

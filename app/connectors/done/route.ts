@@ -1,1 +1,0 @@
-export { showOutcome as GET } from "@/lib/connectors/consent/handle.ts";

@@ -1,0 +1,1 @@
+export { serveReference as GET } from "@/lib/reference/serve-reference.ts";
