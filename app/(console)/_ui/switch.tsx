@@ -1,0 +1,40 @@
+import { type ReactNode, useId } from "react";
+
+/** On or off, with its label at the left and what it means below. */
+export function Switch({
+  label,
+  hint,
+  checked,
+  onChange,
+}: {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+}) {
+  const id = useId();
+  return (
+    <div className="flex items-start justify-between gap-4">
+      <div className="min-w-0">
+        <label htmlFor={id} className="text-sm font-medium">
+          {label}
+        </label>
+        {hint !== undefined && (
+          <p id={`${id}-hint`} className="text-sm text-muted-foreground">
+            {hint}
+          </p>
+        )}
+      </div>
+      <input
+        id={id}
+        type="checkbox"
+        role="switch"
+        aria-checked={checked}
+        {...(hint === undefined ? {} : { "aria-describedby": `${id}-hint` })}
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+        className="relative mt-0.5 h-5 w-9 shrink-0 cursor-pointer appearance-none rounded-full bg-input transition-colors before:absolute before:top-0.5 before:left-0.5 before:size-4 before:rounded-full before:bg-white before:shadow-sm before:transition-transform checked:bg-accent checked:before:translate-x-4"
+      />
+    </div>
+  );
+}

@@ -1,0 +1,179 @@
+"use client";
+import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "lucide-react";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { api } from "@/lib/console/api.ts";
+import { startChatFrom } from "@/lib/console/start-chat-from.ts";
+import type { Template } from "@/lib/templates/template.ts";
+import { Badge } from "../_ui/badge.tsx";
+import { Button } from "../_ui/button.tsx";
+import { cn } from "../_ui/class-names.ts";
+import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
+import { toast } from "../_ui/toast.tsx";
+import { TemplateDetails } from "./template-details.tsx";
+
+export function TemplateCard({
+  template,
+  isMine,
+  onEdit,
+  onDeleted,
+  onFavourite,
+}: {
+  readonly template: Template;
+  readonly isMine: boolean;
+  readonly onEdit: () => void;
+  readonly onDeleted: () => void;
+  readonly onFavourite: (isFavourite: boolean) => Promise<void>;
+}) {
+  const { id, title, description, tags, creator, is_private, is_favourite } = template;
+  const [open, setOpen] = useState(false);
+  const { use, isStarting } = useTemplate(template);
+  const remove = async (): Promise<string | null> => {
+    const result = await api(`/api/agents/templates/${id}`, { method: "DELETE" });
+    // One that is gone already is as deleted as it can be.
+    if (!result.ok && result.error.status !== 404) return result.error.message;
+    onDeleted();
+    toast("Template deleted");
+    return null;
+  };
+  return (
+    <article
+      aria-label={title}
+      className="flex h-full min-h-46 flex-col rounded-xl border bg-surface p-4 shadow-xs transition-colors hover:border-input"
+    >
+      <div className="flex items-start justify-between gap-2">
+        <h2 className="min-w-0 font-semibold">
+          <button
+            type="button"
+            onClick={() => setOpen(true)}
+            className="line-clamp-2 w-full rounded-sm text-left [overflow-wrap:anywhere] hover:underline"
+          >
+            {title}
+          </button>
+        </h2>
+        <FavouriteButton
+          title={title}
+          isFavourite={is_favourite}
+          count={template.favorites_count}
+          onChange={onFavourite}
+        />
+      </div>
+      <p className="mt-1 line-clamp-3 text-muted-foreground [overflow-wrap:anywhere]">
+        {description}
+      </p>
+      <div className="mt-3 mb-4 flex max-h-11 flex-wrap gap-1 overflow-hidden">
+        {is_private && (
+          <Badge tone={isMine ? "neutral" : "accent"}>
+            <Lock aria-hidden />
+            {isMine ? "Private" : "Shared with you"}
+          </Badge>
+        )}
+        {tags.slice(0, 4).map((tag) => (
+          <Badge key={tag}>
+            <span className="truncate">{tag}</span>
+          </Badge>
+        ))}
+        {tags.length > 4 && <Badge>+{tags.length - 4}</Badge>}
+      </div>
+      <div className="mt-auto flex items-center gap-1">
+        <Button variant="outline" size="sm" busy={isStarting} onClick={use}>
+          <MessageSquarePlus aria-hidden />
+          Use
+        </Button>
+        <span className="min-w-0 flex-1 truncate px-2 text-sm text-muted-foreground">
+          {isMine ? "by you" : creator.name === "" ? "" : `by ${creator.name}`}
+        </span>
+        {isMine && (
+          <>
+            <Button
+              variant="ghost"
+              size="icon"
+              className="text-muted-foreground"
+              aria-label={`Edit ${title}`}
+              title="Edit"
+              onClick={onEdit}
+            >
+              <Pencil aria-hidden />
+            </Button>
+            <ConfirmDialog
+              title={`Delete “${title}”?`}
+              description="It goes for good, for everybody it is shared with too. Chats that began with it stay."
+              confirm="Delete"
+              onConfirm={remove}
+              trigger={
+                <Button
+                  variant="danger-ghost"
+                  size="icon"
+                  className="text-muted-foreground hover:text-danger-text"
+                  aria-label={`Delete ${title}`}
+                  title="Delete"
+                >
+                  <Trash2 aria-hidden />
+                </Button>
+              }
+            />
+          </>
+        )}
+      </div>
+      {open && (
+        <TemplateDetails
+          template={template}
+          isMine={isMine}
+          isStarting={isStarting}
+          onUse={use}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </article>
+  );
+}
+
+function useTemplate({ title, prompt }: Template) {
+  const router = useRouter();
+  const [isStarting, setIsStarting] = useState(false);
+  const use = async () => {
+    setIsStarting(true);
+    const started = await startChatFrom({ title, prompt });
+    if ("path" in started) return router.push(started.path);
+    setIsStarting(false);
+    toast(started.error.message, "danger");
+  };
+  return { use: () => void use(), isStarting };
+}
+
+function FavouriteButton({
+  title,
+  isFavourite,
+  count,
+  onChange,
+}: {
+  readonly title: string;
+  readonly isFavourite: boolean;
+  readonly count: number;
+  readonly onChange: (isFavourite: boolean) => Promise<void>;
+}) {
+  const [isSaving, setIsSaving] = useState(false);
+  const toggle = async () => {
+    // The second of two quick clicks would be about what the first one found.
+    if (isSaving) return;
+    setIsSaving(true);
+    await onChange(!isFavourite);
+    setIsSaving(false);
+  };
+  return (
+    <button
+      type="button"
+      aria-pressed={isFavourite}
+      aria-label={`Favourite: ${title}, ${count}`}
+      title={isFavourite ? "Remove from favourites" : "Add to favourites"}
+      onClick={() => void toggle()}
+      className="-mt-1 -mr-1.5 flex h-7 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm text-muted-foreground tabular-nums hover:bg-hover"
+    >
+      <Star
+        aria-hidden
+        className={cn("size-4", isFavourite && "fill-warning-text text-warning-text")}
+      />
+      {count}
+    </button>
+  );
+}

@@ -1,0 +1,162 @@
+"use client";
+import { type FormEvent, useState } from "react";
+import type { z } from "zod";
+import { useFocusFault } from "@/lib/console/use-focus-fault.ts";
+import { useSubmit } from "@/lib/console/use-submit.ts";
+import type { createTemplateContract } from "@/lib/templates/contract.ts";
+import type { Template } from "@/lib/templates/template.ts";
+import { Button } from "../_ui/button.tsx";
+import { ChipsInput } from "../_ui/chips-input.tsx";
+import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Field } from "../_ui/field.tsx";
+import { Input } from "../_ui/input.tsx";
+import { Switch } from "../_ui/switch.tsx";
+import { Textarea } from "../_ui/textarea.tsx";
+
+type Values = Required<z.input<(typeof createTemplateContract)["body"]>>;
+type Saved = z.output<(typeof createTemplateContract)["responses"][201]["schema"]>;
+type FieldName = keyof Values;
+
+const rules: Readonly<Partial<Record<FieldName, string>>> = {
+  title: "3 to 50 characters",
+  description: "10 to 200 characters: what it is for",
+  prompt: "20 to 10,000 characters: what the agent is asked",
+  tags: "Press Enter after each; up to 100",
+  share_emails: "Who may see it besides you; an address needs no account yet",
+};
+/** Of the fields whose rule says less than what is wrong. */
+const faults: Readonly<Partial<Record<FieldName, string>>> = {
+  share_emails: "What is marked is no e-mail address",
+  tags: "At most 100 tags of 100 characters each",
+};
+
+/** Makes a template, or changes one. What the API says of a field stands at that field. */
+export function TemplateForm({
+  template,
+  onClose,
+  onSaved,
+}: {
+  /** Null for a new one. */
+  readonly template: Template | null;
+  readonly onClose: () => void;
+  readonly onSaved: (template: Template) => void;
+}) {
+  const [values, setValues] = useState<Values>(() => ({
+    title: template?.title ?? "",
+    description: template?.description ?? "",
+    prompt: template?.prompt ?? "",
+    tags: template?.tags ?? [],
+    is_private: template?.is_private ?? false,
+    share_emails: template?.shared_emails ?? [],
+  }));
+  const { send, busy, error } = useSubmit<Saved>();
+  const form = useFocusFault(error);
+
+  const set = <K extends FieldName>(name: K, value: Values[K]) =>
+    setValues((old) => ({ ...old, [name]: value }));
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const body = { ...values, share_emails: values.is_private ? values.share_emails : [] };
+    const result = await (template === null
+      ? send("/api/agents/templates", { body })
+      : send(`/api/agents/templates/${template.id}`, { method: "PATCH", body }));
+    if (result.ok) onSaved(result.data.template);
+  };
+
+  const wrong = (name: FieldName) =>
+    error?.fields.some((path) => path === name || path.startsWith(`${name}.`)) ?? false;
+  /** The API's sentence is about the first field; of the others it names only which. */
+  const noteFor = (name: FieldName) => {
+    const first = error?.fields[0]?.split(".")[0];
+    if (first === name) return { error: error?.message };
+    return wrong(name) ? { error: faults[name] ?? rules[name] } : { hint: rules[name] };
+  };
+  const isElsewhere = error !== null && error.fields.length === 0;
+
+  return (
+    <Dialog
+      title={template === null ? "New template" : "Edit template"}
+      open
+      onOpenChange={(open) => !open && onClose()}
+      className="max-w-xl sm:top-[6vh] sm:max-h-[88vh]"
+    >
+      <form
+        ref={form}
+        noValidate
+        onSubmit={(event) => void submit(event)}
+        className="flex flex-col gap-4"
+      >
+        {isElsewhere && <ErrorState error={error} />}
+        <Field label="Title" {...noteFor("title")}>
+          {(ids) => (
+            <Input
+              {...ids}
+              value={values.title}
+              maxLength={200}
+              onChange={(event) => set("title", event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Description" {...noteFor("description")}>
+          {(ids) => (
+            <Textarea
+              {...ids}
+              rows={2}
+              value={values.description}
+              onChange={(event) => set("description", event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Prompt" {...noteFor("prompt")}>
+          {(ids) => (
+            <Textarea
+              {...ids}
+              rows={7}
+              value={values.prompt}
+              onChange={(event) => set("prompt", event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Tags" {...noteFor("tags")}>
+          {(ids) => (
+            <ChipsInput
+              {...ids}
+              values={values.tags}
+              onChange={(tags) => set("tags", [...tags])}
+              placeholder="release, planning"
+            />
+          )}
+        </Field>
+        <Switch
+          label="Private"
+          hint="For you and those you share it with. Others never see it."
+          checked={values.is_private}
+          onChange={(isPrivate) => set("is_private", isPrivate)}
+        />
+        {values.is_private && (
+          <Field label="Share with" {...noteFor("share_emails")}>
+            {(ids) => (
+              <ChipsInput
+                {...ids}
+                values={values.share_emails}
+                onChange={(emails) => set("share_emails", [...emails])}
+                isWrong={(index) => error?.fields.includes(`share_emails.${index}`) ?? false}
+                placeholder="someone@example.com"
+              />
+            )}
+          </Field>
+        )}
+        <DialogActions>
+          <DialogClose asChild>
+            <Button variant="outline">Cancel</Button>
+          </DialogClose>
+          <Button type="submit" busy={busy}>
+            {template === null ? "Create template" : "Save"}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

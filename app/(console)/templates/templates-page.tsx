@@ -1,0 +1,171 @@
+"use client";
+import { LayoutTemplate, Plus, Search, SearchX } from "lucide-react";
+import { useState } from "react";
+import {
+  filterTemplates,
+  isMine,
+  TEMPLATE_FILTERS,
+  type TemplateFilter,
+} from "@/lib/console/template-filters.ts";
+import { useOwnAccount } from "@/lib/console/use-own-account.ts";
+import { useTemplates } from "@/lib/console/use-templates.ts";
+import type { Template } from "@/lib/templates/template.ts";
+import { Button } from "../_ui/button.tsx";
+import { EmptyState } from "../_ui/empty-state.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Input } from "../_ui/input.tsx";
+import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Segmented } from "../_ui/segmented.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { toast } from "../_ui/toast.tsx";
+import { TemplateCard } from "./template-card.tsx";
+import { TemplateForm } from "./template-form.tsx";
+
+const labels = {
+  all: "All",
+  mine: "Mine",
+  shared: "Shared with me",
+  favourites: "Favourites",
+  public: "Public",
+} as const satisfies Record<TemplateFilter, string>;
+
+const options = TEMPLATE_FILTERS.map((value) => ({ value, label: labels[value] }));
+
+export function TemplatesPage() {
+  const templates = useTemplates();
+  const account = useOwnAccount();
+  // Whoever made a template here knows whose it is, also without a session.
+  const [creator, setCreator] = useState<string | null>(null);
+  const [filter, setFilter] = useState<TemplateFilter>("all");
+  const [text, setText] = useState("");
+  /** What the dialog is about: a template to change, or a new one. */
+  const [editing, setEditing] = useState<Template | "new" | null>(null);
+
+  const own = account ?? creator;
+  const { loaded } = templates;
+  const shown = filterTemplates(loaded ?? [], { filter, text, account: own });
+  const isFiltered = filter !== "all" || text.trim() !== "";
+
+  const saved = (template: Template) => {
+    setCreator(template.creator.id);
+    templates.put(template);
+    setEditing(null);
+    toast(editing === "new" ? "Template created" : "Template saved");
+  };
+
+  return (
+    <Page>
+      <PageHeader
+        title="Templates"
+        description="Prompts worth keeping: start a chat with one, keep them to yourself or share them."
+      >
+        <Button onClick={() => setEditing("new")}>
+          <Plus aria-hidden />
+          New template
+        </Button>
+      </PageHeader>
+
+      <div className="mb-4 flex flex-wrap items-center gap-3">
+        <div className="relative w-full sm:w-64">
+          <Search
+            aria-hidden
+            className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted-foreground"
+          />
+          <Input
+            type="search"
+            aria-label="Search templates"
+            placeholder="Search templates"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            className="pl-9"
+          />
+        </div>
+        <Segmented label="Show" hideLabel options={options} value={filter} onChange={setFilter} />
+      </div>
+
+      {loaded === undefined && templates.error === null && <CardSkeletons />}
+      {loaded !== undefined && shown.length > 0 && (
+        <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+          {shown.map((template) => (
+            <li key={template.id} className="min-w-0">
+              <TemplateCard
+                template={template}
+                isMine={isMine(template, own)}
+                onEdit={() => setEditing(template)}
+                onDeleted={() => templates.remove(template.id)}
+                onFavourite={async (isFavourite) => {
+                  const error = await templates.setFavourite(template, isFavourite);
+                  if (error !== null) toast(error.message, "danger");
+                }}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {loaded !== undefined && shown.length === 0 && isFiltered && (
+        <EmptyState
+          icon={SearchX}
+          title="No template matches"
+          text={
+            templates.hasMore
+              ? "Only the loaded templates were searched. Load more, or ask for something else."
+              : "Ask for something else, or look at all of them."
+          }
+        >
+          <Button
+            variant="outline"
+            onClick={() => {
+              setFilter("all");
+              setText("");
+            }}
+          >
+            Show all
+          </Button>
+        </EmptyState>
+      )}
+      {loaded?.length === 0 && !isFiltered && (
+        <EmptyState
+          icon={LayoutTemplate}
+          title="No templates yet"
+          text="Save a prompt that you use again and again, and start chats with it in one click."
+        >
+          <Button onClick={() => setEditing("new")}>
+            <Plus aria-hidden />
+            New template
+          </Button>
+        </EmptyState>
+      )}
+      {templates.error !== null && (
+        <div className="mt-4">
+          <ErrorState error={templates.error} onRetry={templates.loadMore} />
+        </div>
+      )}
+      {templates.hasMore && templates.error === null && (
+        <div className="mt-6 flex justify-center">
+          <Button variant="outline" busy={templates.loading} onClick={templates.loadMore}>
+            Load more
+          </Button>
+        </div>
+      )}
+
+      {editing !== null && (
+        <TemplateForm
+          template={editing === "new" ? null : editing}
+          onClose={() => setEditing(null)}
+          onSaved={saved}
+        />
+      )}
+    </Page>
+  );
+}
+
+function CardSkeletons() {
+  return (
+    <div aria-busy="true" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+      <p className="sr-only">Loading the templates</p>
+      {["a", "b", "c", "d", "e", "f"].map((key) => (
+        <Skeleton key={key} className="h-46 rounded-xl" />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import type { Locator, Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { type Template, template } from "../../lib/templates/template.ts";
+import { describeInBrowser, seriousFindings, signIn, type Tab } from "../support/browser.ts";
+import { type Client, client, createPerson } from "../support/clients.ts";
+import { hostileTexts } from "../support/hostile-texts.ts";
+import { looks, noteOf, sidewaysScroll, soon } from "../support/page-facts.ts";
+import { createTemplate, setFavorite, validTemplate } from "../support/templates.ts";
+
+describeInBrowser("the page of templates", ({ newTab }) => {
+  it("makes a template, changes it and deletes it", async () => {
+    const tab = await newTab();
+    const { caller, id } = await open(tab);
+    const { page } = tab;
+    const [title, changed] = [newTitle(), newTitle()];
+
+    await newTemplate(page).click();
+    const form = page.getByRole("dialog", { name: "New template" });
+    await form.getByLabel("Title").fill(title);
+    await form.getByLabel("Description").fill(validTemplate.description);
+    await form.getByLabel("Prompt").fill(validTemplate.prompt);
+    await form.getByLabel("Tags").pressSequentially("spring,tour");
+    await form.getByRole("switch", { name: "Private" }).check();
+    await form.getByLabel("Share with").fill("Friend@Example.com");
+    await form.getByRole("button", { name: "Create template" }).click();
+    const card = cardOf(page, title);
+    await card.getByText("spring").waitFor();
+
+    await card.getByRole("button", { name: `Edit ${title}` }).click();
+    const change = page.getByRole("dialog", { name: "Edit template" });
+    await change.getByText("friend@example.com").waitFor();
+    await change.getByLabel("Title").fill(changed);
+    await change.getByRole("button", { name: "Remove tour" }).click();
+    await change.getByRole("button", { name: "Save" }).click();
+    await cardOf(page, changed).waitFor();
+    expect(await cardOf(page, title).count()).toBe(0);
+    expect(await templatesOf(caller, id)).toMatchObject([
+      {
+        title: changed,
+        tags: ["spring"],
+        is_private: true,
+        shared_emails: ["friend@example.com"],
+      },
+    ]);
+
+    await cardOf(page, changed)
+      .getByRole("button", { name: `Delete ${changed}` })
+      .click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await cardOf(page, changed).waitFor({ state: "detached" });
+    expect(await templatesOf(caller, id)).toEqual([]);
+  });
+
+  it("says at each field what the API says of it", async () => {
+    const tab = await newTab({ expected: /status of 400/ });
+    await open(tab);
+    const { page } = tab;
+    await newTemplate(page).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Title").fill("ab");
+    await form.getByLabel("Description").fill(validTemplate.description);
+    await form.getByRole("switch", { name: "Private" }).check();
+    await form.getByLabel("Share with").fill("a@example.com,nobody");
+    await form.getByRole("button", { name: "Create template" }).click();
+
+    const title = form.getByLabel("Title");
+    await expect.poll(() => noteOf(page, title), soon).toBe("title must be at least 3 characters");
+    for (const label of ["Title", "Prompt", "Share with"]) {
+      expect(await form.getByLabel(label).getAttribute("aria-invalid")).toBe("true");
+    }
+    expect(await form.getByLabel("Description").getAttribute("aria-invalid")).toBeNull();
+  });
+
+  it("starts a chat that has the prompt in its box", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const title = newTitle();
+    await open(tab, (caller) => createTemplate(caller, { title, is_private: true }));
+    await (await find(page, title)).getByRole("button", { name: "Use" }).click();
+    await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);
+    const box = page.getByRole("textbox", { name: "Message" });
+    await expect.poll(() => box.inputValue(), soon).toBe(validTemplate.prompt);
+  });
+
+  it("marks a favourite at once and takes it back when the API refuses", async () => {
+    const tab = await newTab({ expected: /status of 503/ });
+    const { page } = tab;
+    const title = newTitle();
+    const other = await createPerson();
+    const { id } = await createTemplate(other.withKey, { title });
+    await setFavorite(other.withKey, id, true);
+    const { caller } = await open(tab);
+    const star = (await find(page, title)).getByRole("button", { name: `Favourite: ${title}` });
+    await star.click();
+    await expect.poll(() => stateOf(star), soon).toEqual(["true", "2"]);
+    await expect
+      .poll(() => templatesOf(caller, other.id), soon)
+      .toMatchObject([{ id, is_favourite: true, favorites_count: 2 }]);
+
+    await page.route("**/favorite", (route) =>
+      route.fulfill({
+        status: 503,
+        json: { status: "error", error: "Not now", missing_fields: [] },
+      }),
+    );
+    await star.click();
+    await page.getByText("Not now").waitFor();
+    expect(await stateOf(star)).toEqual(["true", "2"]);
+  });
+
+  it("filters by whose a template is and by what is searched", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const [mine, shared, open_] = [newTitle(), newTitle(), newTitle()];
+    const other = await createPerson();
+    await open(tab, async (caller, email) => {
+      // The page learns from it whose templates are the caller's.
+      await caller.post("/api/sessions", {});
+      await createTemplate(caller, { title: mine, is_private: true });
+      await createTemplate(other.withKey, {
+        title: shared,
+        is_private: true,
+        share_emails: [email],
+      });
+      await createTemplate(other.withKey, { title: open_ });
+    });
+    for (const title of [mine, shared, open_]) await find(page, title);
+    const choose = (name: string) => page.getByRole("radio", { name, exact: true }).check();
+    const shown = async (title: string) => (await cardOf(page, title).count()) === 1;
+    const which = () => Promise.all([mine, shared, open_].map(shown));
+
+    await choose("Mine");
+    expect(await which()).toEqual([true, false, false]);
+    await choose("Shared with me");
+    expect(await which()).toEqual([false, true, false]);
+    expect(await cardOf(page, shared).getByRole("button", { name: /^Edit/ }).count()).toBe(0);
+    await choose("Public");
+    expect(await which()).toEqual([false, false, true]);
+    await choose("All");
+    await page.getByRole("searchbox").fill(mine.toUpperCase());
+    expect(await which()).toEqual([true, false, false]);
+    await page.getByRole("searchbox").fill(randomUUID());
+    await page.getByText("No template matches").waitFor();
+  });
+
+  it("shows hostile text as text", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const texts = hostileTexts();
+    await open(tab, async (caller) => {
+      for (const text of texts) {
+        await createTemplate(caller, {
+          title: text.slice(0, 50),
+          description: text.padEnd(10, ".").slice(0, 200),
+          prompt: text.padEnd(20, "."),
+          tags: [text.slice(0, 100)],
+          is_private: true,
+        });
+      }
+    });
+    for (const text of texts) {
+      const card = await find(page, text.slice(0, 50).trim());
+      await card.getByRole("heading").getByRole("button").click();
+      const dialog = page.getByRole("dialog");
+      expect(await dialog.getByRole("region", { name: "Prompt" }).textContent()).toContain(
+        text.slice(0, 20),
+      );
+      await dialog.getByRole("button", { name: "Close" }).click();
+    }
+    expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+    expect(await sidewaysScroll(page)).toBe(0);
+  });
+
+  it.each(looks)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
+    const tab = await newTab(look);
+    const { page } = tab;
+    const title = newTitle();
+    await open(tab, (caller) => createTemplate(caller, { title, is_private: true }));
+    const card = await find(page, title);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBe(0);
+    await card.getByRole("button", { name: title, exact: true }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Close" }).click();
+    await newTemplate(page).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});
+
+/** The page as someone new sees it, after `arrange` has made what is there. */
+async function open(
+  tab: Tab,
+  arrange: (caller: Client, email: string) => Promise<unknown> = async () => {},
+): Promise<{ readonly caller: Client; readonly id: string }> {
+  const { bearer, email, id } = await signIn(tab);
+  const caller = client({ bearer });
+  await arrange(caller, email);
+  await tab.page.goto("/templates");
+  await tab.page.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
+  return { caller, id };
+}
+
+const newTitle = (): string => `Plan ${randomUUID().slice(0, 13)}`;
+
+/** The page's own; where there is no template yet another one stands in the middle. */
+const newTemplate = (page: Page): Locator =>
+  page.getByRole("button", { name: "New template" }).first();
+
+const cardOf = (page: Page, title: string): Locator =>
+  page.getByRole("article", { name: title, exact: true });
+
+/** Other tests make public templates at the same time: it may be on a later page. */
+async function find(page: Page, title: string): Promise<Locator> {
+  const card = cardOf(page, title);
+  const more = page.getByRole("button", { name: "Load more" });
+  await expect
+    .poll(
+      async () => {
+        if ((await card.count()) > 0) return true;
+        if (await more.isVisible()) await more.click();
+        return false;
+      },
+      { timeout: 40_000, interval: 100 },
+    )
+    .toBe(true);
+  return card;
+}
+
+const stateOf = async (star: Locator): Promise<readonly (string | null)[]> => [
+  await star.getAttribute("aria-pressed"),
+  await star.textContent(),
+];
+
+const listed = z.object({ templates: z.array(template) });
+
+/** Those of one creator, among the newest that the caller may see. */
+async function templatesOf(caller: Client, creatorId: string): Promise<Template[]> {
+  const { body } = await caller.get("/api/agents/templates?limit=100");
+  return listed.parse(body).templates.filter(({ creator }) => creator.id === creatorId);
+}
