@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Locator, Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { type Template, template } from "../../lib/templates/template.ts";
 import { describeInBrowser, seriousFindings, signIn, type Tab } from "../support/browser.ts";
@@ -8,6 +8,8 @@ import { type Client, client, createPerson } from "../support/clients.ts";
 import { hostileTexts } from "../support/hostile-texts.ts";
 import { looks, noteOf, sidewaysScroll, soon } from "../support/page-facts.ts";
 import { createTemplate, setFavorite, validTemplate } from "../support/templates.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 describeInBrowser("the page of templates", ({ newTab }) => {
   it("makes a template, changes it and deletes it", async () => {

@@ -1,0 +1,38 @@
+"use client";
+import { X } from "lucide-react";
+import { Dialog as Base } from "radix-ui";
+import type { ReactNode } from "react";
+
+/** Details beside a list: from the right edge, the whole width on a phone. */
+export function Sheet({
+  title,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Base.Root open onOpenChange={(open) => !open && onClose()}>
+      <Base.Portal>
+        <Base.Overlay className="fixed inset-0 z-40 bg-black/45" />
+        <Base.Content
+          aria-describedby={undefined}
+          className="fixed inset-y-0 right-0 z-50 flex w-full max-w-xl flex-col border-l bg-surface shadow-xl animate-appear"
+        >
+          <div className="flex h-13 shrink-0 items-center justify-between gap-4 border-b px-5">
+            <Base.Title className="min-w-0 truncate font-semibold">{title}</Base.Title>
+            <Base.Close
+              aria-label="Close"
+              className="-mr-1 grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover"
+            >
+              <X aria-hidden className="size-4" />
+            </Base.Close>
+          </div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-5 py-5">{children}</div>
+        </Base.Content>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

@@ -1,0 +1,15 @@
+import { LoaderCircle } from "lucide-react";
+import type { RunState } from "@/lib/console/task-run-state.ts";
+import { Badge } from "../_ui/badge.tsx";
+
+/** A run's state; one that goes on has a turning mark. */
+export function RunBadge({ state }: { readonly state: RunState }) {
+  return (
+    <Badge tone={state.tone}>
+      {state.isActive && state.tone === "accent" && (
+        <LoaderCircle aria-hidden className="animate-spin" />
+      )}
+      {state.label}
+    </Badge>
+  );
+}

@@ -1,0 +1,90 @@
+"use client";
+import { type FormEvent, useState } from "react";
+import type { z } from "zod";
+import type { listModelsContract } from "@/lib/agent/models/contract.ts";
+import type { startRunContract } from "@/lib/chat/contract.ts";
+import { useSession } from "@/lib/console/auth.ts";
+import { rememberRun } from "@/lib/console/headless-runs.ts";
+import { useQuery } from "@/lib/console/use-query.ts";
+import { useSubmit } from "@/lib/console/use-submit.ts";
+import { Button } from "../_ui/button.tsx";
+import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Field } from "../_ui/field.tsx";
+import { Select } from "../_ui/select.tsx";
+import { Textarea } from "../_ui/textarea.tsx";
+
+type Models = z.output<(typeof listModelsContract)["responses"][200]["schema"]>;
+type Started = z.output<(typeof startRunContract)["responses"][202]["schema"]>;
+
+export function StartRunDialog({
+  onClose,
+  onStarted,
+}: {
+  readonly onClose: () => void;
+  readonly onStarted: () => void;
+}) {
+  const session = useSession();
+  const { data: models } = useQuery<Models>("/api/models");
+  const [prompt, setPrompt] = useState("");
+  const [model, setModel] = useState("");
+  const { send, busy, error } = useSubmit<Started>();
+  const byDefault = models?.models.find(({ id }) => id === models.default);
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const body = { prompt, ...(model === "" ? {} : { model }) };
+    const result = await send("/api/chat/runs", { body });
+    if (!result.ok || session.status !== "signed-in") return;
+    rememberRun(session.email, { ...result.data, prompt, createdAt: new Date().toISOString() });
+    onStarted();
+  };
+
+  const isAboutPrompt = error?.code === "invalid_request" && error.message.includes("prompt");
+  return (
+    <Dialog
+      title="Start an agent run"
+      description="The agent works on it in a session and a sandbox of its own. You may leave."
+      open
+      onOpenChange={(open) => !open && onClose()}
+    >
+      <form noValidate onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+        {error !== null && !isAboutPrompt && <ErrorState error={error} />}
+        <Field
+          label="Prompt"
+          hint="It cannot ask you back: say all it needs to know."
+          error={isAboutPrompt ? error.message : undefined}
+        >
+          {(ids) => (
+            <Textarea
+              {...ids}
+              rows={6}
+              value={prompt}
+              onChange={(event) => setPrompt(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Model">
+          {(ids) => (
+            <Select {...ids} value={model} onChange={(event) => setModel(event.target.value)}>
+              <option value="">Default{byDefault && ` (${byDefault.name})`}</option>
+              {models?.models.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <DialogActions>
+          <DialogClose asChild>
+            <Button variant="outline">Cancel</Button>
+          </DialogClose>
+          <Button type="submit" busy={busy} disabled={prompt.trim() === ""}>
+            Start
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,228 @@
+"use client";
+import { Clapperboard } from "lucide-react";
+import Link from "next/link";
+import { type ReactNode, useState } from "react";
+import { isContentRun, mediaIn, stepOf } from "@/lib/console/content-result.ts";
+import { describeSpan } from "@/lib/console/describe-time.ts";
+import { nameOf, spanOf, stateOf } from "@/lib/console/task-run-state.ts";
+import { useClock } from "@/lib/console/use-clock.ts";
+import { usePoll } from "@/lib/console/use-poll.ts";
+import { useTaskRun } from "@/lib/console/use-task-run.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import { Badge } from "../_ui/badge.tsx";
+import { buttonStyle } from "../_ui/button.tsx";
+import { CopyButton } from "../_ui/copy-button.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { JsonView } from "../_ui/json-view.tsx";
+import { MediaView } from "../_ui/media-view.tsx";
+import { ScrollBox } from "../_ui/scroll-box.tsx";
+import { Sheet } from "../_ui/sheet.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { RunBadge } from "./run-badge.tsx";
+
+/** One run with all it has, followed while it goes on. */
+export function TaskRunPanel({
+  runId,
+  onClose,
+}: {
+  readonly runId: string;
+  readonly onClose: () => void;
+}) {
+  const [round, setRound] = useState(0);
+  const { run, error } = useTaskRun(runId, round);
+  const isActive = run !== undefined && stateOf(run.status).isActive;
+  const again = () => setRound((one) => one + 1);
+  usePoll(again, isActive);
+  return (
+    <Sheet title={run === undefined ? "Task run" : nameOf(run.taskIdentifier)} onClose={onClose}>
+      {error !== null && <ErrorState error={error} onRetry={again} />}
+      {run === undefined && error === null && (
+        <div aria-busy="true" className="flex flex-col gap-4">
+          <p className="sr-only">Loading the run</p>
+          <Skeleton className="h-6 w-48" />
+          <Skeleton className="aspect-video w-full rounded-lg" />
+          <Skeleton className="h-40 w-full rounded-lg" />
+        </div>
+      )}
+      {run !== undefined && <Details run={run} />}
+    </Sheet>
+  );
+}
+
+function Details({ run }: { readonly run: TaskRun }) {
+  const state = stateOf(run.status);
+  const now = useClock(state.isActive);
+  const span = spanOf(run, now);
+  const media = mediaIn(run);
+  const step = state.isActive ? stepOf(run) : null;
+  return (
+    <div className="flex flex-col gap-6">
+      <div>
+        <div className="flex flex-wrap items-center gap-2">
+          <RunBadge state={state} />
+          {step !== null && <span className="text-sm text-muted-foreground">{step}</span>}
+          {span !== null && (
+            <span className="text-sm text-muted-foreground tabular-nums">{describeSpan(span)}</span>
+          )}
+        </div>
+        <div className="mt-2 flex items-center gap-1">
+          <code className="min-w-0 truncate font-mono text-xs text-muted-foreground">{run.id}</code>
+          <CopyButton
+            text={run.id}
+            label="Copy the id"
+            variant="ghost"
+            className="size-6 [&_svg]:size-3.5"
+          />
+        </div>
+      </div>
+
+      {media.length > 0 && (
+        <div className="flex flex-col gap-3">
+          <div className={media.length > 1 ? "grid grid-cols-2 gap-2" : ""}>
+            {media.map((one) => (
+              <MediaView key={one.url} media={one} label={nameOf(run.taskIdentifier)} />
+            ))}
+          </div>
+          {isContentRun(run) && (
+            <Link
+              href={`/content?runId=${run.id}`}
+              prefetch={false}
+              className={buttonStyle({ variant: "outline", size: "sm", className: "self-start" })}
+            >
+              <Clapperboard aria-hidden />
+              Open in Content
+            </Link>
+          )}
+        </div>
+      )}
+
+      {run.error !== undefined && <Fault error={run.error} />}
+
+      <Section title="Times">
+        <Facts
+          facts={[
+            ["Created", time(run.createdAt)],
+            ["Delayed until", time(run.delayedUntil)],
+            ["Started", time(run.startedAt)],
+            ["Finished", time(run.finishedAt)],
+            ["Expired", time(run.expiredAt)],
+            ["Changed", time(run.updatedAt)],
+            ["Cost", cost(run)],
+            ["Version", run.version],
+            ["Environment", run.env?.name],
+            ["Triggered by", run.triggerFunction],
+            ["Idempotency key", run.idempotencyKey],
+            ["Batch", run.batchId],
+          ]}
+        />
+      </Section>
+
+      {run.attempts !== undefined && run.attempts.length > 0 && (
+        <Section title="Attempts">
+          <ol className="divide-y rounded-lg border">
+            {run.attempts.map((attempt, index) => (
+              <li key={attempt.id} className="flex flex-col gap-1 px-3 py-2">
+                <span className="flex items-center justify-between gap-2">
+                  <span>
+                    {index + 1}.{" "}
+                    <span className="text-sm text-muted-foreground">
+                      {time(attempt.startedAt ?? attempt.createdAt)}
+                    </span>
+                  </span>
+                  <RunBadge state={stateOf(attempt.status)} />
+                </span>
+                {attempt.error?.message !== undefined && (
+                  <span className="text-sm text-danger-text [overflow-wrap:anywhere]">
+                    {attempt.error.message}
+                  </span>
+                )}
+              </li>
+            ))}
+          </ol>
+        </Section>
+      )}
+
+      {run.tags.length > 0 && (
+        <Section title="Tags">
+          <ul className="flex flex-wrap gap-1">
+            {run.tags.map((tag) => (
+              <li key={tag} className="max-w-full">
+                <Badge>
+                  <span className="truncate">{tag}</span>
+                </Badge>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Json title="Payload" value={run.payload} />
+      <Json title="Output" value={run.output} />
+      <Json title="Metadata" value={run.metadata} />
+      <Json title="Schedule" value={run.schedule} />
+      <Json title="Related runs" value={run.relatedRuns} />
+    </div>
+  );
+}
+
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <h3 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Facts({
+  facts,
+}: {
+  readonly facts: readonly (readonly [name: string, value: string | undefined])[];
+}) {
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5">
+      {facts.map(
+        ([name, value]) =>
+          value !== undefined && (
+            <div key={name} className="contents">
+              <dt className="text-muted-foreground">{name}</dt>
+              <dd className="[overflow-wrap:anywhere]">{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+function Fault({ error }: { readonly error: NonNullable<TaskRun["error"]> }) {
+  const { message, name, stackTrace } = error;
+  return (
+    <div role="alert" className="rounded-lg bg-danger-soft px-3.5 py-3">
+      <p className="font-medium text-danger-text [overflow-wrap:anywhere]">
+        {message ?? name ?? "The run failed"}
+      </p>
+      {stackTrace && (
+        <ScrollBox label="Stack trace" className="mt-2 max-h-48">
+          <pre className="font-mono text-xs text-danger-text">{stackTrace}</pre>
+        </ScrollBox>
+      )}
+    </div>
+  );
+}
+
+/** Nothing for what is missing or empty. */
+function Json({ title, value }: { readonly title: string; readonly value: unknown }) {
+  if (value === undefined || value === null || JSON.stringify(value) === "{}") return null;
+  return (
+    <Section title={title}>
+      <JsonView label={title} value={value} />
+    </Section>
+  );
+}
+
+const time = (date: string | undefined): string | undefined =>
+  date === undefined ? undefined : new Date(date).toLocaleString();
+
+function cost({ costInCents = 0, baseCostInCents = 0 }: TaskRun): string | undefined {
+  const cents = costInCents + baseCostInCents;
+  return cents > 0 ? `${cents.toFixed(3)} ¢` : undefined;
+}

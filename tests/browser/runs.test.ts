@@ -1,0 +1,176 @@
+import { expect, it, vi } from "vitest";
+import {
+  describeInBrowser,
+  type SignedIn,
+  seriousFindings,
+  signIn,
+  type Tab,
+} from "../support/browser.ts";
+import { hostileTexts } from "../support/hostile-texts.ts";
+import { makeVideo, storeMedia } from "../support/media.ts";
+import { looks, sidewaysScroll, soon } from "../support/page-facts.ts";
+import { sql } from "../support/stack.ts";
+import { fullRun, insertRun, plainRun, type RawRun } from "../support/task-runs.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+describeInBrowser("the page of runs", ({ newTab }) => {
+  it("says what to do where no task has run", async () => {
+    const tab = await newTab();
+    await open(tab);
+    await tab.page.getByText("No task has run yet").waitFor();
+    const way = tab.page.getByRole("link", { name: "Make something" });
+    expect(await way.getAttribute("href")).toBe("/content");
+  });
+
+  it("follows a task run to its end by itself", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const run = { taskIdentifier: "generate-video", payload: { prompt: "a slow push in" } };
+    await open(tab, ({ id }) => [
+      plainRun(id, { ...run, status: "EXECUTING", startedAt: new Date().toISOString() }),
+    ]);
+    const row = page.getByRole("button", { name: /Generate video.*a slow push in/ });
+    await row.getByText("Running").waitFor();
+
+    await row.click();
+    const panel = page.getByRole("dialog", { name: "Generate video" });
+    await panel.getByText("Running").waitFor();
+    const runId = new URL(page.url()).searchParams.get("runId");
+    await sql`update task_runs set status = 'COMPLETED', updated_at = now(), finished_at = now(),
+      output = ${sql.json({ note: "the end" })} where id = ${runId}`;
+    await panel.getByText("Completed").waitFor();
+    await panel.getByText("the end").waitFor();
+    await page.keyboard.press("Escape");
+    await row.getByText("Completed").waitFor();
+  });
+
+  it("shows all that a run has, by its address", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await signIn(tab);
+    const video = await storeMedia(account.id, await makeVideo(1), "video/mp4");
+    const run = fullRun(account.id, { output: { videoSourceUrl: video } });
+    await insertRun(account.id, run);
+    await page.goto(`/runs?runId=${run.id}`);
+    const panel = page.getByRole("dialog");
+    for (const text of ["Completed", "A late fault", "First try", "campaign:spring", "once"]) {
+      await panel.getByText(text, { exact: true }).first().waitFor();
+    }
+    for (const name of ["Payload", "Output", "Metadata", "Schedule", "Related runs"]) {
+      expect(await panel.getByRole("region", { name }).first().isVisible()).toBe(true);
+    }
+    await expect
+      .poll(() => panel.locator("video").evaluate((one: HTMLVideoElement) => one.duration), soon)
+      .toBeCloseTo(1, 0);
+  });
+
+  it("does not load what a run's output has elsewhere on the web", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await signIn(tab);
+    const run = fullRun(account.id);
+    await insertRun(account.id, run);
+    await page.goto(`/runs?runId=${run.id}`);
+    const link = page.getByRole("dialog").getByRole("link", { name: "example.com" });
+    expect(await link.getAttribute("href")).toBe("https://example.com/v.mp4");
+    expect(await page.locator("video").count()).toBe(0);
+  });
+
+  it("says that a run is not there, and goes back to the list", async () => {
+    const tab = await newTab({ expected: /status of 404/ });
+    const { page } = tab;
+    await signIn(tab);
+    await page.goto("/runs?runId=run_0000000000000000");
+    await page.getByText("Task run not found").waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByText("No task has run yet").waitFor();
+  });
+
+  it("starts an agent run, follows it and leads into its chat", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    await open(tab);
+    const prompt = "Say hello in one line";
+    await page.getByRole("button", { name: "Start an agent run" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByRole("button", { name: "Start" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Prompt").fill(prompt);
+    await dialog.getByRole("button", { name: "Start" }).click();
+    const row = page.getByRole("listitem").filter({ hasText: prompt });
+    await row.getByText("Completed").waitFor();
+    await page.reload();
+    await row.getByText("Completed").waitFor();
+    await row.getByRole("link", { name: "Open chat" }).click();
+    await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);
+    await page.getByRole("main").getByText(prompt).first().waitFor();
+  });
+
+  it("shows hostile text as text", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const texts = hostileTexts();
+    const account = await open(tab, ({ id }) =>
+      texts.map((text) =>
+        plainRun(id, {
+          status: "FAILED",
+          taskIdentifier: text,
+          payload: { prompt: text },
+          tags: [`account:${id}`, text],
+          metadata: { [text]: text },
+          error: { message: text, name: text, stackTrace: text },
+        }),
+      ),
+    );
+    const rows = page.getByRole("main").getByRole("listitem");
+    await expect.poll(() => rows.count(), soon).toBe(texts.length);
+    expect(await sidewaysScroll(page)).toBe(0);
+    const stored = await sql<{ id: string; task_identifier: string }[]>`
+      select id, task_identifier from task_runs where account_id = ${account.id}`;
+    for (const { id, task_identifier: text } of stored) {
+      await page.goto(`/runs?runId=${id}`);
+      const panel = page.getByRole("dialog");
+      expect(await panel.getByRole("alert").textContent()).toContain(text);
+      expect(await panel.getByRole("region", { name: "Tags" }).textContent()).toContain(text);
+    }
+    expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+  });
+
+  it.each(looks)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
+    const tab = await newTab(look);
+    const { page } = tab;
+    const statuses = [
+      "PENDING_VERSION",
+      "EXECUTING",
+      "COMPLETED",
+      "FAILED",
+      "EXPIRED",
+      "TIMED_OUT",
+    ];
+    await open(tab, ({ id }) =>
+      statuses.map((status) => fullRun(id, { status, output: { lines: ["one", "two"] } })),
+    );
+    await page.getByText("Timed out").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBe(0);
+    await page.getByRole("main").getByRole("listitem").first().getByRole("button").click();
+    await page.getByRole("region", { name: "Attempts" }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Start an agent run" }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});
+
+/** The page as someone new sees it who has these runs. */
+async function open(
+  tab: Tab,
+  runs: (account: SignedIn) => readonly RawRun[] = () => [],
+): Promise<SignedIn> {
+  const account = await signIn(tab);
+  for (const run of runs(account)) await insertRun(account.id, run);
+  await tab.page.goto("/runs");
+  await tab.page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
+  return account;
+}
