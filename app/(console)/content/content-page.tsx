@@ -1,0 +1,161 @@
+"use client";
+import { useSearchParams } from "next/navigation";
+import { useEffect, useRef, useState } from "react";
+import {
+  emptyImage,
+  emptyVideo,
+  type ImageValues,
+  imageBody,
+  type VideoValues,
+  valuesOf,
+  videoBody,
+} from "@/lib/console/content-form.ts";
+import { isContentRun } from "@/lib/console/content-result.ts";
+import { stateOf } from "@/lib/console/task-run-state.ts";
+import { usePoll } from "@/lib/console/use-poll.ts";
+import { useQuery } from "@/lib/console/use-query.ts";
+import { useSubmit } from "@/lib/console/use-submit.ts";
+import type { TaskRunList } from "@/lib/console/use-task-run.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import { Card } from "../_ui/card.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
+import { toast } from "../_ui/toast.tsx";
+import { History } from "./history.tsx";
+import { ImageForm } from "./image-form.tsx";
+import { ResultsProvider } from "./results.tsx";
+import { Stage, StageEmpty, StagePending, StageSkeleton } from "./stage.tsx";
+import { VideoForm } from "./video-form.tsx";
+
+type Kind = "image" | "video";
+
+/**
+ * Makes images and videos. A generation is a task run: the page finds it in the list of runs, also
+ * after a reload, and shows it when it is done.
+ */
+export function ContentPage() {
+  const [kind, setKind] = useState<Kind>("image");
+  const [image, setImage] = useState<ImageValues>(emptyImage);
+  const [video, setVideo] = useState<VideoValues>(emptyVideo);
+  const submission = useSubmit<unknown>();
+  const forms = useRef<HTMLDivElement>(null);
+  const results = useRef<HTMLDivElement>(null);
+
+  const list = useQuery<TaskRunList>("/api/tasks/runs?limit=100");
+  const runs = list.data?.runs.filter(isContentRun);
+  const { selected, select } = useSelection();
+  const isLive = submission.busy || (runs?.some(isActive) ?? false);
+  usePoll(list.reload, isLive && !list.loading, 1_500);
+
+  const newest = runs?.[0]?.id ?? null;
+  /** The newest run when the form was sent: what comes after it is the answer. */
+  const [before, setBefore] = useState<string | null>(null);
+  const isPending = submission.busy && newest === before;
+
+  const send = async (path: string, body: unknown) => {
+    setBefore(newest);
+    select(null);
+    // On a phone it is below the form.
+    results.current?.scrollIntoView({ block: "nearest" });
+    const result = await submission.send(path, { body });
+    list.reload();
+    if (result.ok) toast(kind === "video" ? "The video is ready" : "The images are ready");
+  };
+  const choose = (next: Kind) => {
+    submission.clearError();
+    setKind(next);
+  };
+  const fillVideo = (values: Partial<VideoValues>) => {
+    setVideo((old) => ({ ...old, ...values }));
+    choose("video");
+    forms.current?.scrollIntoView({ block: "start" });
+  };
+  const again = (run: TaskRun) => {
+    const values = valuesOf(run);
+    if ("video" in values) return fillVideo(values.video);
+    setImage(values.image);
+    choose("image");
+    forms.current?.scrollIntoView({ block: "start" });
+  };
+
+  const shownId = selected ?? newest;
+  return (
+    <ResultsProvider runs={runs ?? []}>
+      <Page className="max-w-6xl">
+        <PageHeader
+          title="Content"
+          description="Make an image, then bring it to life: each result can be the input of the next."
+        />
+        <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,25rem)_minmax(0,1fr)]">
+          <Card ref={forms} className="scroll-mt-4 pt-2">
+            <Tabs value={kind} onValueChange={(next) => choose(next === "video" ? next : "image")}>
+              <TabsList aria-label="What to make" className="-mx-4 px-4">
+                <TabsTrigger value="image">Image</TabsTrigger>
+                <TabsTrigger value="video">Video</TabsTrigger>
+              </TabsList>
+              <TabsContent value="image">
+                <ImageForm
+                  values={image}
+                  onChange={(change) => setImage((old) => ({ ...old, ...change }))}
+                  submission={submission}
+                  onSubmit={() => void send("/api/content/image", imageBody(image))}
+                />
+              </TabsContent>
+              <TabsContent value="video">
+                <VideoForm
+                  values={video}
+                  onChange={(change) => {
+                    // What was wrong in one mode says nothing of another.
+                    if (change.mode !== undefined) submission.clearError();
+                    setVideo((old) => ({ ...old, ...change }));
+                  }}
+                  submission={submission}
+                  onSubmit={() => void send("/api/content/video", videoBody(video))}
+                  onMakeImage={() => choose("image")}
+                />
+              </TabsContent>
+            </Tabs>
+          </Card>
+          <div ref={results} className="flex min-w-0 scroll-mt-4 flex-col gap-6">
+            {list.error !== null && <ErrorState error={list.error} onRetry={list.reload} />}
+            {isPending ? (
+              <StagePending />
+            ) : shownId !== null ? (
+              <Stage
+                key={shownId}
+                id={shownId}
+                item={runs?.find(({ id }) => id === shownId)}
+                onUse={fillVideo}
+                onAgain={again}
+              />
+            ) : runs !== undefined ? (
+              <StageEmpty />
+            ) : (
+              list.error === null && <StageSkeleton />
+            )}
+            {runs !== undefined && runs.length > 0 && (
+              <History runs={runs} shownId={isPending ? null : shownId} onSelect={select} />
+            )}
+          </div>
+        </div>
+      </Page>
+    </ResultsProvider>
+  );
+}
+
+const isActive = ({ status }: TaskRun): boolean => stateOf(status).isActive;
+
+/** The run that was chosen, kept in the address; null shows the newest. */
+function useSelection() {
+  const fromAddress = useSearchParams().get("runId");
+  const [selected, setSelected] = useState(fromAddress);
+  // A link to another result leads here while the page is open.
+  useEffect(() => setSelected(fromAddress), [fromAddress]);
+  const select = (runId: string | null) => {
+    setSelected(runId);
+    const query = runId === null ? "" : `?runId=${encodeURIComponent(runId)}`;
+    history.replaceState(null, "", `/content${query}`);
+  };
+  return { selected, select };
+}

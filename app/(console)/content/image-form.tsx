@@ -1,0 +1,130 @@
+"use client";
+import { Plus, Sparkles, X } from "lucide-react";
+import type { FormEvent } from "react";
+import type { ImageValues } from "@/lib/console/content-form.ts";
+import { useFocusFault } from "@/lib/console/use-focus-fault.ts";
+import type { Submit } from "@/lib/console/use-submit.ts";
+import { Button } from "../_ui/button.tsx";
+import { Segmented } from "../_ui/segmented.tsx";
+import { Textarea } from "../_ui/textarea.tsx";
+import { ContentField, FormFault } from "./content-field.tsx";
+import { MediaField } from "./media-field.tsx";
+import { ModelField } from "./model-field.tsx";
+import { MoreOptions } from "./more-options.tsx";
+import { ShapeFields } from "./shape-fields.tsx";
+import { TemplateField } from "./template-field.tsx";
+
+const counts = ["1", "2", "3", "4"].map((value) => ({ value, label: value }));
+/** Contract of POST /api/content/image, `images`. */
+const MOST_REFERENCES = 8;
+
+export function ImageForm({
+  values,
+  onChange,
+  submission: { busy, error },
+  onSubmit,
+}: {
+  readonly values: ImageValues;
+  readonly onChange: (change: Partial<ImageValues>) => void;
+  readonly submission: Pick<Submit<unknown>, "busy" | "error">;
+  readonly onSubmit: () => void;
+}) {
+  const { images } = values;
+  const form = useFocusFault(error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  const fields = ["prompt", "template", "model", ...images.map((_, index) => `images.${index}`)];
+  return (
+    <form
+      ref={form}
+      noValidate
+      aria-label="Image"
+      onSubmit={submit}
+      className="flex flex-col gap-4"
+    >
+      <TemplateField
+        fault={error}
+        hint="Brings a prompt and a look; your own prompt wins."
+        value={values.template}
+        onChange={(template) => onChange({ template })}
+      />
+      <ContentField name="prompt" label="Prompt" fault={error}>
+        {(ids) => (
+          <Textarea
+            {...ids}
+            rows={4}
+            placeholder={
+              values.template === ""
+                ? "A singer on a flat roof at dusk, city lights behind"
+                : "The template has one; write to use your own"
+            }
+            value={values.prompt}
+            onChange={(event) => onChange({ prompt: event.target.value })}
+          />
+        )}
+      </ContentField>
+      <Segmented
+        label="How many"
+        options={counts}
+        value={String(values.num_images)}
+        onChange={(count) => onChange({ num_images: Number(count) })}
+      />
+      <ShapeFields
+        aspectRatio={values.aspect_ratio}
+        resolution={values.resolution}
+        onChange={onChange}
+      />
+      <MoreOptions isOpen={images.length > 0 || values.model !== ""}>
+        {images.map((url, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a reference is its place; two may be equal
+          <div key={index} className="flex items-end gap-1">
+            <div className="min-w-0 flex-1">
+              <MediaField
+                name={`images.${index}`}
+                label={`Reference ${index + 1}`}
+                kind="image"
+                fault={error}
+                value={url}
+                onChange={(next) => onChange({ images: images.with(index, next) })}
+              />
+            </div>
+            <Button
+              variant="ghost"
+              size="icon"
+              aria-label={`Remove reference ${index + 1}`}
+              title="Remove"
+              className="h-9"
+              onClick={() => onChange({ images: images.toSpliced(index, 1) })}
+            >
+              <X aria-hidden />
+            </Button>
+          </div>
+        ))}
+        {images.length < MOST_REFERENCES && (
+          <Button
+            variant="outline"
+            size="sm"
+            className="self-start"
+            onClick={() => onChange({ images: [...images, ""] })}
+          >
+            <Plus aria-hidden />
+            Reference image
+          </Button>
+        )}
+        <ModelField
+          fault={error}
+          hint="Of the provider; its own choice when empty"
+          value={values.model}
+          onChange={(model) => onChange({ model })}
+        />
+      </MoreOptions>
+      <FormFault fault={error} fields={fields} />
+      <Button type="submit" size="lg" busy={busy}>
+        <Sparkles aria-hidden />
+        {values.num_images === 1 ? "Make the image" : `Make ${values.num_images} images`}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,87 @@
+"use client";
+import { Images } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useState } from "react";
+import type { ApiError } from "@/lib/console/api.ts";
+import { type ContentMedia, mediaAddress } from "@/lib/console/content-result.ts";
+import { useFrame } from "../_shell/frame.tsx";
+import { Button } from "../_ui/button.tsx";
+import { Input } from "../_ui/input.tsx";
+import { ContentField } from "./content-field.tsx";
+import { MediaThumbnail } from "./result-thumbnail.tsx";
+
+const ResultPicker = dynamic(() =>
+  import("./result-picker.tsx").then((module) => module.ResultPicker),
+);
+
+/** A file of the request: by its URL, or one of the account's earlier results. */
+export function MediaField({
+  name,
+  label,
+  kind,
+  hint,
+  fault,
+  value,
+  onChange,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly kind: ContentMedia["kind"] | "audio";
+  readonly hint?: string;
+  readonly fault: ApiError | null;
+  readonly value: string;
+  readonly onChange: (url: string) => void;
+}) {
+  const [isPicking, setIsPicking] = useState(false);
+  // What is elsewhere on the web cannot be: the page loads nothing from there.
+  const isShown = mediaAddress(value, useFrame().mediaOrigin) !== null;
+  return (
+    <ContentField
+      name={name}
+      label={label}
+      fault={fault}
+      hint={hint ?? (kind === "audio" ? "A public https URL of an MP3, M4A or WAV" : undefined)}
+    >
+      {(ids) => (
+        <div className="flex items-center gap-2">
+          {kind !== "audio" && isShown && (
+            <span className="relative block size-9 shrink-0 overflow-hidden rounded-md border">
+              <MediaThumbnail media={{ kind, url: value }} />
+            </span>
+          )}
+          <Input
+            {...ids}
+            type="url"
+            inputMode="url"
+            placeholder="https://"
+            value={value}
+            onChange={(event) => onChange(event.target.value)}
+            className="min-w-0 flex-1"
+          />
+          {kind !== "audio" && (
+            <Button
+              variant="outline"
+              size="icon"
+              className="size-9"
+              aria-label={`${label}: choose from your results`}
+              title="Choose from your results"
+              onClick={() => setIsPicking(true)}
+            >
+              <Images aria-hidden />
+            </Button>
+          )}
+          {isPicking && kind !== "audio" && (
+            <ResultPicker
+              kind={kind}
+              onPick={(url) => {
+                onChange(url);
+                setIsPicking(false);
+              }}
+              onClose={() => setIsPicking(false)}
+            />
+          )}
+        </div>
+      )}
+    </ContentField>
+  );
+}

@@ -1,0 +1,99 @@
+"use client";
+import { ImageOff } from "lucide-react";
+import { useState } from "react";
+import { type ContentMedia, isImageRun, titleOf } from "@/lib/console/content-result.ts";
+import { stateOf, summaryOf } from "@/lib/console/task-run-state.ts";
+import { useTaskRunMedia } from "@/lib/console/use-task-run-media.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import { Button } from "../_ui/button.tsx";
+import { Dialog } from "../_ui/dialog.tsx";
+import { EmptyState } from "../_ui/empty-state.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { MediaThumbnail } from "./result-thumbnail.tsx";
+import { useResults } from "./results.tsx";
+
+const SOME = 12;
+
+/** Chooses one of the account's earlier images or videos. */
+export function ResultPicker({
+  kind,
+  onPick,
+  onClose,
+}: {
+  readonly kind: ContentMedia["kind"];
+  readonly onPick: (url: string) => void;
+  readonly onClose: () => void;
+}) {
+  const [count, setCount] = useState(SOME);
+  const runs = useResults().filter(
+    (run) => stateOf(run.status).tone === "success" && isImageRun(run) === (kind === "image"),
+  );
+  return (
+    <Dialog
+      title={kind === "image" ? "Your images" : "Your videos"}
+      open
+      onOpenChange={(open) => !open && onClose()}
+      className="max-w-2xl"
+    >
+      {runs.length === 0 ? (
+        <EmptyState
+          icon={ImageOff}
+          title={kind === "image" ? "No images yet" : "No videos yet"}
+          text={
+            kind === "image"
+              ? "Make one first: it is then here to choose."
+              : "Animate an image first: the video is then here to choose."
+          }
+        />
+      ) : (
+        <ul className="grid grid-cols-3 gap-2 sm:grid-cols-4">
+          {runs.slice(0, count).map((run) => (
+            <Choices key={run.id} run={run} kind={kind} onPick={onPick} />
+          ))}
+        </ul>
+      )}
+      {runs.length > count && (
+        <div className="mt-4 text-center">
+          <Button variant="outline" size="sm" onClick={() => setCount(count + SOME)}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function Choices({
+  run,
+  kind,
+  onPick,
+}: {
+  readonly run: TaskRun;
+  readonly kind: ContentMedia["kind"];
+  readonly onPick: (url: string) => void;
+}) {
+  const media = useTaskRunMedia(run);
+  if (media === undefined) {
+    return (
+      <li>
+        <Skeleton className="aspect-square rounded-lg" />
+      </li>
+    );
+  }
+  const label = summaryOf(run) ?? titleOf(run);
+  return media
+    .filter((one) => one.kind === kind)
+    .map((one, index) => (
+      <li key={one.url}>
+        <button
+          type="button"
+          aria-label={index === 0 ? label : `${label}, ${index + 1}`}
+          title={label}
+          onClick={() => onPick(one.url)}
+          className="relative block aspect-square w-full overflow-hidden rounded-lg border bg-muted hover:ring-2 hover:ring-accent-text"
+        >
+          <MediaThumbnail media={one} />
+        </button>
+      </li>
+    ));
+}

@@ -1,0 +1,76 @@
+import { Image as ImageIcon, LoaderCircle, Play, TriangleAlert } from "lucide-react";
+import { type ContentMedia, isImageRun, mediaAddress } from "@/lib/console/content-result.ts";
+import { stateOf } from "@/lib/console/task-run-state.ts";
+import { useTaskRunMedia } from "@/lib/console/use-task-run-media.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import { useFrame } from "../_shell/frame.tsx";
+import { cn } from "../_ui/class-names.ts";
+import { Skeleton } from "../_ui/skeleton.tsx";
+
+/** A run as a small square: its first picture, or what became of it. */
+export function ResultThumbnail({ run }: { readonly run: TaskRun }) {
+  const state = stateOf(run.status);
+  if (state.tone === "success") return <Finished run={run} />;
+  const Icon = state.isActive ? LoaderCircle : TriangleAlert;
+  return (
+    <span className="grid size-full place-items-center bg-muted text-muted-foreground">
+      <Icon
+        aria-hidden
+        className={cn("size-5", state.isActive ? "animate-spin" : "text-danger-text")}
+      />
+    </span>
+  );
+}
+
+function Finished({ run }: { readonly run: TaskRun }) {
+  const media = useTaskRunMedia(run);
+  if (media === undefined) return <Skeleton className="size-full rounded-none" />;
+  const [first] = media;
+  if (first !== undefined) {
+    return (
+      <>
+        <MediaThumbnail media={first} />
+        {media.length > 1 && (
+          <span className="absolute top-1 right-1 rounded-full bg-black/65 px-1.5 text-xs text-white">
+            {media.length}
+          </span>
+        )}
+      </>
+    );
+  }
+  return <NoPicture isImage={isImageRun(run)} />;
+}
+
+function NoPicture({ isImage }: { readonly isImage: boolean }) {
+  return (
+    <span className="grid size-full place-items-center bg-muted text-muted-foreground">
+      {isImage ? <ImageIcon aria-hidden /> : <Play aria-hidden />}
+    </span>
+  );
+}
+
+export function MediaThumbnail({ media }: { readonly media: ContentMedia }) {
+  const address = mediaAddress(media.url, useFrame().mediaOrigin);
+  if (address === null) return <NoPicture isImage={media.kind === "image"} />;
+  if (media.kind === "image") {
+    // biome-ignore lint/performance/noImgElement: an optimizer would decode files of 4K here
+    return <img src={address} alt="" loading="lazy" className="size-full object-cover" />;
+  }
+  return (
+    <>
+      {/* The first frame is black in many clips. */}
+      <video
+        src={`${address}#t=0.5`}
+        aria-hidden
+        tabIndex={-1}
+        muted
+        playsInline
+        preload="metadata"
+        className="pointer-events-none size-full object-cover"
+      />
+      <span className="absolute bottom-1 left-1 grid size-5 place-items-center rounded-full bg-black/65 text-white">
+        <Play aria-hidden className="size-3 fill-current" />
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import type { AspectRatio, Resolution } from "@/lib/content/provider.ts";
+import { ASPECT_RATIOS, RESOLUTIONS } from "@/lib/content/provider.ts";
+import { Segmented } from "../_ui/segmented.tsx";
+
+const aspects = ASPECT_RATIOS.map((value) => ({ value, label: value === "auto" ? "Auto" : value }));
+const resolutions = RESOLUTIONS.map((value) => ({ value, label: value === "4k" ? "4K" : value }));
+
+/** Aspect ratio and resolution, which images and videos have in common. */
+export function ShapeFields({
+  aspectRatio,
+  resolution,
+  onChange,
+}: {
+  readonly aspectRatio: AspectRatio;
+  readonly resolution: Resolution;
+  readonly onChange: (change: { aspect_ratio?: AspectRatio; resolution?: Resolution }) => void;
+}) {
+  return (
+    <div className="flex flex-wrap gap-x-6 gap-y-4">
+      <Segmented
+        label="Aspect ratio"
+        options={aspects}
+        value={aspectRatio}
+        onChange={(aspect_ratio) => onChange({ aspect_ratio })}
+      />
+      <Segmented
+        label="Resolution"
+        options={resolutions}
+        value={resolution}
+        onChange={(value) => onChange({ resolution: value })}
+      />
+    </div>
+  );
+}

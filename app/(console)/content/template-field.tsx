@@ -1,0 +1,46 @@
+"use client";
+import type { z } from "zod";
+import type { ApiError } from "@/lib/console/api.ts";
+import { useQuery } from "@/lib/console/use-query.ts";
+import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
+import { Select } from "../_ui/select.tsx";
+import { ContentField } from "./content-field.tsx";
+
+type Templates = z.output<(typeof listContentTemplatesContract)["responses"][200]["schema"]>;
+
+export function TemplateField({
+  fault,
+  hint,
+  value,
+  onChange,
+}: {
+  readonly fault: ApiError | null;
+  /** What a template does for this kind of content. */
+  readonly hint: string;
+  readonly value: string;
+  readonly onChange: (template: string) => void;
+}) {
+  const { data } = useQuery<Templates>("/api/content/templates");
+  const chosen = data?.templates.find(({ id }) => id === value);
+  return (
+    <ContentField name="template" label="Template" fault={fault} hint={chosen?.description ?? hint}>
+      {(ids) => (
+        <Select {...ids} value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">None</option>
+          {data?.templates.map(({ id }) => (
+            <option key={id} value={id}>
+              {nameOf(id)}
+            </option>
+          ))}
+          {chosen === undefined && value !== "" && <option value={value}>{value}</option>}
+        </Select>
+      )}
+    </ContentField>
+  );
+}
+
+/** `rooftop-dusk` is `Rooftop dusk`. */
+function nameOf(id: string): string {
+  const words = id.replace(/-/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

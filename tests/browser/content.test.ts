@@ -1,0 +1,239 @@
+import type { Locator, Page } from "playwright-core";
+import { expect, it, vi } from "vitest";
+import {
+  describeInBrowser,
+  type SignedIn,
+  seriousFindings,
+  signIn,
+  type Tab,
+} from "../support/browser.ts";
+import { hostileTexts } from "../support/hostile-texts.ts";
+import { makeImage, makeVideo, storeMedia } from "../support/media.ts";
+import { looks, noteOf, sidewaysScroll, soon } from "../support/page-facts.ts";
+import { sql } from "../support/stack.ts";
+import { insertRun, plainRun, type RawRun } from "../support/task-runs.ts";
+
+/** Milliseconds: pictures are really drawn and encoded, on a machine that does much else. */
+const RENDERED = 150_000;
+
+vi.setConfig({ testTimeout: 2 * RENDERED + 60_000 });
+
+describeInBrowser("the page of content", ({ newTab }) => {
+  it("makes an image, makes a video of it, and plays it", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    await open(tab);
+    await page.getByText("Nothing made yet").waitFor();
+    await field(page, "Prompt").fill("A singer on a flat roof at dusk");
+    await page.getByRole("button", { name: "Make the image" }).click();
+    const picture = result(page).getByRole("img", { name: "A singer on a flat roof at dusk" });
+    await picture.waitFor({ timeout: RENDERED });
+    await expect
+      .poll(() => picture.evaluate((one: HTMLImageElement) => one.naturalWidth), soon)
+      .toBeGreaterThan(300);
+
+    await page.getByRole("button", { name: "Use in a video" }).click();
+    await page.getByRole("menuitem", { name: "Animate it" }).click();
+    expect(await field(page, "Image").inputValue()).toMatch(/\.png$/);
+    await field(page, "Prompt").fill("a slow push in");
+    await page.getByRole("radio", { name: "4 s" }).check();
+    await page.getByRole("button", { name: "Make the video" }).click();
+    const video = result(page).locator("video[controls]");
+    await video.waitFor({ timeout: RENDERED });
+    await expect.poll(() => lengthOf(video), soon).toBeCloseTo(4, 0);
+    await video.evaluate((one: HTMLVideoElement) => {
+      one.muted = true;
+      return one.play();
+    });
+    await expect
+      .poll(() => video.evaluate((one: HTMLVideoElement) => one.currentTime), soon)
+      .toBeGreaterThan(0.2);
+    expect(await video.evaluate((one: HTMLVideoElement) => one.readyState)).toBeGreaterThan(1);
+    const download = result(page).getByRole("link", { name: "Download" });
+    expect(await download.getAttribute("href")).toMatch(/^\/api\/media\/.+\.mp4$/);
+  });
+
+  it("finds a generation that it was left with", async () => {
+    const tab = await newTab({ expected: /ERR_(ABORTED|FAILED|NETWORK)/ });
+    const { page } = tab;
+    const { id } = await open(tab);
+    await field(page, "Prompt").fill("Two hands on a tape deck");
+    await page.getByRole("button", { name: "Make the image" }).click();
+    await expect
+      .poll(() => sql`select 1 from task_runs where account_id = ${id}`, soon)
+      .toHaveLength(1);
+    await page.reload();
+    await result(page)
+      .getByRole("img", { name: "Two hands on a tape deck" })
+      .waitFor({ timeout: RENDERED });
+  });
+
+  it("shows what a generation is at, and its result, without being asked", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await open(tab, ({ id }) => [
+      plainRun(id, {
+        taskIdentifier: "generate-video",
+        status: "EXECUTING",
+        startedAt: new Date().toISOString(),
+        metadata: { step: "generating", mode: "animate" },
+        payload: { prompt: "a slow push in" },
+      }),
+    ]);
+    await result(page).getByText("Generating").waitFor();
+    const url = await storeMedia(account.id, await makeVideo(1), "video/mp4");
+    await sql`update task_runs set status = 'COMPLETED', updated_at = now(), finished_at = now(),
+      output = ${sql.json({ videoSourceUrl: url })} where account_id = ${account.id}`;
+    await expect.poll(() => lengthOf(result(page).locator("video")), soon).toBeCloseTo(1, 0);
+  });
+
+  it("asks in each mode for the inputs of that mode, and says in its words what is missing", async () => {
+    const tab = await newTab({ expected: /status of 400/ });
+    const { page } = tab;
+    await open(tab);
+    await page.getByRole("tab", { name: "Video" }).click();
+    const modes = [
+      ["Prompt", ["Image"], "image_url is required: make one first with POST /api/content/image"],
+      ["Animate", ["Image"], "image_url is required for mode animate"],
+      ["Reference", ["Reference image"], "image_url is required for mode reference"],
+      ["Extend", ["Video to continue"], "video_url is required for mode extend"],
+      [
+        "First and last",
+        ["First frame", "Last frame"],
+        "image_url is required for mode first-last",
+      ],
+      ["Lipsync", ["Face", "Voice or song"], "image_url is required for mode lipsync"],
+    ] as const;
+    const urls = page.getByRole("form", { name: "Video" }).locator("input[type=url]");
+    for (const [mode, labels, sentence] of modes) {
+      await page.getByRole("radio", { name: mode }).check();
+      await expect.poll(() => urls.count(), soon).toBe(labels.length);
+      for (const label of labels) await field(page, label).waitFor();
+      await page.getByRole("button", { name: "Make the video" }).click();
+      const first = field(page, labels[0]);
+      await expect.poll(() => noteOf(page, first), soon).toBe(sentence);
+      await expect
+        .poll(() => first.evaluate((one) => one === document.activeElement), soon)
+        .toBe(true);
+    }
+  });
+
+  it("sends a request that got no answer again under the same key, and the next under its own", async () => {
+    const tab = await newTab({ expected: /ERR_FAILED/ });
+    const { page } = tab;
+    await open(tab);
+    const keys: (string | undefined)[] = [];
+    await page.route("**/api/content/image", (route) => {
+      keys.push(route.request().headers()["idempotency-key"]);
+      if (keys.length === 1) return route.abort();
+      return route.fulfill({ json: { imageUrl: "https://example.com/i.png", images: [] } });
+    });
+    await field(page, "Prompt").fill("A roof");
+    const make = page.getByRole("button", { name: "Make the image" });
+    await make.click();
+    await page.getByText("The service cannot be reached").waitFor();
+    for (const count of [2, 3]) {
+      await make.click();
+      await expect.poll(() => keys.length, soon).toBe(count);
+      await expect.poll(() => make.isEnabled(), soon).toBe(true);
+    }
+    expect(keys[0]).toMatch(/^[\w-]{36}$/);
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).not.toBe(keys[0]);
+  });
+
+  it("offers earlier results as inputs", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await signIn(tab);
+    const image = await storeMedia(account.id, await makeImage(), "image/png");
+    await insertRun(account.id, imageRun(account.id, "A blue wall", image));
+    await goto(page);
+    await page.getByRole("tab", { name: "Video" }).click();
+    await page.getByRole("radio", { name: "First and last" }).check();
+    await page.getByRole("button", { name: "Last frame: choose from your results" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "A blue wall" }).click();
+    expect(await field(page, "Last frame").inputValue()).toBe(image);
+  });
+
+  it("shows hostile text as text", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const texts = hostileTexts();
+    await open(tab, ({ id }) =>
+      texts.map((text) =>
+        plainRun(id, {
+          taskIdentifier: "generate-video",
+          status: "FAILED",
+          payload: { prompt: text, template: text, aspect_ratio: text, mode: text },
+          metadata: { step: text, mode: text, mood: text },
+          error: { message: text },
+        }),
+      ),
+    );
+    const before = page.getByRole("region", { name: "Made before" }).getByRole("button");
+    await expect.poll(() => before.count(), soon).toBe(texts.length);
+    for (const [index, button] of (await before.all()).entries()) {
+      await button.click();
+      const alert = result(page).getByRole("alert");
+      await expect.poll(() => button.getAttribute("aria-pressed"), soon).toBe("true");
+      await expect.poll(() => alert.textContent(), soon).toContain(texts.toReversed()[index]);
+      expect(await sidewaysScroll(page)).toBe(0);
+    }
+    expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+  });
+
+  it.each(looks)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
+    const tab = await newTab(look);
+    const { page } = tab;
+    const account = await signIn(tab);
+    const image = await storeMedia(account.id, await makeImage(), "image/png");
+    await insertRun(account.id, imageRun(account.id, "A blue wall", image));
+    await goto(page);
+    await result(page).getByRole("img", { name: "A blue wall" }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBe(0);
+    await page.getByRole("tab", { name: "Video" }).click();
+    await page.getByText("More options").click();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBe(0);
+    await page.getByRole("button", { name: "Image: choose from your results" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "A blue wall" }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});
+
+/** The page as someone new sees it who has these runs, the newest last. */
+async function open(
+  tab: Tab,
+  runs: (account: SignedIn) => readonly RawRun[] = () => [],
+): Promise<SignedIn> {
+  const account = await signIn(tab);
+  for (const [index, run] of runs(account).entries()) {
+    const createdAt = new Date(Date.now() + index).toISOString();
+    await insertRun(account.id, { ...run, createdAt });
+  }
+  await goto(tab.page);
+  return account;
+}
+
+async function goto(page: Page): Promise<void> {
+  await page.goto("/content");
+  await page.getByRole("heading", { name: "Content", level: 1 }).waitFor();
+}
+
+const imageRun = (accountId: string, prompt: string, url: string): RawRun =>
+  plainRun(accountId, {
+    taskIdentifier: "generate-image",
+    status: "COMPLETED",
+    payload: { prompt },
+    output: { imageUrl: url, images: [url] },
+  });
+
+const field = (page: Page, name: string): Locator =>
+  page.getByRole("textbox", { name, exact: true });
+
+const result = (page: Page): Locator => page.getByRole("region", { name: "Result" });
+
+const lengthOf = (video: Locator): Promise<number> =>
+  video.evaluate((one: HTMLVideoElement) => one.duration);
