@@ -60,8 +60,8 @@ export function drawScene(sky: string, sun: { x: number; y: number }): Promise<B
   return sharp(Buffer.from(drawing)).png().toBuffer();
 }
 
-/** In shares of the picture: where `drawFace` has the mouth, between the lips and the chin. */
-export const MOUTH = { x: 0.46, y: 0.655, width: 0.08, height: 0.06 } as const;
+/** In shares of the picture: where the mouth of `drawFace` is. */
+export const MOUTH = { x: 0.475, y: 0.63, width: 0.05, height: 0.035 } as const;
 
 export function drawFace(): Promise<Buffer> {
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="960" height="540">

@@ -23,7 +23,8 @@ export interface EmbeddedSettings {
 }
 
 const defaults: EmbeddedSettings = {
-  timeoutMs: 280_000,
+  // A minute of lipsync in 4k takes some minutes on two processors.
+  timeoutMs: 600_000,
   report: (cause) => log().warn({ cause }, "rendering"),
 };
 

@@ -36,7 +36,7 @@ const env = { NODE_WEBCODECS_FORCE: "static" } as unknown as NodeJS.ProcessEnv;
 /** No core files, and an end for a child whose server was killed while it was stuck. */
 const LAUNCH = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
 /** A probe is waited for in a request; a rendering must not keep the server from answering others. */
-const niceness = { probe: "0", images: "10", video: "10" } as const;
+const niceness = { probe: "0", images: "5", video: "5" } as const;
 
 export function runJob({ request, inputs, folder, timeoutMs, signal }: Job): Promise<Outcome> {
   if (signal.aborted) return Promise.resolve({ op: "ended", why: "aborted" });

@@ -95,48 +95,60 @@ function blend(
   { a, b, c, d, e, f }: Mapping,
   strength: number,
 ): void {
+  const stepX = Math.round(a * ONE);
+  const stepY = Math.round(d * ONE);
   for (let row = 0; row < height; row++) {
     const x = b * row + c;
     const y = e * row + f;
     const [fromX, toX] = columnsInside(x, a, sourceWidth - 1, width);
     const [fromY, toY] = columnsInside(y, d, sourceHeight - 1, width);
     const last = Math.min(toX, toY);
-    for (let column = Math.max(fromX, fromY); column < last; column++) {
-      const inX = Math.trunc((x + a * column) * 256);
-      const inY = Math.trunc((y + d * column) * 256);
-      const from = (inY >> 8) * sourceWidth + (inX >> 8);
-      const right = inX & 255;
-      const down = inY & 255;
-      const cover = sample(alpha, from, sourceWidth, right, down);
-      if (cover === 0) continue;
-      const weight = (cover * strength) >> 8;
-      const colour = sample(source, from, sourceWidth, right, down);
-      const at = row * width + column;
+    const first = Math.max(fromX, fromY);
+    let inX = Math.round((x + a * first) * ONE);
+    let inY = Math.round((y + d * first) * ONE);
+    let at = row * width + first;
+    for (let column = first; column < last; column++, at++, inX += stepX, inY += stepY) {
+      const from = (inY >> 16) * sourceWidth + (inX >> 16);
+      const below = from + sourceWidth;
+      const p = alpha[from] as number;
+      const q = alpha[from + 1] as number;
+      const r = alpha[below] as number;
+      const s = alpha[below + 1] as number;
+      // Most of a layer is empty.
+      if ((p | q | r | s) === 0) continue;
+      const right = (inX >> 8) & 255;
+      const down = (inY >> 8) & 255;
+      const cover = between(p, q, r, s, right, down);
+      const colour = between(
+        source[from] as number,
+        source[from + 1] as number,
+        source[below] as number,
+        source[below + 1] as number,
+        right,
+        down,
+      );
+      // 255 times 256 is everything: 257 makes it 2 to the 16th, but for one.
+      const weight = (cover * strength * 257 + 128) >> 8;
       const under = target[at] as number;
-      target[at] = under + Math.round(((colour - under) * weight) / 255);
+      target[at] = under + (((colour - under) * weight + 32768) >> 16);
     }
   }
 }
 
-function sample(
-  plane: Uint8Array,
-  from: number,
-  width: number,
-  right: number,
-  down: number,
-): number {
-  const p = plane[from] as number;
-  const q = plane[from + width] as number;
-  const top = (p << 8) + ((plane[from + 1] as number) - p) * right;
-  const bottom = (q << 8) + ((plane[from + width + 1] as number) - q) * right;
+function between(p: number, q: number, r: number, s: number, right: number, down: number): number {
+  const top = (p << 8) + (q - p) * right;
+  const bottom = (r << 8) + (s - r) * right;
   return ((top << 8) + (bottom - top) * down + 32768) >> 16;
 }
 
-/** For which columns `start + step * column` lies in `[0, end)`. */
+/** More than the error that adds up over a row of fixed-point steps: nothing is read past an edge. */
+const HAIR = 0.05;
+
+/** For which columns `start + step * column` lies between 0 and the end. */
 function columnsInside(start: number, step: number, end: number, width: number): [number, number] {
-  if (Math.abs(step) < 1e-9) return start >= 0 && start < end ? [0, width] : [0, 0];
-  const first = (step > 0 ? 0 - start : end - start) / step;
-  const last = (step > 0 ? end - start : 0 - start) / step;
-  // A hair inside, so that rounding never reads past the edge.
-  return [Math.max(0, Math.ceil(first + 1e-6)), Math.min(width, Math.floor(last - 1e-6) + 1)];
+  const [least, most] = [HAIR, end - HAIR];
+  if (Math.abs(step) < 1e-9) return start >= least && start < most ? [0, width] : [0, 0];
+  const first = ((step > 0 ? least : most) - start) / step;
+  const last = ((step > 0 ? most : least) - start) / step;
+  return [Math.max(0, Math.ceil(first)), Math.min(width, Math.floor(last) + 1)];
 }

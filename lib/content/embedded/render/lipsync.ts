@@ -59,17 +59,22 @@ function* speak(
   }
 }
 
-/** How far down and to the sides the lips take the skin with them, of the face's height and width. */
-const CHIN = 0.3;
-const HALF_WIDTH = 0.26;
-/** How wide open the loudest moment is, of the face's height. */
-const WIDEST = 0.1;
+/** How far up, down and to the sides the lips take the skin with them, of the face's height and width. */
+const NOSE = 0.12;
+const CHIN = 0.26;
+const CHEEK = 0.45;
+/** How wide the mouth is, and how far its loudest moment opens it: mostly downwards. */
+const HALF_WIDTH = 0.19;
+const LIFT = 0.025;
+const DROP = 0.075;
+/** Pixels of the soft edge between the lips and what is behind them, at any size of 720. */
+const EDGE = 3 / 720;
 
 function openMouth(target: Frame, source: Frame, face: Face, loud: number): void {
   const { width, height } = source;
-  movePlane(target.y, source.y, width, height, face, loud, 26);
-  movePlane(target.u, source.u, width / 2, height / 2, face, loud, 122);
-  movePlane(target.v, source.v, width / 2, height / 2, face, loud, 146);
+  movePlane(target.y, source.y, width, height, face, loud, 38);
+  movePlane(target.u, source.u, width / 2, height / 2, face, loud, 124);
+  movePlane(target.v, source.v, width / 2, height / 2, face, loud, 142);
 }
 
 /** @param inside the value of what is seen between the lips */
@@ -84,28 +89,41 @@ function movePlane(
 ): void {
   const middle = (face.x + face.width / 2) * width;
   const lips = face.lips * height;
-  const depth = face.height * CHIN * height;
-  const reach = face.width * HALF_WIDTH * width;
-  const gap = face.height * WIDEST * height * loud;
-  const last = Math.min(height - 2, Math.floor(lips + depth));
-  for (let column = Math.max(0, Math.ceil(middle - 1.8 * reach)); column < width; column++) {
+  const size = face.height * height;
+  const reach = face.width * width;
+  const edge = Math.max(1, EDGE * height);
+  const [top, bottom] = [
+    Math.max(1, Math.ceil(lips - NOSE * size)),
+    Math.min(height - 2, Math.floor(lips + CHIN * size)),
+  ];
+  const [left, right] = [
+    Math.max(0, Math.ceil(middle - CHEEK * reach)),
+    Math.min(width - 1, Math.floor(middle + CHEEK * reach)),
+  ];
+  for (let column = left; column <= right; column++) {
     const aside = Math.abs(column - middle) / reach;
-    if (aside >= 1.8 && column > middle) break;
     // The lips part between the corners of the mouth; the jaw moves beyond them.
-    const parted = gap * Math.sqrt(Math.max(0, 1 - aside * aside));
-    const moved = gap * Math.cos((Math.min(1.8, aside) / 1.8) * (Math.PI / 2)) ** 2;
-    for (let row = Math.ceil(lips); row <= last; row++) {
-      const below = row - lips;
-      const at = row * width + column;
-      const lowered = Math.max(parted, moved);
-      const place = lips + Math.max(0, (below - lowered) * (depth / (depth - lowered)));
+    const parted = loud * Math.max(0, 1 - (aside / HALF_WIDTH) ** 2);
+    const moved = loud * Math.cos((aside / CHEEK) * (Math.PI / 2)) ** 2;
+    const [lifted, dropped] = [LIFT * size * parted, DROP * size * parted];
+    const jaw = Math.max(dropped, DROP * size * moved);
+    for (let row = top; row <= bottom; row++) {
+      const away = row - lips;
+      const place =
+        away < 0
+          ? lips - stretch(-away, lifted, NOSE * size)
+          : lips + stretch(away, jaw, CHIN * size);
       const from = Math.floor(place);
-      const share = place - from;
       const above = source[from * width + column] ?? 0;
-      const skin = above + ((source[(from + 1) * width + column] ?? 0) - above) * share;
-      // A pixel or two of soft edge between the lip and what is behind it.
-      const open = Math.min(1, Math.max(0, (parted - below) / 2 + 0.5));
-      target[at] = Math.round(skin + (inside - skin) * (parted > 0.5 ? open : 0));
+      const below = source[(from + 1) * width + column] ?? 0;
+      const skin = above + (below - above) * (place - from);
+      const depth = Math.min(away + lifted, dropped - away);
+      const open = parted > 0.05 ? Math.min(1, Math.max(0, depth / edge + 0.5)) : 0;
+      target[row * width + column] = Math.round(skin + (inside - skin) * open);
     }
   }
 }
+
+/** Where what is seen so far from the lips was before they moved; at the end of the reach nothing moves. */
+const stretch = (distance: number, moved: number, reach: number): number =>
+  Math.max(0, ((distance - moved) * reach) / (reach - moved));
