@@ -24,7 +24,7 @@ export interface RemoteCatalogSettings {
   readonly clientSecret: string;
   readonly baseUrl: string;
   readonly tokenUrl: string;
-  /** Of one question, its second try included. */
+  /** Of one question: its token and its second try included. */
   readonly timeoutMs: number;
 }
 
@@ -45,16 +45,17 @@ export function createRemoteCatalog(settings: RemoteCatalogSettings): CatalogPro
   });
 
   const ask = async (url: URL): Promise<UpstreamAnswer> => {
-    let token = await tokens.get();
+    const deadline = AbortSignal.timeout(settings.timeoutMs);
+    let token = await tokens.get(deadline);
     for (let tries = 1; ; tries++) {
       if (token.kind !== "token") return token;
       const answer = await fetchJson(url, {
         headers: { authorization: `Bearer ${token.value}` },
-        deadline: AbortSignal.timeout(settings.timeoutMs),
+        deadline,
       });
       const expired = answer.kind === "refused" && answer.status === 401;
       if (!expired || tries === 2) return answer;
-      token = await tokens.get(token);
+      token = await tokens.get(deadline, token);
     }
   };
 

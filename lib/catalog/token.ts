@@ -17,8 +17,11 @@ export interface Token {
 export type TokenFailure = Exclude<UpstreamAnswer, { kind: "json" }>;
 
 export interface TokenSource {
-  /** @param refused a token that the provider did not take: it is never given again */
-  get(refused?: Token): Promise<Token | TokenFailure>;
+  /**
+   * @param deadline of who asks; the token itself has the whole of `timeoutMs`, for others wait too
+   * @param refused a token that the provider did not take: it is never given again
+   */
+  get(deadline: AbortSignal, refused?: Token): Promise<Token | TokenFailure>;
 }
 
 /** Milliseconds before its end when a token is no longer used: requests take time to arrive. */
@@ -52,13 +55,21 @@ export function createTokenSource(settings: TokenSettings): TokenSource {
   };
 
   return {
-    async get(refused) {
+    async get(deadline, refused) {
       if (current && current.token !== refused && Date.now() < current.until) return current.token;
       // A failure is told to all who wait, and the next caller tries anew.
       fetching ??= request().finally(() => {
         fetching = undefined;
       });
-      return fetching;
+      return Promise.race([fetching, timeoutAt(deadline)]);
     },
   };
+}
+
+function timeoutAt(deadline: AbortSignal): Promise<TokenFailure> {
+  return new Promise((resolve) => {
+    const end = () => resolve({ kind: "timeout" });
+    if (deadline.aborted) end();
+    else deadline.addEventListener("abort", end, { once: true });
+  });
 }
