@@ -1,5 +1,6 @@
 /** The port to the music catalog: one adapter asks a web API, the other the project's database. */
 import { config } from "../config.ts";
+import type { AccountRead } from "../db/query.ts";
 import type { AppError } from "../http/app-error.ts";
 import { createEmbeddedCatalog } from "./embedded.ts";
 import type { AlbumGroup, AlbumRecord, Findings, Found, Kind } from "./records.ts";
@@ -25,7 +26,10 @@ export interface AlbumsQuery {
 /** Errors of both: 404, 429 with `retry-after`, 502, 504; none names the provider. */
 export interface CatalogProvider {
   readonly name: "embedded" | "web-api";
-  search(query: SearchQuery): Promise<Findings | AppError>;
+  /** What `search` reads in the database, if anything. */
+  searchRead(query: SearchQuery): AccountRead | null;
+  /** @param found what `searchRead` has read already */
+  search(query: SearchQuery, found?: unknown): Promise<Findings | AppError>;
   listAlbums(query: AlbumsQuery): Promise<Found<AlbumRecord> | AppError>;
   /** Where a person can see the thing; null when the provider has no such pages. */
   pageOf(kind: Kind, id: string): string | null;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { AccountRead } from "../db/query.ts";
 import { type AppError, isAppError } from "../http/app-error.ts";
 import { MAX_SEARCH_OFFSET } from "./contract.ts";
 import {
@@ -9,30 +10,32 @@ import {
   presentTrack,
   type searchResult,
 } from "./present.ts";
-import { catalogProvider } from "./provider.ts";
+import { catalogProvider, type SearchQuery } from "./provider.ts";
 import type { Found, Kind, NamedRecord } from "./records.ts";
+
+interface Search {
+  readonly q: string;
+  readonly type: readonly Kind[];
+  readonly market?: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** What `searchCatalog` will read, for its `read`. */
+export const searchCatalogRead = (query: Search): AccountRead | null =>
+  catalogProvider().searchRead(forProvider(query));
 
 /**
  * One page of each type. Specification: GET /api/catalog/search.
  *
  * Errors: 429 with `retry-after`, 502, 504.
  */
-export async function searchCatalog(query: {
-  readonly q: string;
-  readonly type: readonly Kind[];
-  readonly market?: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-}): Promise<z.input<typeof searchResult> | AppError> {
-  const { q, type: kinds, market, limit, offset } = query;
-  const found = await catalogProvider().search({
-    q,
-    kinds,
-    // The service signs in to the provider as itself, and has no country.
-    market: market === "from_token" ? null : (market ?? null),
-    limit,
-    offset,
-  });
+export async function searchCatalog(
+  query: Search,
+  read?: unknown,
+): Promise<z.input<typeof searchResult> | AppError> {
+  const { q, market, limit, offset } = query;
+  const found = await catalogProvider().search(forProvider(query), read);
   if (isAppError(found)) return found;
 
   const placeOf = (kind: Kind): PagePlace => ({
@@ -58,3 +61,12 @@ export async function searchCatalog(query: {
     audiobooks: page("audiobook", found.audiobooks, (record) => present("audiobook", record)),
   };
 }
+
+const forProvider = ({ q, type: kinds, market, limit, offset }: Search): SearchQuery => ({
+  q,
+  kinds,
+  // The service signs in to the provider as itself, and has no country.
+  market: market === "from_token" ? null : (market ?? null),
+  limit,
+  offset,
+});

@@ -1,7 +1,7 @@
 /** The embedded catalog's rows. @throws DatabaseUnavailable from every function here. */
 import { z } from "zod";
-import { call } from "../db/query.ts";
-import type { ParsedQuery } from "./parse-query.ts";
+import { type AccountRead, call } from "../db/query.ts";
+import { parseQuery } from "./parse-query.ts";
 import type { AlbumsQuery, SearchQuery } from "./provider.ts";
 import { type AlbumRecord, type Findings, type Found, findingsOf, records } from "./records.ts";
 
@@ -10,12 +10,20 @@ const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), item
 const findings = findingsOf(pageOf);
 const albums = pageOf(records.album).nullable();
 
-export function selectFindings(
-  { text, fields }: ParsedQuery,
-  { kinds, market, limit, offset }: SearchQuery,
-): Promise<Findings> {
-  const args = { p_kinds: kinds, p_text: text, p_fields: fields, p_market: market };
-  return call("catalog_search", { ...args, p_limit: limit, p_offset: offset }, findings);
+export function findingsRead({ q, kinds, market, limit, offset }: SearchQuery): AccountRead {
+  const { text, fields } = parseQuery(q);
+  const page = { p_market: market, p_limit: limit, p_offset: offset };
+  return {
+    name: "catalog_search",
+    args: { p_kinds: kinds, p_text: text, p_fields: fields, ...page },
+  };
+}
+
+/** @param found what `findingsRead` has read already */
+export async function selectFindings(query: SearchQuery, found?: unknown): Promise<Findings> {
+  if (found !== undefined) return findings.parse(found);
+  const { name, args } = findingsRead(query);
+  return call(name, args, findings);
 }
 
 /** Null for an unknown artist. */

@@ -53,12 +53,12 @@ export async function call<S extends z.ZodType>(
 }
 
 /**
- * A list of the caller's own that `authenticate_and_read` (supabase/migrations/…_reads.sql) can read
+ * A list for the caller that `authenticate_and_read` (supabase/migrations/…_reads.sql) can read
  * in the same round trip that says who the caller is.
  */
 export interface AccountRead {
-  readonly name: "list_sessions" | "list_agent_templates" | "list_task_runs";
-  /** All of its arguments but the account. */
+  readonly name: "list_sessions" | "list_agent_templates" | "list_task_runs" | "catalog_search";
+  /** All of its arguments but the account, which `catalog_search` does not have. */
   readonly args: Readonly<Record<string, unknown>>;
 }
 

@@ -1,12 +1,16 @@
 import { searchCatalogContract } from "@/lib/catalog/contract.ts";
-import { searchCatalog } from "@/lib/catalog/search-catalog.ts";
+import { searchCatalog, searchCatalogRead } from "@/lib/catalog/search-catalog.ts";
 import { isAppError } from "@/lib/http/app-error.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(searchCatalogContract, async ({ query }) => {
-    const result = await searchCatalog(query);
-    return isAppError(result) ? result : { body: result };
-  }),
+  GET: route(
+    searchCatalogContract,
+    async ({ query, read }) => {
+      const result = await searchCatalog(query, read);
+      return isAppError(result) ? result : { body: result };
+    },
+    ({ query }) => searchCatalogRead(query),
+  ),
 });
