@@ -135,7 +135,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
 
     await choose("Mine");
     expect(await which()).toEqual([true, false, false]);
-    await choose("Shared with me");
+    await choose("Shared");
     expect(await which()).toEqual([false, true, false]);
     expect(await cardOf(page, shared).getByRole("button", { name: /^Edit/ }).count()).toBe(0);
     await choose("Public");

@@ -14,7 +14,7 @@ const ResultPicker = dynamic(() =>
   import("./result-picker.tsx").then((module) => module.ResultPicker),
 );
 
-/** A file of the request: by its URL, or one of the account's earlier results. */
+/** A file of the request: by its URL, or one of the account's earlier results; a video can be its sound. */
 export function MediaField({
   name,
   label,
@@ -27,26 +27,22 @@ export function MediaField({
   readonly name: string;
   readonly label: string;
   readonly kind: ContentMedia["kind"] | "audio";
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly fault: ApiError | null;
   readonly value: string;
   readonly onChange: (url: string) => void;
 }) {
   const [isPicking, setIsPicking] = useState(false);
+  const shownKind = kind === "image" ? "image" : "video";
   // What is elsewhere on the web cannot be: the page loads nothing from there.
   const isShown = mediaAddress(value, useFrame().mediaOrigin) !== null;
   return (
-    <ContentField
-      name={name}
-      label={label}
-      fault={fault}
-      hint={hint ?? (kind === "audio" ? "A public https URL of an MP3, M4A or WAV" : undefined)}
-    >
+    <ContentField name={name} label={label} fault={fault} hint={hint}>
       {(ids) => (
         <div className="flex items-center gap-2">
-          {kind !== "audio" && isShown && (
+          {isShown && (
             <span className="relative block size-9 shrink-0 overflow-hidden rounded-md border">
-              <MediaThumbnail media={{ kind, url: value }} />
+              <MediaThumbnail media={{ kind: shownKind, url: value }} />
             </span>
           )}
           <Input
@@ -58,21 +54,19 @@ export function MediaField({
             onChange={(event) => onChange(event.target.value)}
             className="min-w-0 flex-1"
           />
-          {kind !== "audio" && (
-            <Button
-              variant="outline"
-              size="icon"
-              className="size-9"
-              aria-label={`${label}: choose from your results`}
-              title="Choose from your results"
-              onClick={() => setIsPicking(true)}
-            >
-              <Images aria-hidden />
-            </Button>
-          )}
-          {isPicking && kind !== "audio" && (
+          <Button
+            variant="outline"
+            size="icon"
+            className="size-9"
+            aria-label={`${label}: choose from your results`}
+            title="Choose from your results"
+            onClick={() => setIsPicking(true)}
+          >
+            <Images aria-hidden />
+          </Button>
+          {isPicking && (
             <ResultPicker
-              kind={kind}
+              kind={shownKind}
               onPick={(url) => {
                 onChange(url);
                 setIsPicking(false);

@@ -26,6 +26,11 @@ const KIND_OF = {
   audio_url: "audio",
 } as const satisfies Record<InputField, string>;
 
+const hints: Readonly<Partial<Record<InputField, string>>> = {
+  video_url: "At most 8 seconds",
+  audio_url: "MP3, M4A, WAV, or a video with sound",
+};
+
 const durations = (["", "4s", "6s", "7s", "8s"] as const).map((value) => ({
   value,
   label: value === "" ? "Auto" : value.replace("s", " s"),
@@ -87,7 +92,7 @@ export function VideoForm({
           name={field}
           label={labelOf(mode, field)}
           kind={KIND_OF[field]}
-          {...(field === "video_url" ? { hint: "At most 8 seconds" } : {})}
+          hint={hints[field]}
           fault={error}
           value={values[field]}
           onChange={(url) => onChange({ [field]: url })}

@@ -24,7 +24,7 @@ import { TemplateForm } from "./template-form.tsx";
 const labels = {
   all: "All",
   mine: "Mine",
-  shared: "Shared with me",
+  shared: "Shared",
   favourites: "Favourites",
   public: "Public",
 } as const satisfies Record<TemplateFilter, string>;
