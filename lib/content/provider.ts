@@ -84,8 +84,9 @@ export interface GeneratedFile {
 }
 
 /**
- * Errors of both: 400 for an input that cannot be used, 502 `Video generation failed` or `Image
- * generation failed`, 504 when its own deadline passes; none names the provider. A signal that is
+ * Errors of both: 400 for an input that cannot be used, 429 with `retry-after` where there is too much
+ * to do, 502 `Video generation failed` or `Image generation failed`, 504 when its own deadline
+ * passes; none names the provider. A signal that is
  * aborted ends the work soon, whatever is then returned or thrown.
  */
 export interface ContentProvider {

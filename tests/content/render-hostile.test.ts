@@ -17,7 +17,13 @@ import {
   videoOrder,
   type Workshop,
 } from "../support/content.ts";
-import { makeImage, makeSound, makeVideo, makeVideoWithSound } from "../support/media.ts";
+import {
+  makeImage,
+  makeSound,
+  makeVideo,
+  makeVideoAs,
+  makeVideoWithSound,
+} from "../support/media.ts";
 
 // Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });
@@ -114,6 +120,10 @@ describe("a video that is", () => {
     ["text", async () => Buffer.from("not a video")],
     ["cut short", async () => cut(await makeVideo(4), 0.5)],
     ["made of noise behind its head", async () => spoil(await makeVideo(4))],
+    [
+      "of more than 8 bits",
+      () => makeVideoAs("webm", "320x180", ["-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p10le"]),
+    ],
     ["an image", () => makeImage()],
     ["only sound", async () => makeSpeech(1)],
   ];

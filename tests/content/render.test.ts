@@ -13,7 +13,7 @@ import {
   type Workshop,
 } from "../support/content.ts";
 import { brightness, decodeVideo, difference, listen, look } from "../support/decode.ts";
-import { makeVideoWithSound } from "../support/media.ts";
+import { makeVideoAs, makeVideoWithSound } from "../support/media.ts";
 
 /** Of two pictures that show the same, one of them through the encoder. */
 const SAME = 4;
@@ -110,6 +110,22 @@ describe("a video that is rendered here", () => {
     const loud = await listen(path, 1);
     expect(loud[0]).toBeGreaterThan(0.01);
     expect(loud[5]).toBeLessThan(0.001);
+  });
+
+  test.each<[string, Parameters<typeof makeVideoAs>]>([
+    [
+      "turned on its side",
+      ["mp4", "640x360", ["-pix_fmt", "yuv420p", "-metadata:s:v:0", "rotate=90"]],
+    ],
+    ["of odd sides, in WebM", ["webm", "641x359", ["-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p"]]],
+    ["of full range", ["mov", "640x360", ["-c:v", "libx264", "-pix_fmt", "yuvj420p"]]],
+    ["of full colour", ["mp4", "640x360", ["-c:v", "libx264", "-pix_fmt", "yuv444p"]]],
+  ])("extends a video %s as it is meant to be seen", async (_, made) => {
+    const given = await workshop.put(`given.${made[0]}`, "video/mp4", await makeVideoAs(...made));
+    const order = { mode: "extend", video: given, aspectRatio: "auto" } as const;
+    const frames = await look(await render({ ...order, seconds: 0.25 }));
+    const input = await look(given.path);
+    expect(difference(frames[2], input[2])).toBeLessThan(OTHER);
   });
 
   test("leads from exactly the one image to exactly the other", async () => {

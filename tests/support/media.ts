@@ -27,6 +27,9 @@ export const makeVideo = (seconds: number): Promise<Buffer> =>
 /** MP4 with a picture and a tone. */
 export const makeVideoWithSound = (seconds: number): Promise<Buffer> =>
   encode("mp4", seconds, [...PICTURE, ...TONE, ...H264, "-c:a", "aac"]);
+/** A second of video, encoded as the options say. */
+export const makeVideoAs = (extension: "mp4" | "mov" | "webm", size: string, options: string[]) =>
+  encode(extension, 1, ["-f", "lavfi", "-i", `testsrc=size=${size}:rate=24`, ...options]);
 export const makeSound = (format: "mp3" | "wav" | "ogg" | "flac" | "m4a" | "aac", seconds = 1) =>
   encode(format, seconds, TONE);
 

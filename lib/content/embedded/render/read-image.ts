@@ -5,7 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import sharp, { type Sharp } from "sharp";
-import { SNIFFED_BYTES, sniffType } from "../../media/sniff-type.ts";
+import { sniffFile } from "../../media/sniff-file.ts";
 import { type Frame, frameFromRgb } from "./frame.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
@@ -22,8 +22,8 @@ export interface Image {
 /** @param field the parameter that the sentence is about */
 export async function readImage(path: string, field: string): Promise<Image> {
   const unusable = new UnusableInput(`${field} cannot be read as an image`);
+  if (!(await sniffFile(path))?.startsWith("image/")) throw unusable;
   const bytes = await readFile(path);
-  if (!sniffType(bytes.subarray(0, SNIFFED_BYTES))?.startsWith("image/")) throw unusable;
   const settings = { limitInputPixels: MAX_IMAGE_PIXELS, failOn: "truncated" } as const;
   try {
     const { autoOrient } = await sharp(bytes, settings).metadata();
