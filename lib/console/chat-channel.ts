@@ -1,9 +1,10 @@
 /** What happened to a chat, told to whoever shows it: in this tab and in the others. */
 export interface ChatEvent {
   readonly sessionId: string;
-  readonly chatId: string;
-  /** A turn began or ended, or the chat was made, renamed or deleted. */
-  readonly what: "started" | "ended" | "changed";
+  /** Null for a session as a whole. */
+  readonly chatId: string | null;
+  /** A turn began or ended; the chat was made or renamed; it is gone. */
+  readonly what: "started" | "ended" | "changed" | "deleted";
 }
 
 type Listener = (event: ChatEvent, isOwn: boolean) => void;

@@ -21,6 +21,8 @@ export interface ConversationView {
   readonly phase: "loading" | "ready" | "missing" | "failed";
   readonly chat: ChatRow | null;
   readonly connection: Connection;
+  /** A turn is being started or read. */
+  readonly isReading: boolean;
   readonly isStopping: boolean;
   /** What went wrong last, in words for the person. */
   readonly fault: Fault | null;
@@ -51,13 +53,13 @@ export class Conversation {
     phase: "loading",
     chat: null,
     connection: "live",
+    isReading: false,
     isStopping: false,
     fault: null,
     returned: null,
   };
-  #isReading = false;
   #isOutdated = false;
-  #refreshing: Promise<void> | null = null;
+  #isRefreshing = false;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -85,27 +87,25 @@ export class Conversation {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Takes what is stored, and joins the turn that runs. Does nothing while a turn is being read. */
-  refresh(): Promise<void> {
-    // What was asked for before may have been answered before what this is about happened.
+  /**
+   * Takes what is stored, and joins the turn that runs. Does nothing while a turn is being read; while
+   * it is at work already, it does it once more.
+   */
+  async refresh(): Promise<void> {
     this.#isOutdated = true;
-    this.#refreshing ??= this.#refreshUntilCurrent().finally(() => {
-      this.#refreshing = null;
-    });
-    return this.#refreshing;
-  }
-
-  async #refreshUntilCurrent(): Promise<void> {
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
     for (let attempt = 0; this.#isOutdated && !this.#closed.signal.aborted; attempt++) {
       this.#isOutdated = false;
-      if (this.#isReading) return;
+      if (this.isReading) break;
       const stored = await this.#takeStored();
-      if (!stored?.isStreaming || this.#isReading) continue;
+      if (!stored?.isStreaming || this.isReading) continue;
       // A turn that cannot be read is not asked for again and again at once.
       if (attempt > 0) await this.#untilRetry(attempt);
       await this.#read(() => this.#join());
       this.#isOutdated = true;
     }
+    this.#isRefreshing = false;
   }
 
   /**
@@ -113,7 +113,11 @@ export class Conversation {
    * the chat: its text is in `returned` then.
    */
   async send(text: string): Promise<void> {
-    if (this.#isReading) return;
+    this.#show({ fault: null });
+    if (this.isReading) {
+      this.#show({ returned: text });
+      return;
+    }
     const id = crypto.randomUUID();
     const parts: UIMessage["parts"] = [{ type: "text", text }];
     await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
@@ -126,7 +130,8 @@ export class Conversation {
 
   /** Answers one question; the turn goes on when it was the last open one. */
   async answer(toolCallId: string, output: unknown): Promise<void> {
-    if (this.#isReading) return;
+    if (this.isReading) return;
+    this.#show({ fault: null });
     await this.chat.addToolOutput({ tool: "ask_user_question", toolCallId, output });
     if (this.chat.lastMessage?.parts.some(isOpenQuestion)) return;
     await this.#read(() => this.chat.sendMessage());
@@ -138,7 +143,7 @@ export class Conversation {
     if (this.#view.isStopping) return;
     this.#show({ isStopping: true });
     const path = `/api/chat/${this.#options.chatId}/stop`;
-    for (let attempt = 0; this.#isReading && !this.#closed.signal.aborted; attempt++) {
+    for (let attempt = 0; this.isReading && !this.#closed.signal.aborted; attempt++) {
       const response = await this.#fetch(path, { method: "POST" });
       if (response && !response.ok && response.status < 500) {
         const { message, requestId } = await toRefusal(response);
@@ -157,9 +162,13 @@ export class Conversation {
     this.#show({ phase: "ready", chat });
   }
 
-  /** A turn is being started, read or stopped. */
+  /** The chat was deleted here or in another tab. */
+  showMissing(): void {
+    this.#show({ phase: "missing" });
+  }
+
   get isReading(): boolean {
-    return this.#isReading;
+    return this.#view.isReading;
   }
 
   /** The model of the turns from now on. */
@@ -202,16 +211,11 @@ export class Conversation {
 
   /** Reads a turn to its end. */
   async #read(turn: () => Promise<void>): Promise<void> {
-    this.#isReading = true;
-    this.#show({ fault: null });
-    try {
-      await turn();
-    } finally {
-      this.#isReading = false;
-    }
-    if (this.#closed.signal.aborted) return;
+    this.#show({ isReading: true });
+    await turn();
     const { error } = this.chat;
-    if (error) this.#show({ fault: faultOf(error) });
+    this.#show({ isReading: false, ...(error ? { fault: faultOf(error) } : {}) });
+    if (this.#closed.signal.aborted) return;
     this.#options.onTurn("ended");
   }
 
@@ -226,7 +230,7 @@ export class Conversation {
 
   async #takeStored(): Promise<Stored | null> {
     const { sessionId, chatId } = this.#options;
-    const wasReading = this.#isReading;
+    const wasReading = this.isReading;
     let response: Response | null = null;
     for (let attempt = 0; !response; attempt++) {
       response = await this.#fetch(`/api/sessions/${sessionId}/chats/${chatId}`, {});
@@ -247,7 +251,7 @@ export class Conversation {
     }
     const stored = (await response.json()) as Stored;
     // A turn that began while this was under way knows more.
-    if (this.#isReading !== wasReading || this.#closed.signal.aborted) return null;
+    if (this.isReading !== wasReading || this.#closed.signal.aborted) return null;
     this.chat.messages = keepEqual(this.chat.messages, stored.messages);
     this.#show({ phase: "ready", chat: stored.chat });
     return stored;

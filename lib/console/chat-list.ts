@@ -47,7 +47,11 @@ export class ChatList {
   /** Loads, and follows what happens. @returns how to stop. */
   start(): () => void {
     void this.load();
-    const stopListening = onChats(({ sessionId }) => void this.look(sessionId));
+    const stopListening = onChats(({ sessionId, chatId, what }) => {
+      if (what === "deleted" && chatId === null) {
+        this.#set(without(this.#view.entries, sessionId));
+      } else void this.look(sessionId);
+    });
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") void this.#lookAtRunning();
     }, LOOK_AGAIN_MS);

@@ -3,12 +3,29 @@
  * tag in it stays text, and a link leads to the web or nowhere.
  */
 import { lexer, type MarkedToken } from "marked";
-import remend from "remend";
+
+/** Until it is there, what is still open shows as it is written. */
+let closeOpenMarks = (text: string): string => text;
+let isAsked = false;
 
 /** @param isGrowing closes what is still open at the end, such as a code span, while text streams in. */
 export function parseMarkdown(text: string, isGrowing: boolean): MarkedToken[] {
+  if (isGrowing && !isAsked) askForCloser();
   // The lexer knows no other kinds of token without extensions.
-  return lexer(isGrowing ? remend(text) : text) as MarkedToken[];
+  return lexer(isGrowing ? closeOpenMarks(text) : text) as MarkedToken[];
+}
+
+/** Only who sees text stream in needs it. */
+function askForCloser(): void {
+  isAsked = true;
+  import("remend").then(
+    (module) => {
+      closeOpenMarks = module.default;
+    },
+    () => {
+      isAsked = false;
+    },
+  );
 }
 
 /** The address when it is an absolute one of the web, else null. */

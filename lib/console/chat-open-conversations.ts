@@ -33,8 +33,12 @@ export function openConversation(sessionId: string, chatId: string): Conversatio
     },
   });
   const stopListening = onChats((event, isOwn) => {
-    const isChanged = event.what === "changed" && event.sessionId === sessionId;
-    if (isChanged || (event.chatId === chatId && !isOwn)) void conversation.refresh();
+    const isMine =
+      event.sessionId === sessionId && (event.chatId === chatId || event.chatId === null);
+    if (!isMine) return;
+    if (event.what === "deleted") conversation.showMissing();
+    // What this tab does to its own turn it knows.
+    else if (!isOwn || event.what === "changed") void conversation.refresh();
   });
   open.set(chatId, { conversation, stopListening, shown: 0 });
   return conversation;

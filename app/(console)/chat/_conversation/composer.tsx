@@ -15,6 +15,7 @@ export function Composer({
   draftOf,
   isBusy,
   isStopping,
+  canSend,
   returned,
   onTakeReturned,
   placeholder,
@@ -26,6 +27,8 @@ export function Composer({
   readonly draftOf: string;
   readonly isBusy: boolean;
   readonly isStopping: boolean;
+  /** False until the chat is there. */
+  readonly canSend: boolean;
   /** The text of a message that was not accepted comes back here. */
   readonly returned: string | null;
   readonly onTakeReturned: () => void;
@@ -62,7 +65,7 @@ export function Composer({
   }, []);
 
   const send = () => {
-    if (isBusy || isEmpty) return;
+    if (isBusy || isEmpty || !canSend) return;
     onSend(text.trim());
     setText("");
     keepDraft(draftOf, "");
@@ -114,7 +117,7 @@ export function Composer({
               size="icon"
               aria-label="Send"
               title="Send (Enter)"
-              disabled={isEmpty}
+              disabled={isEmpty || !canSend}
               className="rounded-lg"
             >
               <ArrowUp aria-hidden />

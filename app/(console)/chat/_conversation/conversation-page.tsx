@@ -29,8 +29,8 @@ export function ConversationPage({
   readonly sessionId: string;
   readonly chatId: string;
 }) {
-  const { conversation, view, messages, isBusy } = useConversation(sessionId, chatId);
-  const { phase, chat, fault } = view;
+  const { conversation, view, messages } = useConversation(sessionId, chatId);
+  const { phase, chat, fault, isReading: isBusy } = view;
   const [files, setFiles] = useState<{ readonly path: string | null } | null>(null);
   const openFile = useCallback((path: string) => setFiles({ path }), []);
   const send = useCallback((text: string) => void conversation.send(text), [conversation]);
@@ -76,11 +76,12 @@ export function ConversationPage({
           ) : (
             <MessageList messages={messages} isBusy={isBusy} onAnswer={answer} />
           )}
-          <Notices view={view} isBusy={isBusy} onDismiss={() => conversation.dismissFault()} />
+          <Notices view={view} onDismiss={() => conversation.dismissFault()} />
           <Composer
             draftOf={chatId}
             isBusy={isBusy}
             isStopping={view.isStopping}
+            canSend={phase === "ready"}
             returned={view.returned}
             onTakeReturned={takeReturned}
             placeholder={

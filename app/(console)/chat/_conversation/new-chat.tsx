@@ -86,6 +86,7 @@ export function NewChat() {
         draftOf="new"
         isBusy={isBusy}
         isStopping={isBusy}
+        canSend
         returned={returned}
         onTakeReturned={takeReturned}
         placeholder="Message the agent"

@@ -8,21 +8,19 @@ const PATIENCE_MS = 800;
 
 /** What a person should know right now: no connection, or what went wrong. For screen readers also the turn. */
 export function Notices({
-  view: { connection, fault },
-  isBusy,
+  view: { connection, fault, isReading },
   onDismiss,
 }: {
   readonly view: ConversationView;
-  readonly isBusy: boolean;
   readonly onDismiss: () => void;
 }) {
   const isLost = useLasting(connection === "lost", PATIENCE_MS);
-  const [wasBusy, setWasBusy] = useState(isBusy);
-  if (isBusy && !wasBusy) setWasBusy(true);
+  const [wasBusy, setWasBusy] = useState(isReading);
+  if (isReading && !wasBusy) setWasBusy(true);
   return (
     <div className="mx-auto w-full max-w-3xl px-4">
       <p className="sr-only" role="status">
-        {isBusy ? "The agent is answering" : wasBusy ? "The agent has answered" : ""}
+        {isReading ? "The agent is answering" : wasBusy ? "The agent has answered" : ""}
       </p>
       <div role="status">
         {isLost && (

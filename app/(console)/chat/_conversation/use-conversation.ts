@@ -14,7 +14,7 @@ export function useConversation(sessionId: string, chatId: string) {
     conversation.getView,
     conversation.getView,
   );
-  const { messages, status } = useChat({ chat: conversation.chat, throttle: PACE });
+  const { messages } = useChat({ chat: conversation.chat, throttle: PACE });
   useEffect(() => {
     const letGo = holdConversation(chatId);
     const refresh = () => {
@@ -31,5 +31,5 @@ export function useConversation(sessionId: string, chatId: string) {
       letGo();
     };
   }, [conversation, chatId]);
-  return { conversation, view, messages, isBusy: status === "submitted" || status === "streaming" };
+  return { conversation, view, messages };
 }

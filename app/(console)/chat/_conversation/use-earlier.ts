@@ -2,7 +2,7 @@
 import type { UIMessage } from "ai";
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
-/** Messages that are drawn at first, and so many more each time. */
+/** Messages that are drawn at first, and so many more on the way up. */
 const STEP = 40;
 
 /** The last messages of a chat, and more of them on the way up, while what is read stays in place. */
@@ -15,10 +15,15 @@ export function useEarlier(
   const heightBefore = useRef<number | null>(null);
   const first = Math.max(0, messages.length - count);
 
-  const showEarlier = useCallback(() => {
-    heightBefore.current = scroller.current?.scrollHeight ?? null;
-    setCount((shown) => shown + STEP);
-  }, [scroller]);
+  const show = useCallback(
+    (more: (shown: number) => number) => {
+      heightBefore.current = scroller.current?.scrollHeight ?? null;
+      setCount((shown) => shown + more(shown));
+    },
+    [scroller],
+  );
+  // Who asks for them wants to go far.
+  const showEarlier = useCallback(() => show((shown) => shown), [show]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: after more were drawn
   useLayoutEffect(() => {
@@ -33,13 +38,13 @@ export function useEarlier(
     if (!marker.current) return;
     const near = new IntersectionObserver(
       ([entry]) => {
-        if (entry?.isIntersecting) showEarlier();
+        if (entry?.isIntersecting) show(() => STEP);
       },
       { root: scroller.current, rootMargin: "600px 0px 0px 0px" },
     );
     near.observe(marker.current);
     return () => near.disconnect();
-  }, [first, scroller, showEarlier]);
+  }, [first, scroller, show]);
 
   return { shown: messages.slice(first), hidden: first, marker, showEarlier };
 }

@@ -81,7 +81,7 @@ function DeleteDialog({
     }
     onClose();
     if (isCurrent) router.push("/chat");
-    tellChats({ sessionId, chatId: chatId ?? "", what: "changed" });
+    tellChats({ sessionId, chatId: deletes === "session" ? null : chatId, what: "deleted" });
   };
   return (
     <Dialog

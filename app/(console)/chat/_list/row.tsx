@@ -100,7 +100,7 @@ function RenameForm({
     const path = chatId === null ? session : `${session}/chats/${chatId}`;
     const result = await api(path, { method: "PATCH", body: { title: next } });
     if (!result.ok) toast(result.error.message, "danger");
-    tellChats({ sessionId, chatId: chatId ?? "", what: "changed" });
+    tellChats({ sessionId, chatId, what: "changed" });
   };
   return (
     <form

@@ -16,7 +16,7 @@ export function TodoList({ input }: { readonly input: unknown }) {
   return (
     <ul
       aria-label="Plan"
-      className="flex flex-col gap-1.5 rounded-lg border bg-surface px-3 py-2.5"
+      className="my-1 flex flex-col gap-1.5 rounded-lg border bg-surface px-3 py-2.5"
     >
       {readTodos(input).map(({ id, content, status }) => {
         const { icon: Icon, label, style } = states[status];

@@ -1,0 +1,232 @@
+/** The chat through reloads, second tabs, lost networks and restarted servers. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeInBrowser } from "../support/browser.ts";
+import {
+  answers,
+  type ChatServer,
+  eventually,
+  expectShown,
+  goTo,
+  messageBox,
+  openChatPage,
+  say,
+  signInByCode,
+  startChatServer,
+  untilIdle,
+} from "../support/chat-browser.ts";
+import { startCuttingProxy } from "../support/cutting-proxy.ts";
+import { type Gate, gate } from "../support/fake-openai.ts";
+import { crash, startPlace } from "../support/place.ts";
+
+let place: ChatServer;
+beforeAll(async () => {
+  place = await startChatServer();
+});
+afterAll(() => place.stop());
+
+/** Two steps with a command between them; in the second it waits at the gate. */
+function scriptHeld(name: string, { model }: Pick<ChatServer, "model"> = place): Gate {
+  const held = gate();
+  model.script(name, async function* ({ step }) {
+    if (step === 0) {
+      yield { text: "Before the command. " };
+      yield { tool: "bash", input: { command: "echo once >> effects; cat effects" } };
+      return;
+    }
+    yield { text: "After it, " };
+    await held.pass();
+    yield { text: "to the end." };
+  });
+  return held;
+}
+const WHOLE = "Before the command. After it, to the end.";
+
+describeInBrowser("a turn", (browsing) => {
+  it("is whole after a reload in its middle, and goes on", async () => {
+    const held = scriptHeld("reload");
+    const { page, talk } = await openChatPage(browsing, place.server);
+    await say(page, "[script:reload]");
+    await page.getByText("After it,").waitFor();
+    await page.reload();
+    await page.getByText("Before the command.").waitFor();
+    await page.getByText("After it,").waitFor();
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    expect(await answers(page).count()).toBe(1);
+    held.open();
+    await expectShown(page, talk, WHOLE);
+    await answers(page)
+      .getByRole("button", { name: /^Ran echo once/ })
+      .click();
+    const terminal = await page.getByRole("region", { name: "Terminal" }).textContent();
+    expect(terminal?.match(/^once$/gm)).toHaveLength(1);
+  });
+
+  it("that goes on from an answered question is whole after a reload, question included", async () => {
+    const held = gate();
+    place.model.script("asked", async function* ({ step }) {
+      if (step === 0) {
+        yield { text: "First a question." };
+        yield {
+          tool: "ask_user_question",
+          input: {
+            questions: [
+              {
+                question: "Go on?",
+                header: "Go",
+                options: [
+                  { label: "Yes", description: "" },
+                  { label: "No", description: "" },
+                ],
+              },
+            ],
+          },
+        };
+        return;
+      }
+      yield { text: "Then " };
+      await held.pass();
+      yield { text: "the rest." };
+    });
+    const { page, talk } = await openChatPage(browsing, place.server);
+    await say(page, "[script:asked]");
+    await page.getByRole("button", { name: "Yes" }).click();
+    await page.getByText("Then").waitFor();
+    await page.reload();
+    await page.getByText("Then").waitFor();
+    await page.getByText("First a question.").waitFor();
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    held.open();
+    await page.getByText("Then the rest.").waitFor();
+    await untilIdle(page);
+    expect(await answers(page).count()).toBe(1);
+    const card = page.getByRole("region", { name: "Question of the agent" });
+    await card.getByText("Yes", { exact: true }).waitFor();
+    expect((await talk.read()).messages).toHaveLength(2);
+  });
+
+  it("is seen and stopped from a second tab that was there before it began", async () => {
+    place.model.script("tabs", function* () {
+      yield { text: "Seen by both." };
+      yield { hang: true };
+    });
+    const { tab, page, talk } = await openChatPage(browsing, place.server);
+    const second = (await browsing.anotherTab(tab, { url: place.server.url })).page;
+    await goTo(second, talk);
+    await say(page, "[script:tabs]");
+    await second.getByText("Seen by both.").waitFor();
+    expect(await second.getByRole("article", { name: "You" }).count()).toBe(1);
+    await second.getByRole("button", { name: "Stop" }).click();
+    for (const one of [page, second]) {
+      await answers(one).last().getByText("Stopped").waitFor();
+      await expectShown(one, talk, "Seen by both.");
+    }
+    // And the other way round, in the same chat.
+    await say(second, "[deltas:3]");
+    await eventually(() => answers(page).count()).toBe(2);
+    await expectShown(page, talk, "0 1 2 ");
+  });
+
+  it("of a second message at the same time is refused, and the words are not lost", async () => {
+    const held = scriptHeld("taken");
+    const { page, talk } = await openChatPage(browsing, place.server, { expected: /409/ });
+    // Another client of the same account is first; nobody tells this page.
+    const other = await talk.send("[script:taken]");
+    await held.reached;
+    await say(page, "me too");
+    await page.getByRole("alert").getByText("Your message was not sent").waitFor();
+    await eventually(() => messageBox(page).inputValue()).toBe("me too");
+    await page.getByText("After it,").waitFor();
+    held.open();
+    await other.ended;
+    await expectShown(page, talk, WHOLE);
+    expect(await page.getByRole("article", { name: "You" }).count()).toBe(1);
+  });
+
+  it("goes on by itself when the network was lost and came back", async () => {
+    const held = scriptHeld("network");
+    const proxy = await startCuttingProxy(place.server.port);
+    try {
+      const { page, talk } = await openChatPage(browsing, place.server, {
+        url: proxy.url,
+        expected: /net::ERR_/,
+      });
+      await say(page, "[script:network]");
+      await page.getByText("After it,").waitFor();
+      proxy.shut();
+      proxy.cutAll();
+      await page.getByText("No connection. It reconnects by itself").waitFor();
+      held.open();
+      proxy.open();
+      await expectShown(page, talk, WHOLE);
+      expect(await page.getByText("No connection.").count()).toBe(0);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("that ended while the network was lost is shown whole", async () => {
+    const held = scriptHeld("outrun");
+    const proxy = await startCuttingProxy(place.server.port);
+    try {
+      const { page, talk } = await openChatPage(browsing, place.server, {
+        url: proxy.url,
+        expected: /net::ERR_/,
+      });
+      await say(page, "[script:outrun]");
+      await page.getByText("After it,").waitFor();
+      const rest = await talk.resume();
+      proxy.shut();
+      proxy.cutAll();
+      held.open();
+      await rest.ended;
+      proxy.open();
+      await expectShown(page, talk, WHOLE);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("begins once when the network was away while it was being sent", async () => {
+    const proxy = await startCuttingProxy(place.server.port);
+    try {
+      const { page, talk } = await openChatPage(browsing, place.server, {
+        url: proxy.url,
+        expected: /net::ERR_/,
+      });
+      proxy.shut();
+      proxy.cutAll();
+      await say(page, "[deltas:4]");
+      await page.getByText("No connection. It reconnects by itself").waitFor();
+      proxy.open();
+      await expectShown(page, talk, "0 1 2 3 ");
+      expect((await talk.read()).messages).toHaveLength(2);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("survives the server: killed in its middle and started anew, it goes on in the page", async () => {
+    const own = await startPlace();
+    const proxy = await startCuttingProxy(own.server.port);
+    try {
+      const held = scriptHeld("restart", own);
+      const { page } = await browsing.newTab({ url: proxy.url, expected: /net::ERR_/ });
+      await page.goto("/chat");
+      await signInByCode(page, own.env.DATA_DIR);
+      await say(page, "[script:restart]");
+      await page.getByText("After it,").waitFor();
+      await crash(own.server);
+      await page.getByText("No connection. It reconnects by itself").waitFor();
+      const { port } = await own.startServer();
+      proxy.lead(port);
+      held.open();
+      await untilIdle(page);
+      expect((await answers(page).locator("p").allTextContents()).join("")).toBe(WHOLE);
+      const [chat] = await own.sql`select session_id from chats`;
+      expect(await own.readSandboxFile(chat?.session_id, "effects")).toBe("once\n");
+    } finally {
+      await proxy.close();
+      await own.stop();
+    }
+  }, 150_000);
+});

@@ -1,0 +1,308 @@
+/** The chat as a person uses it: the first answer, questions, stop, the list, the files. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeInBrowser } from "../support/browser.ts";
+import {
+  answers,
+  type ChatServer,
+  eventually,
+  expectShown,
+  messageBox,
+  openChatPage,
+  say,
+  signInByCode,
+  startChatServer,
+  untilIdle,
+} from "../support/chat-browser.ts";
+import { gate } from "../support/fake-openai.ts";
+import { openChat } from "../support/talk.ts";
+
+let place: ChatServer;
+beforeAll(async () => {
+  place = await startChatServer();
+});
+afterAll(() => place.stop());
+
+const two = {
+  questions: [
+    {
+      question: "Which format?",
+      header: "Format",
+      options: [
+        { label: "Album", description: "Ten songs" },
+        { label: "Single", description: "One song" },
+      ],
+    },
+    {
+      question: "Where to?",
+      header: "Shops",
+      options: [
+        { label: "Online", description: "" },
+        { label: "Vinyl", description: "" },
+      ],
+      multiSelect: true,
+    },
+  ],
+};
+const one = { questions: two.questions.slice(0, 1) };
+
+/** Asks, and then says what it was told. */
+function scriptQuestion(name: string, input: unknown): void {
+  place.model.script(name, function* ({ step, toolResults }) {
+    if (step > 0) yield { text: `Told: ${toolResults.at(-1)}` };
+    else {
+      yield { text: "One moment." };
+      yield { tool: "ask_user_question", input };
+    }
+  });
+}
+
+describeInBrowser("the chat", (browsing) => {
+  it("takes a stranger from the first visit to the first answer", async () => {
+    const { page } = await browsing.newTab();
+    await page.goto("/chat");
+    await signInByCode(page);
+    await page.getByRole("heading", { name: "What shall we work on?" }).waitFor();
+    await say(page, "run `echo first-answer`");
+    await page.waitForURL(/\/chat\/[\w-]{36}\/[\w-]{36}$/);
+    await untilIdle(page);
+    const answer = answers(page).last();
+    await answer.getByText("first-answer", { exact: true }).waitFor();
+    await answer.getByRole("button", { name: /^Ran echo first-answer/ }).click();
+    await answer.getByRole("region", { name: "Terminal" }).getByText("first-answer").waitFor();
+    // Who answered, at what cost.
+    await answer.getByText(/^embedded\/rules · [\d,]+ tokens · [\d.]+ s$/).waitFor();
+    // The chat is in the list, under the words it began with.
+    const list = page.getByRole("navigation", { name: "Chats" });
+    await list.getByRole("link", { name: "run `echo first-answer`" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "run `echo first-answer`" }).waitFor();
+  });
+
+  it("shows each tool's work as what it is", async () => {
+    place.model.script("tools", function* ({ step }) {
+      if (step === 0) {
+        yield { reasoning: "A plan comes first." };
+        yield {
+          tool: "todo",
+          input: {
+            todos: [
+              { id: "1", content: "Write the list", status: "completed" },
+              { id: "2", content: "Check the list", status: "in_progress" },
+              { id: "3", content: "Send the list", status: "pending" },
+            ],
+          },
+        };
+        yield { tool: "write", input: { filePath: "songs/list.txt", content: "one\ntwo\n" } };
+      } else if (step === 1) {
+        yield { tool: "read", input: { filePath: "songs/list.txt" } };
+        yield { tool: "grep", input: { pattern: "two" } };
+        yield { tool: "glob", input: { pattern: "**/*.txt" } };
+        yield { tool: "bash", input: { command: "cat songs/list.txt; echo oh >&2; exit 3" } };
+        yield { tool: "read", input: { filePath: "nothing.txt" } };
+      } else yield { text: "Done." };
+    });
+    const { page, talk } = await openChatPage(browsing, place.server);
+    await say(page, "[script:tools]");
+    await expectShown(page, talk, "Done.");
+    const answer = answers(page).last();
+
+    const plan = answer.getByRole("list", { name: "Plan" });
+    expect(await plan.getByRole("listitem").count()).toBe(3);
+    await plan.getByRole("img", { name: "In progress:" }).waitFor();
+
+    await answer.getByRole("button", { name: "Thoughts" }).click();
+    await answer.getByText("A plan comes first.").waitFor();
+    await answer.getByRole("button", { name: /^Wrote songs\/list.txt/ }).click();
+    await answer.getByRole("region", { name: "Content of songs/list.txt" }).waitFor();
+    await answer.getByRole("button", { name: /^Searched for two 1 match/ }).click();
+    await answer.getByRole("region", { name: "Matches" }).getByText("two").waitFor();
+    await answer.getByRole("button", { name: /^Looked for files .* 1 file/ }).click();
+    await answer.getByRole("button", { name: /^Ran cat .* exit 3/ }).click();
+    const terminal = answer.getByRole("region", { name: "Terminal" });
+    expect(await terminal.textContent()).toContain("one\ntwo\noh");
+    await answer.getByRole("button", { name: /^Read nothing.txt failed/ }).click();
+
+    // From a call to the file itself, beside the chat.
+    await answer
+      .getByRole("region", { name: "Files" })
+      .getByRole("button", { name: "songs/list.txt" })
+      .click();
+    const files = page.getByRole("complementary", { name: "Files of the sandbox" });
+    await files.getByRole("region", { name: "Content of list.txt" }).getByText("two").waitFor();
+    const download = page.waitForEvent("download");
+    await files.getByRole("link", { name: "Download the file" }).click();
+    expect((await download).suggestedFilename()).toBe("list.txt");
+    await files.getByRole("button", { name: "Back to the folder" }).click();
+    await files.getByRole("button", { name: "Folder songs" }).click();
+    await files.getByRole("button", { name: /list.txt/ }).waitFor();
+  });
+
+  it("answers a question by one button, and the turn goes on in the same answer", async () => {
+    scriptQuestion("ask-one", one);
+    const { page, talk } = await openChatPage(browsing, place.server);
+    await say(page, "[script:ask-one]");
+    const card = page.getByRole("region", { name: "Question of the agent" });
+    await card.getByRole("button", { name: /^Single/ }).click();
+    await page.getByText('Told: {"answers":{"Which format?":"Single"}}').waitFor();
+    await untilIdle(page);
+    expect(await answers(page).count()).toBe(1);
+    expect(await card.getByRole("button").count()).toBe(0);
+    await card.getByText("Single").waitFor();
+    expect((await talk.read()).messages).toHaveLength(2);
+  });
+
+  it("answers several questions at once, several choices and own words among them", async () => {
+    scriptQuestion("ask-two", two);
+    const { page } = await openChatPage(browsing, place.server);
+    await say(page, "[script:ask-two]");
+    const card = page.getByRole("region", { name: "Question of the agent" });
+    const send = card.getByRole("button", { name: "Send answers" });
+    await card.getByRole("button", { name: "Online" }).click();
+    await card.getByRole("button", { name: "Vinyl" }).click();
+    expect(await send.isDisabled()).toBe(true);
+    await card.getByLabel("Your own answer to: Which format?").fill("A tape");
+    await send.click();
+    await page.getByText(/Told: .*"Where to\?":\["Online","Vinyl"\]/).waitFor();
+    await page.getByText(/Told: .*"Which format\?":"A tape"/).waitFor();
+  });
+
+  it("declines a question", async () => {
+    scriptQuestion("ask-no", one);
+    const { page } = await openChatPage(browsing, place.server);
+    await say(page, "[script:ask-no]");
+    await page.getByRole("button", { name: "Decline to answer" }).click();
+    await page.getByText('Told: {"declined":true}').waitFor();
+    await page.getByText("Declined to answer.").waitFor();
+  });
+
+  it("stops by Escape within a turn, keeps what was said, and takes the next message", async () => {
+    place.model.script("endless", function* () {
+      yield { text: "As far as this." };
+      yield { hang: true };
+    });
+    const { page, talk } = await openChatPage(browsing, place.server);
+    await say(page, "[script:endless]");
+    await page.getByText("As far as this.").waitFor();
+    await page.keyboard.press("Escape");
+    await answers(page).last().getByText("Stopped").waitFor();
+    await expectShown(page, talk, "As far as this.");
+    await say(page, "[deltas:2]");
+    await expectShown(page, talk, "0 1 ");
+  });
+
+  it("says plainly that a turn failed, and goes on", async () => {
+    place.model.script("fails", function* () {
+      yield { text: "So far." };
+      yield { fail: 400 };
+    });
+    const { page, talk } = await openChatPage(browsing, place.server);
+    await say(page, "[script:fails]");
+    await page.getByRole("alert").getByText("The model failed to answer").waitFor();
+    await answers(page).last().getByText("Ended with an error").waitFor();
+    await expectShown(page, talk, "So far.");
+    await say(page, "[deltas:2]");
+    await expectShown(page, talk, "0 1 ");
+    expect(await page.getByRole("alert").getByText("failed").count()).toBe(0);
+  });
+
+  it("stays where one reads while text streams in, and jumps to the latest when asked", async () => {
+    const held = gate();
+    place.model.script("long", async function* () {
+      yield { text: Array.from({ length: 80 }, (_, n) => `Line ${n}`).join("\n\n") };
+      await held.pass();
+      yield { text: "\n\nThe last line" };
+    });
+    const { page } = await openChatPage(browsing, place.server);
+    await say(page, "[script:long]");
+    const box = page.getByRole("region", { name: "Conversation" });
+    const fromEnd = () =>
+      box.evaluate((one) => one.scrollHeight - one.clientHeight - one.scrollTop);
+    await page.getByText("Line 79").waitFor();
+    await eventually(fromEnd).toBeLessThan(2);
+    await box.hover();
+    await page.mouse.wheel(0, -600);
+    const jump = page.getByRole("button", { name: "Jump to latest" });
+    await jump.waitFor();
+    const place0 = await box.evaluate((one) => one.scrollTop);
+    held.open();
+    await page.getByText("The last line").waitFor({ state: "attached" });
+    await untilIdle(page);
+    expect(await box.evaluate((one) => one.scrollTop)).toBe(place0);
+    await jump.click();
+    await eventually(fromEnd).toBeLessThan(2);
+    await jump.waitFor({ state: "detached" });
+  });
+
+  it("keeps a draft for each chat", async () => {
+    const { page, caller, talk } = await openChatPage(browsing, place.server);
+    const other = await openChat(talk, caller);
+    await messageBox(page).fill("half a thought");
+    await page.goto(`/chat/${other.sessionId}/${other.chatId}`);
+    await messageBox(page).waitFor();
+    expect(await messageBox(page).inputValue()).toBe("");
+    await page.goBack();
+    await eventually(() => messageBox(page).inputValue()).toBe("half a thought");
+  });
+
+  it("lists, finds, renames and deletes chats, and marks one that runs", async () => {
+    const held = gate();
+    place.model.script("marked", async function* () {
+      yield { text: "Working." };
+      await held.pass();
+    });
+    const { page, caller, talk } = await openChatPage(browsing, place.server);
+    for (let n = 0; n < 22; n++) await caller.post("/api/sessions", { title: `Old session ${n}` });
+    await page.reload();
+    const list = page.getByRole("navigation", { name: "Chats" });
+    await list.getByRole("button", { name: "Load older chats" }).click();
+    await list.getByRole("link", { name: "New chat" }).waitFor();
+    await eventually(() => list.getByRole("link").count()).toBe(23);
+
+    await page.getByLabel("Search chats by title").fill("session 17");
+    await eventually(() => list.getByRole("link").count()).toBe(1);
+    await page.getByLabel("Search chats by title").fill("");
+
+    await say(page, "[script:marked]");
+    const mine = list.getByRole("link", { name: "[script:marked]" });
+    await mine.getByRole("img", { name: "(an answer is being written)" }).waitFor();
+    held.open();
+    await mine.getByRole("img").waitFor({ state: "detached" });
+
+    await mine.hover();
+    await list.getByRole("button", { name: "Menu of [script:marked]" }).click();
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await list.getByLabel("New name of [script:marked]").fill("Better name");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Better name" }).waitFor();
+    expect((await talk.read()).chat.title).toBe("Better name");
+
+    await list.getByRole("link", { name: "Better name" }).hover();
+    await list.getByRole("button", { name: "Menu of Better name" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "What shall we work on?" }).waitFor();
+    await list.getByRole("link", { name: "Better name" }).waitFor({ state: "detached" });
+    expect((await caller.get(`/api/sessions/${talk.sessionId}`)).status).toBe(404);
+  });
+
+  it("chooses the model of the next turn", async () => {
+    const { page, talk } = await openChatPage(browsing, place.server);
+    await page.getByRole("combobox", { name: "Model" }).selectOption("fake-small");
+    await eventually(async () => (await talk.read()).chat.modelId).toBe("fake-small");
+    await say(page, "[deltas:2]");
+    await answers(page)
+      .last()
+      .getByText(/^fake-small · /)
+      .waitFor();
+    expect(place.model.calls.at(-1)?.model).toBe("fake-small");
+  });
+
+  it("says of a chat that is not there what to do", async () => {
+    const { page, caller } = await openChatPage(browsing, place.server, { expected: /404/ });
+    const { talk: foreign } = await openChatPage(browsing, place.server);
+    await page.goto(`/chat/${foreign.sessionId}/${foreign.chatId}`);
+    await page.getByRole("heading", { name: "This chat is not here" }).waitFor();
+    await page.getByRole("link", { name: "Start a new chat" }).click();
+    await page.getByRole("heading", { name: "What shall we work on?" }).waitFor();
+    expect((await caller.get("/api/sessions")).status).toBe(200);
+  });
+});
