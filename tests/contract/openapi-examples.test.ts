@@ -3,7 +3,7 @@
  * `RECORD_EXAMPLES=1` writes them down instead, and the README's requests with them.
  */
 import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,6 +11,7 @@ import { examples } from "../../lib/http/examples.ts";
 import { operations } from "../../lib/http/registry.ts";
 import type { RunningNext } from "../../lib/launch/run-next.ts";
 import { askEverything } from "../support/ask-everything.ts";
+import { everyEndpointByCurl } from "../support/curl.ts";
 import { contractOf, Recorder } from "../support/exchanges.ts";
 import { Placeholders } from "../support/placeholders.ts";
 import { startServer } from "../support/server.ts";
@@ -52,12 +53,35 @@ async function record(): Promise<void> {
   );
 }
 
+/** The README's part that is made of the examples, between two lines of its own. */
+const [BEGIN, END] = ["<!-- recorded examples: begin -->\n", "\n<!-- recorded examples: end -->"];
+const README = join(root, "README.md");
+
+async function readReadme() {
+  const text = await readFile(README, "utf8");
+  const [begin, end] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)];
+  return { before: text.slice(0, begin), part: text.slice(begin, end), after: text.slice(end) };
+}
+
+async function recordInReadme(): Promise<void> {
+  const { before, after } = await readReadme();
+  await writeFile(README, before + everyEndpointByCurl(recorder.recorded) + after);
+}
+
 const isRecording = process.env.RECORD_EXAMPLES === "1";
 
-it.runIf(isRecording)("writes down what a running server answers today", record);
+it.runIf(isRecording)("writes down what a running server answers today", async () => {
+  await record();
+  await recordInReadme();
+});
 
 describe.skipIf(isRecording)("what a running server answers today", () => {
   it.each(operations.map(({ id }) => id))("%s: is what its examples say", (id) => {
     expect(recorder.recorded[id]).toEqual(examples[id]);
+  });
+
+  it("is what the README shows, for every operation", async () => {
+    const { part } = await readReadme();
+    expect(part).toBe(everyEndpointByCurl(examples));
   });
 });

@@ -5,12 +5,13 @@ const DAY = 86_400_000;
 /** The day on which all recorded answers were given. */
 const TODAY = Date.UTC(2026, 10, 20, 16, 50, 31, 474);
 
-/** What depends on how fast a machine was, by name. */
-const timings: Readonly<Record<string, unknown>> = {
+/** What was measured: how long something took, how large a picture has become. */
+const measures: Readonly<Record<string, unknown>> = {
   ms: 2,
   readyMs: 5,
   durationMs: 42,
   "x-workflow-stream-tail-index": "9",
+  "content-range": "bytes 0-99/617059",
 };
 
 /** Random in every run, each form with a stand-in of the same form. */
@@ -20,7 +21,7 @@ const forms: readonly (readonly [RegExp, (seed: Buffer) => string])[] = [
   [/\bwrun_[0-9A-Z]{26}\b/g, (seed) => `wrun_${asWord(seed, 26).toUpperCase()}`],
   [/\bcall_[0-9a-f]{32}\b/g, (seed) => `call_${seed.toString("hex", 0, 16)}`],
   [/(?<=\b(?:run|attempt)_)[0-9a-f]{24}\b/g, (seed) => seed.toString("hex", 0, 12)],
-  [/(?<=[/"])[0-9a-f]{32}(?=\.(?:mp4|png|jpg|webp)\b)/g, (seed) => seed.toString("hex", 0, 16)],
+  [/(?<![\w-])[0-9a-f]{32}(?=\.(?:mp4|png|jpg|webp)\b)/g, (seed) => seed.toString("hex", 0, 16)],
   [/(?<=[?&]state=)[A-Za-z0-9_-]{43}/g, (seed) => asWord(seed, 43)],
 ];
 const date = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\d{3})?Z/g;
@@ -50,9 +51,9 @@ export class Placeholders {
     }
     if (typeof value !== "object" || value === null) return value;
     const entries = Object.entries(value).map(([name, inner]) => {
-      const timing = timings[name];
-      const isTiming = timing !== undefined && typeof timing === typeof inner;
-      return [name, isTiming ? timing : this.replace(inner, `${place}.${name}`)];
+      const measure = measures[name];
+      const isMeasure = measure !== undefined && typeof measure === typeof inner;
+      return [name, isMeasure ? measure : this.replace(inner, `${place}.${name}`)];
     });
     return Object.fromEntries(entries);
   }
@@ -79,7 +80,7 @@ export class Placeholders {
       });
     }
     // Inside the frames of a stream.
-    replaced = replaced.replaceAll(/(?<="durationMs":)\d+/g, String(timings.durationMs));
+    replaced = replaced.replaceAll(/(?<="durationMs":)\d+/g, String(measures.durationMs));
     return replaced.replace(date, (found, microseconds) => {
       const days = Math.round((Date.parse(found) - this.#started) / DAY);
       const day = new Date(TODAY + days * DAY).toISOString();
