@@ -86,7 +86,8 @@ export async function runInQueue(
         // A redirect could carry the key to another host.
         redirect: "manual",
         cache: "no-store",
-        signal: AbortSignal.any([either, patience]),
+        // Who submits waits for the answer in any case: without it nothing can be taken back.
+        signal: step === "submit" ? patience : AbortSignal.any([either, patience]),
       });
       const text = await response.text();
       if (response.ok) return { kind: "json", body: JSON.parse(text) as unknown };
@@ -115,6 +116,7 @@ export async function runInQueue(
     }
   };
 
+  if (either.aborted) return over();
   // Once only: what is submitted twice is made and paid twice.
   const place = await ask(
     "submit",
