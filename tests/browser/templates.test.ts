@@ -73,6 +73,11 @@ describeInBrowser("the page of templates", ({ newTab }) => {
       expect(await form.getByLabel(label).getAttribute("aria-invalid")).toBe("true");
     }
     expect(await form.getByLabel("Description").getAttribute("aria-invalid")).toBeNull();
+
+    // What was written is there again after the dialog was left.
+    await page.keyboard.press("Escape");
+    await newTemplate(page).click();
+    expect(await form.getByLabel("Title").inputValue()).toBe("ab");
   });
 
   it("starts a chat that has the prompt in its box", async () => {

@@ -179,7 +179,7 @@ function Facts({
   readonly facts: readonly (readonly [name: string, value: string | undefined])[];
 }) {
   return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5">
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 max-sm:text-sm sm:gap-x-6">
       {facts.map(
         ([name, value]) =>
           value !== undefined && (

@@ -14,9 +14,9 @@ import { Input } from "../_ui/input.tsx";
 import { Switch } from "../_ui/switch.tsx";
 import { Textarea } from "../_ui/textarea.tsx";
 
-type Values = Required<z.input<(typeof createTemplateContract)["body"]>>;
+export type TemplateValues = Required<z.input<(typeof createTemplateContract)["body"]>>;
 type Saved = z.output<(typeof createTemplateContract)["responses"][201]["schema"]>;
-type FieldName = keyof Values;
+type FieldName = keyof TemplateValues;
 
 const rules: Readonly<Partial<Record<FieldName, string>>> = {
   title: "3 to 50 characters",
@@ -31,29 +31,47 @@ const faults: Readonly<Partial<Record<FieldName, string>>> = {
   tags: "At most 100 tags of 100 characters each",
 };
 
+const nothing: TemplateValues = {
+  title: "",
+  description: "",
+  prompt: "",
+  tags: [],
+  is_private: false,
+  share_emails: [],
+};
+
+const pick = ({ title, description, prompt, tags, is_private }: Template) => ({
+  title,
+  description,
+  prompt,
+  tags,
+  is_private,
+});
+
 /** Makes a template, or changes one. What the API says of a field stands at that field. */
 export function TemplateForm({
   template,
+  draft,
   onClose,
   onSaved,
 }: {
   /** Null for a new one. */
   readonly template: Template | null;
-  readonly onClose: () => void;
+  /** What a new one begins with, when it was left before. */
+  readonly draft: TemplateValues | null;
+  /** It was left with this. */
+  readonly onClose: (values: TemplateValues) => void;
   readonly onSaved: (template: Template) => void;
 }) {
-  const [values, setValues] = useState<Values>(() => ({
-    title: template?.title ?? "",
-    description: template?.description ?? "",
-    prompt: template?.prompt ?? "",
-    tags: template?.tags ?? [],
-    is_private: template?.is_private ?? false,
-    share_emails: template?.shared_emails ?? [],
-  }));
+  const [values, setValues] = useState<TemplateValues>(
+    template === null
+      ? (draft ?? nothing)
+      : { ...pick(template), share_emails: template.shared_emails },
+  );
   const { send, busy, error } = useSubmit<Saved>();
   const form = useFocusFault(error);
 
-  const set = <K extends FieldName>(name: K, value: Values[K]) =>
+  const set = <K extends FieldName>(name: K, value: TemplateValues[K]) =>
     setValues((old) => ({ ...old, [name]: value }));
 
   const submit = async (event: FormEvent) => {
@@ -79,7 +97,7 @@ export function TemplateForm({
     <Dialog
       title={template === null ? "New template" : "Edit template"}
       open
-      onOpenChange={(open) => !open && onClose()}
+      onOpenChange={(open) => !open && onClose(values)}
       className="max-w-xl sm:top-[6vh] sm:max-h-[88vh]"
     >
       <form

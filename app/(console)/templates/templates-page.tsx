@@ -19,7 +19,7 @@ import { Segmented } from "../_ui/segmented.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { TemplateCard } from "./template-card.tsx";
-import { TemplateForm } from "./template-form.tsx";
+import { TemplateForm, type TemplateValues } from "./template-form.tsx";
 
 const labels = {
   all: "All",
@@ -41,6 +41,9 @@ export function TemplatesPage() {
   /** What the dialog is about: a template to change, or a new one. */
   const [editing, setEditing] = useState<Template | "new" | null>(null);
 
+  /** A new template that was left: a click beside the dialog must not cost a long prompt. */
+  const [draft, setDraft] = useState<TemplateValues | null>(null);
+
   const own = account ?? creator;
   const { loaded } = templates;
   const shown = filterTemplates(loaded ?? [], { filter, text, account: own });
@@ -49,6 +52,7 @@ export function TemplatesPage() {
   const saved = (template: Template) => {
     setCreator(template.creator.id);
     templates.put(template);
+    if (editing === "new") setDraft(null);
     setEditing(null);
     toast(editing === "new" ? "Template created" : "Template saved");
   };
@@ -151,7 +155,11 @@ export function TemplatesPage() {
       {editing !== null && (
         <TemplateForm
           template={editing === "new" ? null : editing}
-          onClose={() => setEditing(null)}
+          draft={draft}
+          onClose={(values) => {
+            if (editing === "new") setDraft(values);
+            setEditing(null);
+          }}
           onSaved={saved}
         />
       )}
