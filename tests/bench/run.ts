@@ -10,6 +10,7 @@ import type { Bench, BenchContext } from "./context.ts";
 import { benchDelay } from "./delay.ts";
 import { benchResume } from "./resume.ts";
 import { benchSignIn } from "./sign-in.ts";
+import { benchStop } from "./stop.ts";
 import { benchTasks } from "./tasks.ts";
 import { benchTemplates } from "./templates.ts";
 import { benchTurns } from "./turns.ts";
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, Bench>> = {
   turns: benchTurns,
   delay: benchDelay,
   resume: benchResume,
+  stop: benchStop,
   "chat-read": benchChatRead,
   wrapper: benchWrapper,
   "sign-in": benchSignIn,

