@@ -11,7 +11,13 @@ import { type Client, client, createPerson } from "../support/clients.ts";
 import { decodeVideo } from "../support/decode.ts";
 import { type FakeFal, startFakeFal } from "../support/fake-fal.ts";
 import { download, imagesIn, onlyEnd, runOf, videoIn } from "../support/generations.ts";
-import { makeImage, makeVideo, makeVideoWithSound, storeMedia } from "../support/media.ts";
+import {
+  makeImage,
+  makeSound,
+  makeVideo,
+  makeVideoWithSound,
+  storeMedia,
+} from "../support/media.ts";
 import { expectPublished } from "../support/published.ts";
 import { startServer } from "../support/server.ts";
 import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
@@ -153,7 +159,7 @@ describe("400", () => {
 
   test("sound that is longer than a minute", async () => {
     const person = await createPerson();
-    const sound = await storeMedia(person.id, await makeVideoWithSound(61), "video/mp4");
+    const sound = await storeMedia(person.id, await makeSound("m4a", 61), "video/mp4");
     const body = { image_url: await anImage(person), audio_url: sound };
     const answer = await post(person.withKey, body);
     expect([answer.status, answer.body]).toEqual([

@@ -35,10 +35,10 @@ export async function startFakeStorage(project?: {
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
     if (project && !url.startsWith("/storage/")) {
-      const type = headers["content-type"] ?? "application/json";
+      const { host: _, connection: __, "content-length": ___, ...kept } = headers;
       const passed = await fetch(new URL(url, project.url), {
         method,
-        headers: { apikey: secretKey, authorization: `Bearer ${secretKey}`, "content-type": type },
+        headers: Object.entries(kept).map(([name, value]) => [name, String(value)]),
         ...(method === "GET" ? {} : { body }),
       });
       const types = { "content-type": passed.headers.get("content-type") ?? "" };
