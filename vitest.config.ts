@@ -8,9 +8,11 @@ export default defineConfig({
     exclude: process.env.SOAK === "1" ? [] : ["tests/soak/**"],
     globalSetup: ["tests/global-setup.ts"],
     setupFiles: ["tests/support/observe-answers.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // No guarantee is one of time: these only end what hangs, on the slowest machine too.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 30_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: "forks",
     // Every worker drives the same server: more of them only measure how long they wait.
     maxWorkers: 2,
