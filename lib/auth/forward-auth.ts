@@ -60,6 +60,15 @@ const paths: Readonly<Record<string, Path>> = {
 };
 
 export async function forwardAuth(request: Request): Promise<Response> {
+  const started = performance.now();
+  const response = await answer(request);
+  const ms = Math.round((performance.now() - started) * 100) / 100;
+  const { method } = request;
+  log().info({ method, route: "/auth/v1/[...path]", status: response.status, ms }, "request");
+  return response;
+}
+
+async function answer(request: Request): Promise<Response> {
   const { SUPABASE_PUBLISHABLE_KEY: publicKey } = config();
   if (publicKey === undefined) return refuse(501, "not_configured", "Sign-in is not configured");
   const url = new URL(request.url);
@@ -74,13 +83,13 @@ export async function forwardAuth(request: Request): Promise<Response> {
     const limited = await limit(request.headers, path, target, body);
     if (limited !== null) return limited;
     const bearer = /^Bearer ([\w.-]+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-    const answer = await askAuthServer(target, publicKey, {
+    const answered = await askAuthServer(target, publicKey, {
       method: request.method,
       ...(bearer === undefined ? {} : { bearer }),
       ...(body === undefined ? {} : { body }),
     });
     await notBefore;
-    return await passOn(answer);
+    return await passOn(answered);
   } catch (error) {
     if (!isDatabaseUnavailable(error)) log().warn({ err: error, path: target }, "auth server");
     return refuse(503, "unavailable", "Service temporarily unavailable");
@@ -144,13 +153,13 @@ async function limit(
 const isAttempt = (target: string): boolean => target !== "user" && !target.startsWith("logout");
 
 /** The auth server's words and status, and none of its headers. */
-async function passOn(answer: Response): Promise<Response> {
-  const text = await answer.text();
-  return new Response(answer.status === 204 ? null : text, {
-    status: answer.status,
+async function passOn(answered: Response): Promise<Response> {
+  const text = await answered.text();
+  return new Response(answered.status === 204 ? null : text, {
+    status: answered.status,
     headers: {
       "cache-control": "no-store",
-      ...(answer.status === 204 ? {} : { "content-type": "application/json" }),
+      ...(answered.status === 204 ? {} : { "content-type": "application/json" }),
     },
   });
 }

@@ -12,6 +12,7 @@ export type SessionState =
 /** Tells the server which frame to draw before any script runs; it opens nothing. */
 const HINT = "signed-in";
 const YEAR = 31_536_000;
+const STORAGE_KEY = "agent-platform-session";
 
 let state: SessionState = { status: "loading" };
 let starting: Promise<GoTrueClient> | undefined;
@@ -28,7 +29,7 @@ async function start(): Promise<GoTrueClient> {
   const { AuthClient } = await import("@supabase/auth-js");
   const client = new AuthClient({
     url: `${location.origin}/auth/v1`,
-    storageKey: "agent-platform-session",
+    storageKey: STORAGE_KEY,
     detectSessionInUrl: false,
   });
   client.onAuthStateChange((_event, session) => settle(session));
@@ -73,9 +74,12 @@ async function renew(): Promise<string | null> {
   return null;
 }
 
-/** In this browser, in all its tabs. Other devices stay signed in. */
+/** In this browser, in all its tabs, whether or not the server hears of it. Other devices stay signed in. */
 export async function signOut(): Promise<void> {
-  await (await authClient()).signOut({ scope: "local" });
+  const { error } = await (await authClient()).signOut({ scope: "local" });
+  if (error === null) return;
+  localStorage.removeItem(STORAGE_KEY);
+  settle(null);
 }
 
 function subscribe(listener: () => void): () => void {

@@ -157,15 +157,24 @@ export async function signIn(tab: Tab, url: string = stack.url): Promise<SignedI
   const email = `${randomUUID()}@example.com`;
   const { id } = await createAccount({ email });
   const session = await sessionFor(email);
-  await tab.context.addInitScript(
+  await haveSession(tab, session, url);
+  return { id, email, bearer: session.access_token };
+}
+
+/** The browser has this session from an earlier visit to the server: all its tabs, once. */
+export async function haveSession(
+  { context }: Tab,
+  session: object,
+  url: string = stack.url,
+): Promise<void> {
+  await context.addInitScript(
     ([key, value, origin]) => {
-      if (location.origin !== origin || sessionStorage.getItem("seeded")) return;
-      sessionStorage.setItem("seeded", "1");
+      if (location.origin !== origin || localStorage.getItem("seeded") !== null) return;
+      localStorage.setItem("seeded", "1");
       localStorage.setItem(key, value);
     },
     ["agent-platform-session", JSON.stringify(session), url] as const,
   );
-  return { id, email, bearer: session.access_token };
 }
 
 /** What axe finds on the page that is serious or worse, as text. Run from outside, past the policy. */

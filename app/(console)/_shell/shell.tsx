@@ -97,9 +97,10 @@ function ReferenceFrame({ children }: { readonly children: ReactNode }) {
           </a>
         )}
       </TopBar>
-      <main id="main" tabIndex={-1} className="outline-none">
+      {/* The reference brings its own main landmark. */}
+      <div id="main" tabIndex={-1} className="outline-none">
         {children}
-      </main>
+      </div>
     </>
   );
 }

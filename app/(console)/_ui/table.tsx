@@ -1,12 +1,17 @@
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
+import { ScrollBox } from "./scroll-box.tsx";
 
-/** Scrolls sideways in itself, so that the page never does. */
-export function Table({ className, ...rest }: ComponentProps<"table">) {
+/** Scrolls sideways in itself, so that the page never does. `label` names it for screen readers. */
+export function Table({
+  label,
+  className,
+  ...rest
+}: ComponentProps<"table"> & { readonly label: string }) {
   return (
-    <div className="overflow-x-auto rounded-xl border bg-surface">
+    <ScrollBox label={label} className="rounded-xl border bg-surface">
       <table {...rest} className={cn("w-full border-collapse text-left", className)} />
-    </div>
+    </ScrollBox>
   );
 }
 

@@ -60,7 +60,7 @@ export function Connect() {
           label="Service"
           error={fault}
           hint="Its short name, such as gmail."
-          className="min-w-52 flex-1"
+          className="min-w-52 flex-1 max-sm:basis-full"
         >
           {(ids) => (
             <Input
@@ -81,7 +81,7 @@ export function Connect() {
             <option key={one} value={one} />
           ))}
         </datalist>
-        <Button type="submit" busy={busy} className="mt-6.5">
+        <Button type="submit" busy={busy} className="sm:mt-6.5">
           Connect
         </Button>
       </form>

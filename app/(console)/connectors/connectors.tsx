@@ -60,7 +60,7 @@ export function Connectors() {
 
 function List({ connections }: { readonly connections: readonly Connection[] }) {
   return (
-    <Table>
+    <Table label="Connections">
       <thead>
         <tr>
           <HeadCell>Service</HeadCell>

@@ -4,6 +4,7 @@ import { accessToken, useSession } from "@/lib/console/auth.ts";
 import { onThemeShown, shownTheme } from "@/lib/console/theme.ts";
 import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
+import { nameControls } from "./name-controls.ts";
 
 interface Shown {
   readonly updateConfiguration: (configuration: object) => void;
@@ -40,7 +41,12 @@ export function Reference({ script }: { readonly script: string }) {
       const draw = () => configuration(token);
       shown = scalar.createApiReference(element, draw());
       setState("shown");
-      return onThemeShown(() => shown?.updateConfiguration(draw()));
+      const stopNaming = nameControls(document.body);
+      const stopWatching = onThemeShown(() => shown?.updateConfiguration(draw()));
+      return () => {
+        stopNaming();
+        stopWatching();
+      };
     };
     const started = start().catch(() => {
       if (!over) setState("failed");
@@ -125,14 +131,17 @@ function configuration(token: string | null): object {
   };
 }
 
-/** The console's colours and type in the reference's own variables. */
+/**
+ * The console's colours and type in the reference's own variables. Of the body only: its code is dark
+ * in both colours, by a class of the same name.
+ */
 const styles = `
 :root {
   --scalar-font: var(--font-sans, ui-sans-serif, system-ui, sans-serif);
   --scalar-font-code: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
   --scalar-custom-header-height: 3.25rem;
 }
-.light-mode, .dark-mode {
+body.light-mode, body.dark-mode {
   --scalar-background-1: var(--background);
   --scalar-background-2: var(--muted);
   --scalar-background-3: var(--hover);
@@ -142,5 +151,13 @@ const styles = `
   --scalar-color-3: var(--muted-foreground);
   --scalar-color-accent: var(--accent-text);
   --scalar-border-color: var(--border);
+}
+body.light-mode {
+  --scalar-color-blue: #0062a3;
+  --scalar-color-green: #0b6b35;
+  --scalar-color-orange: #9a4600;
+  --scalar-color-red: #b42318;
+  --scalar-color-yellow: #7a5600;
+  --scalar-color-purple: #5b34cc;
 }
 `;

@@ -32,13 +32,13 @@ export function KeyTable({
   };
   return (
     <>
-      <Table>
+      <Table label="API keys">
         <thead>
           <tr>
             <HeadCell>Name</HeadCell>
-            <HeadCell>Created</HeadCell>
-            <HeadCell>Last used</HeadCell>
-            <HeadCell>Expires</HeadCell>
+            <HeadCell className="max-sm:hidden">Created</HeadCell>
+            <HeadCell className="max-sm:hidden">Last used</HeadCell>
+            <HeadCell className="max-sm:hidden">Expires</HeadCell>
             <HeadCell>
               <span className="sr-only">Actions</span>
             </HeadCell>
@@ -47,27 +47,26 @@ export function KeyTable({
         <tbody>
           {keys.map((key) => (
             <tr key={key.id}>
-              <Cell className="min-w-44">
+              <Cell className="sm:min-w-44">
                 <span className="block font-medium wrap-anywhere">{key.key_name}</span>
                 <code className="font-mono text-xs text-muted-foreground">{key.prefix}…</code>
+                <span className="block text-xs text-muted-foreground sm:hidden">
+                  Used: <LastUse at={key.last_used_at} />
+                  <br />
+                  Expires: <Expiry at={key.expires_at} />
+                </span>
               </Cell>
-              <Cell className="whitespace-nowrap text-muted-foreground">
+              <Cell className="whitespace-nowrap text-muted-foreground max-sm:hidden">
                 <time dateTime={key.created_at}>{dateOf.format(new Date(key.created_at))}</time>
               </Cell>
-              <Cell className="whitespace-nowrap text-muted-foreground">
-                {key.last_used_at === null ? (
-                  "Never"
-                ) : (
-                  <time dateTime={key.last_used_at}>
-                    {momentOf.format(new Date(key.last_used_at))}
-                  </time>
-                )}
+              <Cell className="whitespace-nowrap text-muted-foreground max-sm:hidden">
+                <LastUse at={key.last_used_at} />
               </Cell>
-              <Cell className="whitespace-nowrap text-muted-foreground">
+              <Cell className="whitespace-nowrap text-muted-foreground max-sm:hidden">
                 <Expiry at={key.expires_at} />
               </Cell>
               <Cell className="w-px whitespace-nowrap">
-                <div className="flex justify-end gap-1">
+                <div className="flex justify-end gap-1 max-sm:flex-col max-sm:items-end">
                   <Button
                     variant="ghost"
                     size="sm"
@@ -102,6 +101,10 @@ export function KeyTable({
       )}
     </>
   );
+}
+
+function LastUse({ at }: { readonly at: string | null }) {
+  return at === null ? "Never" : <time dateTime={at}>{momentOf.format(new Date(at))}</time>;
 }
 
 function Expiry({ at }: { readonly at: string | null }) {
