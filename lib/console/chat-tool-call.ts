@@ -38,8 +38,8 @@ export interface ToolLine {
 }
 
 export function describeToolCall({ name, input, output, state }: ToolCall): ToolLine {
-  const line = (verb: string, subject: string | null, outcome = "", isBad = false): ToolLine => ({
-    verb,
+  const line = (done: string, subject: string | null, outcome = "", isBad = false): ToolLine => ({
+    verb: state === "running" ? (doing[done] ?? done) : done,
     subject: firstLine(subject ?? ""),
     outcome: state === "done" ? outcome : "",
     isBad: state === "done" && isBad,
@@ -88,6 +88,17 @@ export function describeToolCall({ name, input, output, state }: ToolCall): Tool
       return line(name, "");
   }
 }
+
+/** What is said while it is not done yet. */
+const doing: Readonly<Record<string, string>> = {
+  Ran: "Running",
+  Read: "Reading",
+  Wrote: "Writing",
+  "Searched for": "Searching for",
+  "Looked for files": "Looking for files",
+  Fetched: "Fetching",
+  "Used the skill": "Using the skill",
+};
 
 export interface Todo {
   readonly id: string;

@@ -77,7 +77,7 @@ export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall
 function Mark({ call, icon: Icon }: { readonly call: ToolCall; readonly icon: LucideIcon }) {
   if (call.state === "running") {
     return (
-      <LoaderCircle role="img" aria-label="Running:" className="size-4 shrink-0 animate-spin" />
+      <LoaderCircle role="img" aria-label="At work:" className="size-4 shrink-0 animate-spin" />
     );
   }
   if (call.state === "failed") {
