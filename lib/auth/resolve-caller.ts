@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { config } from "../config.ts";
 import { type AccountRead, isRaised, rpc } from "../db/query.ts";
+import { rpcText } from "../db/rpc-text.ts";
 import { type AppError, appError } from "../http/app-error.ts";
 import { hashKey } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
@@ -90,7 +91,7 @@ export async function resolveCaller(
   if (credential.kind === "key") {
     const hash = hashKey(credential.raw, config().API_KEY_SECRET);
     const found = read
-      ? await rpc("authenticate_and_read", readArguments(asked, read, { hash }), keyAnswer)
+      ? keyAnswer.parse(await authenticateAndRead(asked, read, { hash }))
       : await rpc("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
     if (isRaised(found) || found.outcome === "unknown") return unauthorized;
     if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
@@ -99,18 +100,22 @@ export async function resolveCaller(
   }
   const { token, email } = credential;
   const found = read
-    ? await rpc("authenticate_and_read", readArguments(asked, read, { email }), emailAnswer)
+    ? emailAnswer.parse(await authenticateAndRead(asked, read, { email }))
     : await rpc("authenticate_email", { p_email: email, ...asked }, emailAnswer);
   if (isRaised(found)) return unauthorized;
   if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
   return resolved(found, named, { kind: "bearer", token, email });
 }
 
-const readArguments = (
+async function authenticateAndRead(
   asked: object,
   { name, args }: AccountRead,
   { hash = null, email = null }: { hash?: string | null; email?: string | null },
-) => ({ ...asked, p_hash: hash, p_email: email, p_read: name, p_read_args: args });
+): Promise<unknown> {
+  const credential = { p_hash: hash, p_email: email };
+  const all = { ...credential, ...asked, p_read: name, p_read_args: args };
+  return JSON.parse(await rpcText("authenticate_and_read", all));
+}
 
 function resolved(
   found: z.output<typeof knownEmail>,

@@ -35,8 +35,9 @@ $$;
 
 -- As authenticate_key (with p_hash) or authenticate_email (with p_email), and with `read` in the
 -- answer when the caller is known and acts for their own account. Without it nothing was read, and
--- the caller asks again. The reading comes first: from the moment a request is counted until the
--- transaction ends, the account's other requests wait.
+-- the caller asks again. The reading comes first, and so does what makes text of it (hence JSON as
+-- text): from the moment a request is counted until the transaction ends, the account's other
+-- requests wait.
 create function public.authenticate_and_read(
   p_hash text,
   p_email text,
@@ -48,11 +49,11 @@ create function public.authenticate_and_read(
   p_account_limit integer,
   p_read text,
   p_read_args jsonb
-) returns jsonb
+) returns public."text/plain"
 language plpgsql volatile set search_path = '' as $$
 declare
   v_own uuid;
-  v_read jsonb;
+  v_read text;
   v_verdict jsonb;
 begin
   if p_hash is not null then
@@ -83,8 +84,8 @@ begin
   if v_read is not null and v_verdict ->> 'outcome' = 'known'
     and (v_verdict ->> 'account_id')::uuid = v_own
   then
-    return v_verdict || jsonb_build_object('read', v_read);
+    return left(v_verdict::text, -1) || ', "read": ' || v_read || '}';
   end if;
-  return v_verdict;
+  return v_verdict::text;
 end
 $$;
