@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { client, createBearer, createPerson } from "../support/clients.ts";
-import { createTemplate, templateIn, templateNotFound } from "../support/templates.ts";
+import { type Client, client, createBearer, createPerson, dataOf } from "../support/clients.ts";
+import { createTemplate, templateNotFound } from "../support/templates.ts";
 
 const path = "/api/agents/templates";
+
+const read = async (caller: Client, id: string) =>
+  (await dataOf(caller.api.GET("/api/agents/templates/{id}", { params: { path: { id } } })))
+    .template;
 
 describe("GET /api/agents/templates/{id} 200", () => {
   test("whom it is shared with sees it, but not with whom else", async () => {
@@ -13,10 +17,9 @@ describe("GET /api/agents/templates/{id} 200", () => {
       share_emails: [friend.email, "someone@example.com"],
     });
     for (const caller of [friend.withKey, friend.withBearer]) {
-      const seen = templateIn(await caller.get(`${path}/${created.id}`));
-      expect(seen).toEqual({ ...created, shared_emails: [] });
+      expect(await read(caller, created.id)).toEqual({ ...created, shared_emails: [] });
     }
-    expect(templateIn(await owner.withBearer.get(`${path}/${created.id}`))).toEqual(created);
+    expect(await read(owner.withBearer, created.id)).toEqual(created);
   });
 
   test("an address that signs up later sees what was shared with it before", async () => {

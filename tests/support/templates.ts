@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Template, template } from "../../lib/templates/template.ts";
-import type { Answer, Client } from "./clients.ts";
+import type { paths } from "../generated/api.ts";
+import { type Answer, type Client, dataOf } from "./clients.ts";
 
 const one = z.strictObject({
   status: z.literal("success"),
@@ -22,11 +23,15 @@ export const validTemplate = {
   is_private: false,
 };
 
+type NewTemplate =
+  paths["/api/agents/templates"]["post"]["requestBody"]["content"]["application/json"];
+
 export async function createTemplate(
   caller: Client,
-  values: Readonly<Record<string, unknown>> = {},
+  values: Partial<NewTemplate> = {},
 ): Promise<Template> {
-  return templateIn(await caller.post("/api/agents/templates", { ...validTemplate, ...values }));
+  const body = { ...validTemplate, ...values };
+  return (await dataOf(caller.api.POST("/api/agents/templates", { body }))).template;
 }
 
 export const setFavorite = (caller: Client, id: string, isFavourite: boolean): Promise<Answer> =>
