@@ -1,27 +1,41 @@
 /**
- * Who is signed in, in this browser. Supabase Auth through the same origin (`/auth/v1`); the session
- * is in localStorage, and all tabs follow each other.
+ * Who is signed in, in this browser: Supabase Auth through the same origin (`/auth/v1`). The session
+ * is in localStorage, where its library keeps it, and all tabs follow each other. The library itself
+ * is loaded when someone signs in or out and when a bearer must be renewed, not with every page.
  */
-import type { GoTrueClient, Session } from "@supabase/auth-js";
+import type { GoTrueClient } from "@supabase/auth-js";
 import { useSyncExternalStore } from "react";
 
 export type SessionState =
   | { readonly status: "loading" | "signed-out" }
   | { readonly status: "signed-in"; readonly email: string };
 
+interface Stored {
+  readonly access_token: string;
+  /** Seconds since 1970. */
+  readonly expires_at: number;
+  readonly email: string;
+}
+
+const STORAGE_KEY = "agent-platform-session";
+/** Milliseconds before its end from which on a bearer is renewed, by the library's own measure. */
+const MARGIN = 90_000;
 /** Tells the server which frame to draw before any script runs; it opens nothing. */
 const HINT = "signed-in";
 const YEAR = 31_536_000;
-const STORAGE_KEY = "agent-platform-session";
 
-let state: SessionState = { status: "loading" };
+const loading: SessionState = { status: "loading" };
+let state: SessionState = loading;
 let starting: Promise<GoTrueClient> | undefined;
 let refreshing: Promise<string | null> | undefined;
 const listeners = new Set<() => void>();
 
-/** The library is loaded beside the first paint, not before it. */
+/** The library, for what changes a session. */
 export function authClient(): Promise<GoTrueClient> {
-  starting ??= start();
+  starting ??= start().catch((error: unknown) => {
+    starting = undefined;
+    throw error;
+  });
   return starting;
 }
 
@@ -32,15 +46,27 @@ async function start(): Promise<GoTrueClient> {
     storageKey: STORAGE_KEY,
     detectSessionInUrl: false,
   });
-  client.onAuthStateChange((_event, session) => settle(session));
+  client.onAuthStateChange(() => settle());
   return client;
 }
 
-function settle(session: Session | null): void {
-  const email = session?.user.email;
+function readStored(): Stored | null {
+  try {
+    const value = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "null");
+    const { access_token, expires_at, user } = value ?? {};
+    if (typeof access_token !== "string" || typeof expires_at !== "number") return null;
+    return { access_token, expires_at, email: String(user?.email ?? "") };
+  } catch {
+    return null;
+  }
+}
+
+/** Takes over what is stored now, by whichever tab. */
+function settle(): void {
+  const stored = readStored();
   const next: SessionState =
-    session === null ? { status: "signed-out" } : { status: "signed-in", email: email ?? "" };
-  const age = session === null ? 0 : YEAR;
+    stored === null ? { status: "signed-out" } : { status: "signed-in", email: stored.email };
+  const age = stored === null ? 0 : YEAR;
   // biome-ignore lint/suspicious/noDocumentCookie: the other way is missing in Firefox
   document.cookie = `${HINT}=1; path=/; max-age=${age}; samesite=lax`;
   if (JSON.stringify(next) === JSON.stringify(state)) return;
@@ -50,6 +76,9 @@ function settle(session: Session | null): void {
 
 /** A bearer that is good for a minute at least, or null when nobody is signed in. */
 export async function accessToken(): Promise<string | null> {
+  const stored = readStored();
+  if (stored === null) return null;
+  if (stored.expires_at * 1000 - Date.now() > MARGIN) return stored.access_token;
   const { data } = await (await authClient()).getSession();
   return data.session?.access_token ?? null;
 }
@@ -76,19 +105,28 @@ async function renew(): Promise<string | null> {
 
 /** In this browser, in all its tabs, whether or not the server hears of it. Other devices stay signed in. */
 export async function signOut(): Promise<void> {
-  const { error } = await (await authClient()).signOut({ scope: "local" });
-  if (error === null) return;
+  try {
+    await (await authClient()).signOut({ scope: "local" });
+  } catch {
+    // Without the library the session is left to end by itself at the server.
+  }
   localStorage.removeItem(STORAGE_KEY);
-  settle(null);
+  settle();
+}
+
+function followOtherTabs(event: StorageEvent): void {
+  if (event.key === STORAGE_KEY || event.key === null) settle();
 }
 
 function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) addEventListener("storage", followOtherTabs);
   listeners.add(listener);
-  void authClient();
-  return () => void listeners.delete(listener);
+  settle();
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) removeEventListener("storage", followOtherTabs);
+  };
 }
-
-const loading: SessionState = { status: "loading" };
 
 export function useSession(): SessionState {
   return useSyncExternalStore(

@@ -8,10 +8,13 @@ import { join } from "node:path";
 import type { Result as AxeFinding, AxeResults } from "axe-core";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, vi } from "vitest";
 import { sessionFor } from "./auth-session.ts";
 import { createAccount } from "./clients.ts";
 import { stack } from "./stack.ts";
+
+// A page costs many times what a request costs, and tests share the machine with each other.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 const executablePath = findChromium();
 const required = Boolean(process.env.CI) || process.env.REQUIRE_BROWSER === "1";
@@ -98,8 +101,8 @@ export function describeInBrowser(title: string, body: (browsing: Browsing) => v
 
     const watch = async (context: BrowserContext, options: TabOptions): Promise<Tab> => {
       const page = await context.newPage();
-      // Tests share the machine with each other: a page that is slow is not a page that is broken.
-      page.setDefaultTimeout(45_000);
+      // A page that is slow is not a page that is broken.
+      page.setDefaultTimeout(60_000);
       const tab = { page, context, faults: watchFaults(page, options) };
       tabs.push({ tab, options });
       return tab;

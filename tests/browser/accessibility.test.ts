@@ -1,0 +1,63 @@
+/** What axe finds on the pages of the shell, in both colours and on a phone's width. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { describeInBrowser, seriousFindings, signIn } from "../support/browser.ts";
+import { createKey } from "../support/clients.ts";
+
+const looks = [
+  { colorScheme: "light", width: 1280 },
+  { colorScheme: "dark", width: 1280 },
+  { colorScheme: "light", width: 360 },
+  { colorScheme: "dark", width: 360 },
+] as const;
+
+async function expectGood(page: Page): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+  const isWide = () => document.documentElement.scrollWidth > window.innerWidth;
+  expect(await page.evaluate(isWide)).toBe(false);
+}
+
+describeInBrowser("nothing serious is found", ({ newTab }) => {
+  it.each(looks)("for those who are signed out: $colorScheme, $width px", async (look) => {
+    const { page } = await newTab({ ...look, expected: /status of 404/ });
+    await page.goto("/");
+    await page.getByRole("button", { name: "Mail me a code" }).waitFor();
+    await expectGood(page);
+    await page.goto("/keys");
+    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+    await expectGood(page);
+    await page.goto("/not/there");
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await expectGood(page);
+  });
+
+  it.each(looks)("for who is signed in: $colorScheme, $width px", async (look) => {
+    const tab = await newTab(look);
+    const { page } = tab;
+    const { id } = await signIn(tab);
+    await page.goto("/keys");
+    await page.getByRole("heading", { name: "No keys yet" }).waitFor();
+    await expectGood(page);
+    await createKey(id);
+    await page.reload();
+    await page.getByRole("button", { name: "Rotate test" }).click();
+    await page.getByRole("dialog").waitFor();
+    await expectGood(page);
+    await page.goto("/connectors");
+    await page.getByRole("heading", { name: "Nothing is connected" }).waitFor();
+    await expectGood(page);
+    if (look.width === 360) {
+      await page.getByRole("button", { name: "Open navigation" }).click();
+      await page.getByRole("dialog").waitFor();
+      await expectGood(page);
+    }
+  });
+
+  it.each(looks)("in the API reference: $colorScheme, $width px", async (look) => {
+    const { page } = await newTab(look);
+    await page.goto("/docs");
+    await page.getByRole("heading", { name: "Agent Platform API" }).waitFor();
+    await page.getByText("Client Libraries").waitFor();
+    await expectGood(page);
+  });
+});

@@ -1,0 +1,112 @@
+/** The ways in and out of the console, and what becomes of a session. */
+import { randomUUID } from "node:crypto";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { createAuthUser, sessionFor } from "../support/auth-session.ts";
+import { describeInBrowser, haveSession } from "../support/browser.ts";
+import { mailsTo } from "../support/mailbox.ts";
+import { stack } from "../support/stack.ts";
+
+/** Answers of 4xx that a test asks for are errors on the browser's console. */
+const refused = /status of 40[013]/;
+
+async function codeMailedTo(email: string): Promise<string> {
+  const mail = (await mailsTo(email)).at(-1) ?? "";
+  return /code is (\d+)/.exec(mail)?.[1] ?? "";
+}
+
+const signInHeading = (page: Page) => page.getByRole("heading", { name: "Sign in", level: 1 });
+const keysHeading = (page: Page) => page.getByRole("heading", { name: "API keys", level: 1 });
+
+describeInBrowser("signing in", ({ newTab, anotherTab }) => {
+  it("by a mailed code ends at the page that was asked for; a wrong code does not", async () => {
+    const { page } = await newTab({ expected: refused });
+    const email = `${randomUUID()}@example.com`;
+    await page.goto("/keys");
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByRole("button", { name: "Mail me a code" }).click();
+    await page.getByLabel("Code").fill("00000000");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").getByText("This code is wrong or has expired").waitFor();
+    await page.getByLabel("Code").fill(await codeMailedTo(email));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await keysHeading(page).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/keys");
+    await page.getByText(email).waitFor();
+  });
+
+  it("by password, which who is signed in can change", async () => {
+    const { email, password } = await createAuthUser();
+    const { page } = await newTab({ expected: refused });
+    await page.goto("/keys");
+    const attempt = async (text: string) => {
+      await page.getByLabel("E-mail").fill(email);
+      await page.getByLabel("Password").fill(text);
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    };
+    await page.getByRole("button", { name: "Use a password" }).click();
+    await attempt("not the password");
+    await page.getByText("This e-mail and password do not belong together.").waitFor();
+    await attempt(password);
+    await keysHeading(page).waitFor();
+
+    await page.getByRole("button", { name: "Set a password" }).click();
+    await page.getByLabel("New password").fill(`${password}, another`);
+    await page.getByRole("button", { name: "Set password" }).click();
+    await page.getByText("Your password is set").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signInHeading(page).waitFor();
+    await page.getByRole("button", { name: "Use a password" }).click();
+    await attempt(`${password}, another`);
+    await keysHeading(page).waitFor();
+  });
+
+  it("by one click is offered in development only", async () => {
+    const { page } = await newTab();
+    await page.goto("/");
+    await page.getByRole("button", { name: "Mail me a code" }).waitFor();
+    expect(await page.getByText("developer@example.com").count()).toBe(0);
+    const origin = new URL(stack.url).origin;
+    const answer = await fetch(`${origin}/auth/developer`, { method: "POST", headers: { origin } });
+    expect(answer.status).toBe(404);
+  });
+
+  it("is out in every tab as soon as one signs out", async () => {
+    const tab = await newTab();
+    await haveSession(tab, await sessionFor(`${randomUUID()}@example.com`));
+    const other = await anotherTab(tab);
+    await Promise.all([tab.page.goto("/keys"), other.page.goto("/connectors")]);
+    await Promise.all([
+      keysHeading(tab.page).waitFor(),
+      other.page.getByRole("heading", { name: "Connectors", level: 1 }).waitFor(),
+    ]);
+    await tab.page.getByRole("button", { name: "Sign out" }).click();
+    await signInHeading(tab.page).waitFor();
+    await signInHeading(other.page).waitFor();
+    await other.page.reload();
+    await signInHeading(other.page).waitFor();
+  });
+});
+
+describeInBrowser("a session", ({ newTab }) => {
+  it("whose bearer the API refuses is renewed, unseen", async () => {
+    const tab = await newTab({ expected: refused });
+    const session = await sessionFor(`${randomUUID()}@example.com`);
+    await haveSession(tab, { ...session, access_token: `${session.access_token}x` });
+    await tab.page.goto("/keys");
+    await tab.page.getByRole("heading", { name: "No keys yet" }).waitFor();
+  });
+
+  it("that cannot be renewed ends at the sign-in, with the page kept in the address", async () => {
+    const tab = await newTab({ expected: refused });
+    const session = await sessionFor(`${randomUUID()}@example.com`);
+    await haveSession(tab, {
+      ...session,
+      access_token: `${session.access_token}x`,
+      refresh_token: randomUUID(),
+    });
+    await tab.page.goto("/keys");
+    await signInHeading(tab.page).waitFor();
+    expect(new URL(tab.page.url()).pathname).toBe("/keys");
+  });
+});
