@@ -30,8 +30,6 @@ export type Connection = "live" | "lost";
 
 /** The stream sends a comment after 15 s of silence: one that is silent for longer is dead. */
 const LONGEST_SILENCE_MS = 40_000;
-/** What proxies answer while the server restarts, and the server while its database is away. */
-const PASSING = new Set([429, 502, 503, 504]);
 
 export function createDurableChatTransport(
   options: DurableChatTransportOptions,
@@ -44,7 +42,7 @@ export function createDurableChatTransport(
       const response = await options
         .fetch(path, { ...init, signal })
         .catch((error: unknown) => failure(error, signal));
-      if (response && !PASSING.has(response.status)) {
+      if (response && !isPassing(response, init.method)) {
         onConnection("live");
         return response;
       }
@@ -135,6 +133,17 @@ export function createDurableChatTransport(
       return null;
     },
   };
+}
+
+/**
+ * What a proxy answers while the server restarts, and the server while its database is away. The
+ * service's own word on a provider that failed is an answer.
+ */
+function isPassing({ status, headers }: Response, method: string | undefined): boolean {
+  // Too many requests: a reader waits, a person who sends is told.
+  if (status === 429) return method === "GET";
+  const code = headers.get("x-error-code");
+  return status >= 502 && status <= 504 && (code === null || code === "unavailable");
 }
 
 /** @returns nothing for a connection that failed; what else is thrown is a bug, or an abort. */

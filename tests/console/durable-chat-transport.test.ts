@@ -38,11 +38,19 @@ afterAll(async () => {
 });
 
 /** A transport behind the proxy, and what it told its owner. */
-function transportOf({ sessionId }: Talk, more: { untilRetry?: () => Promise<void> } = {}) {
+function transportOf(
+  { sessionId }: Talk,
+  more: {
+    untilRetry?: () => Promise<void>;
+    /** What a service that is in trouble answers to a path; null: it is not. */
+    answer?: (path: string) => Response | null;
+  } = {},
+) {
   const told = { outrun: 0, connections: [] as Connection[] };
   const transport = createDurableChatTransport({
     sessionId,
-    fetch: (path, init) =>
+    fetch: async (path, init) =>
+      more.answer?.(path) ??
       fetch(proxy.url + path, {
         ...init,
         headers: { ...caller.headers, "accept-encoding": "identity", connection: "close" },
@@ -293,6 +301,24 @@ describe("a message", () => {
     expect(refusal).toMatchObject({ status: 409, code: "stream_active" });
     held.open();
     await running.ended;
+  });
+
+  it.each([
+    ["a sandbox that cannot be provisioned", 502, "upstream_error"],
+    ["too many requests", 429, "rate_limited"],
+  ])("that meets %s is refused at once", async (_, status, code) => {
+    const { session, chat } = await createSession(caller);
+    const talk = talkIn(caller, session.id, chat.id);
+    const mine = transportOf(talk, {
+      answer: (path) =>
+        path === "/api/sandbox"
+          ? Response.json({ error: "Told so" }, { status, headers: { "x-error-code": code } })
+          : null,
+    });
+    const refusal = await send(mine, talk, userMessage("hello")).catch((error) => error);
+    expect(refusal).toBeInstanceOf(ChatRefused);
+    expect(refusal).toMatchObject({ status, code, message: "Told so" });
+    expect(mine.told.connections).not.toContain("lost");
   });
 
   it("that is given up stops the reading, and nothing else", async () => {
