@@ -26,4 +26,44 @@ describeInBrowser("the shell", ({ newTab }) => {
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/keys");
   });
+
+  it("keeps the colours that were chosen, without a change while a page loads", async () => {
+    const { page } = await newTab({ colorScheme: "light" });
+    await page.goto("/");
+    const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await colour();
+    await page.getByRole("button", { name: /^Colours: as the system/ }).click();
+    await page.getByRole("button", { name: /^Colours: light/ }).click();
+    await page.getByRole("button", { name: /^Colours: dark/ }).waitFor();
+    const dark = await colour();
+    expect(dark).not.toBe(light);
+    await page.reload({ waitUntil: "commit" });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    expect(await colour()).toBe(dark);
+  });
+
+  it("is a drawer on a phone, which closes when a page is chosen", async () => {
+    const tab = await newTab({ width: 360, height: 740 });
+    const { page } = tab;
+    await signIn(tab);
+    await page.goto("/keys");
+    await page.getByRole("button", { name: "Open navigation" }).click();
+    const drawer = page.getByRole("dialog", { name: "Navigation" });
+    await drawer.getByRole("link", { name: "Connectors" }).click();
+    await page.getByRole("heading", { name: "Connectors", level: 1 }).waitFor();
+    await drawer.waitFor({ state: "detached" });
+  });
+
+  it("leads from the start to the chat who is signed in, and from a key press to the content", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    await signIn(tab);
+    await page.goto("/");
+    await page.waitForURL(/\/chat/);
+    await page.goto("/keys");
+    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+  });
 });
