@@ -35,8 +35,8 @@ describeInBrowser("the shell", ({ newTab }) => {
     await page.getByRole("button", { name: /^Colours: as the system/ }).click();
     await page.getByRole("button", { name: /^Colours: light/ }).click();
     await page.getByRole("button", { name: /^Colours: dark/ }).waitFor();
+    await expect.poll(colour).not.toBe(light);
     const dark = await colour();
-    expect(dark).not.toBe(light);
     await page.reload({ waitUntil: "commit" });
     await page.getByRole("heading", { level: 1 }).waitFor();
     expect(await colour()).toBe(dark);

@@ -51,8 +51,10 @@ describeInBrowser("the page of templates", ({ newTab }) => {
       .getByRole("button", { name: `Delete ${changed}` })
       .click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    // The card is out of reach while the dialog is open, too.
+    await expect.poll(() => templatesOf(caller, id), soon).toEqual([]);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await cardOf(page, changed).waitFor({ state: "detached" });
-    expect(await templatesOf(caller, id)).toEqual([]);
   });
 
   it("says at each field what the API says of it", async () => {

@@ -61,12 +61,11 @@ describe.each(Object.entries(providers))("connections by %s", (_, { url, agree }
     expect(await statesOf(caller)).toEqual(["slack active", "gmail active"]);
   });
 
-  it("lead to a page that says so when no callback was given", async () => {
-    const end = await agree(await authorize(caller, { connector: "notion" }));
-    expect(new URL(end).origin).toBe(new URL(url()).origin);
-    const page = await fetch(end);
-    expect(page.status).toBe(200);
-    expect(await page.text()).toContain("<h1>Connected</h1>");
+  it("lead to the console's page of connections when no callback was given", async () => {
+    const end = new URL(await agree(await authorize(caller, { connector: "notion" })));
+    expect(end.origin + end.pathname).toBe(`${new URL(url()).origin}/connectors`);
+    expect(end.searchParams.get("status")).toBe("success");
+    expect((await fetch(end)).status).toBe(200);
   });
 
   it("are unknown where the provider has no such connector", async () => {
