@@ -1,10 +1,8 @@
 /** Runs once in each server process, before it serves. */
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
-  if (process.env.NODE_ENV === "development") {
-    const { markPeers } = await import("./lib/http/mark-peer.ts");
-    markPeers();
-  }
+  const { markPeers } = await import("./lib/http/mark-peer.ts");
+  markPeers();
   const { engine } = await import("./lib/engine/current.ts");
   await engine().start();
 }

@@ -48,8 +48,11 @@ const schema = z.object({
   ANONYMOUS_LOOKUPS: flag(true),
   /** Requests a minute of one address without a credential; 0 is no limit. */
   ANONYMOUS_RATE_LIMIT: z.coerce.number().int().min(0).default(60),
-  /** Proxies in front that append to `x-forwarded-for`: the caller is this many from its end. */
-  TRUSTED_PROXIES: z.coerce.number().int().min(1).default(1),
+  /**
+   * Proxies in front that append to `x-forwarded-for`: the caller is this many from its end. 0 takes
+   * the other end of the connection. When not set: 1 on Vercel, else 0.
+   */
+  TRUSTED_PROXIES: z.coerce.number().int().min(0).optional(),
 
   /** Sign-up and verification requests a minute of one address; 0 is no limit. */
   SIGNUP_RATE_LIMIT: z.coerce.number().int().min(0).default(20),

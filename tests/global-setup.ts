@@ -35,7 +35,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const parts = await startParts({ dataDir, publicUrl: url, given: {} });
-  const env = { ...parts.env, DATA_DIR: dataDir, CHECK_RESPONSES: "true", LOG_LEVEL: "warn" };
+  // As if a proxy stood in front: all of this machine would be one address otherwise, without a limit.
+  const proxied = { TRUSTED_PROXIES: "1" };
+  const env = {
+    ...parts.env,
+    ...proxied,
+    DATA_DIR: dataDir,
+    CHECK_RESPONSES: "true",
+    LOG_LEVEL: "warn",
+  };
   const server = withServer
     ? await runNext({
         mode: "start",

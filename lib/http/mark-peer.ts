@@ -1,6 +1,6 @@
 /**
  * From whom a request came over the wire. `x-forwarded-for` cannot say it: Next passes on what a
- * client wrote there itself. Used in development only.
+ * client wrote there itself.
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
@@ -19,8 +19,13 @@ export function markPeers(): void {
   });
 }
 
+/** An IP address; null where nobody marked, as on Vercel, and for a peer that has gone. */
+export function peerOf(headers: Headers): string | null {
+  return headers.get(PEER) || null;
+}
+
 /** False, too, where nobody marked. */
 export function isFromThisMachine(headers: Headers): boolean {
-  const peer = headers.get(PEER) ?? "";
+  const peer = peerOf(headers) ?? "";
   return ipaddr.isValid(peer) && ipaddr.process(peer).range() === "loopback";
 }

@@ -3,14 +3,16 @@ import ipaddr from "ipaddr.js";
 import type { RateVerdict } from "../auth/resolve-caller.ts";
 import { config } from "../config.ts";
 import { type AppError, appError } from "./app-error.ts";
+import { peerOf } from "./mark-peer.ts";
 
 /**
  * Whom an address limit counts: an IPv4 address, or the /64 that one IPv6 customer has; null where
- * no proxy has said it, and for this machine itself.
+ * it is not known, and for this machine itself.
  */
 export function addressOf(headers: Headers): string | null {
+  const { VERCEL, TRUSTED_PROXIES: proxies = VERCEL ? 1 : 0 } = config();
   const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
-  const text = hops.at(-config().TRUSTED_PROXIES)?.trim() ?? "";
+  const text = (proxies === 0 ? peerOf(headers) : hops.at(-proxies)?.trim()) ?? "";
   if (!ipaddr.isValid(text)) return null;
   const address = ipaddr.process(text);
   if (address.range() === "loopback") return null;

@@ -8,15 +8,18 @@ const ACCOUNT = 5;
 const ADDRESS = 8;
 let one: RunningNext;
 let other: RunningNext;
+let exposed: RunningNext;
 
 beforeAll(async () => {
   const env = { ACCOUNT_RATE_LIMIT: String(ACCOUNT), ADDRESS_RATE_LIMIT: String(ADDRESS) };
   one = await startServer({ env });
   other = await startServer({ env });
+  exposed = await startServer({ env: { ...env, TRUSTED_PROXIES: "0" } });
 });
 afterAll(async () => {
   await one?.stop();
   await other?.stop();
+  await exposed?.stop();
 });
 
 describe("the limit of an account", () => {
@@ -78,6 +81,15 @@ describe("the limit of an address", () => {
     const guess = () => client({ key: strangersKey() }, one.url);
     for (let index = 0; index < ADDRESS; index++) await guess().get("/api/keys", claim(index));
     expect((await guess().get("/api/keys", claim(99))).status).toBe(429);
+  });
+
+  it("without a proxy in front, counts nobody by what a client wrote itself", async () => {
+    for (let index = 0; index <= ADDRESS; index++) {
+      const answer = await client({ key: strangersKey() }, exposed.url).get("/api/keys", {
+        headers: { "x-forwarded-for": "203.0.113.77", "x-peer-address": "203.0.113.77" },
+      });
+      expect(answer.status).toBe(401);
+    }
   });
 
   it("counts one IPv6 customer once, however many addresses it has", async () => {
