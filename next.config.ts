@@ -7,6 +7,8 @@ const config: NextConfig = {
   // The launcher gives each copy of the development server a folder of its own.
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
   poweredByHeader: false,
+  // It would lie over the account in the console's corner.
+  devIndicators: false,
   // The engine has these loaded by asking for them; in development that is often.
   logging: { incomingRequests: { ignore: [/^\/\.well-known\/workflow\//] } },
   // `npm run check` checks them, those of the tests included.
