@@ -4,7 +4,6 @@ import { Dialog as Base } from "radix-ui";
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
 
-export const DialogTrigger = Base.Trigger;
 export const DialogClose = Base.Close;
 
 /** `open` and `onOpenChange` make it controlled; with `trigger` it holds its own state. */
