@@ -15,6 +15,8 @@ export interface Attempt {
   readonly accountId: string;
   /** All attempts at one request have it in common, and come to one completed run. */
   readonly effectId: string;
+  /** The request's `Idempotency-Key`, which the run shows; null without one. */
+  readonly idempotencyKey: string | null;
   /** Told of work that goes on after the answer, for a platform that puts processes to sleep. */
   readonly keepAlive: (work: Promise<unknown>) => void;
 }
@@ -41,14 +43,17 @@ export interface GenerationTools {
  * the run's. @throws DatabaseUnavailable
  */
 export async function runGeneration<T extends object>(
-  { accountId, effectId, kind, payload, metadata, keepAlive }: Generation,
+  { accountId, effectId, idempotencyKey, kind, payload, metadata, keepAlive }: Generation,
   outputSchema: z.ZodType<T>,
   work: (tools: GenerationTools) => Promise<T | AppError>,
 ): Promise<{ output: T; location: string } | AppError> {
   const timedOut = appError("upstream_timeout", `${NAMES[kind]} generation timed out`);
   const taskIdentifier = `generate-${kind}`;
   const { CONTENT_AT_ONCE: atOnce, CONTENT_TIMEOUT_MS: patienceMs } = config();
-  const task = { accountId, effectId, atOnce, taskIdentifier, payload, metadata };
+  const task = {
+    ...{ accountId, effectId, idempotencyKey, atOnce },
+    ...{ taskIdentifier, payload, metadata },
+  };
   const started = await runTask<T>(task, async (run) => {
     const signal = AbortSignal.timeout(RUN_LIMIT);
     const progress = (step: string) => run.progress({ step });

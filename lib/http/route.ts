@@ -41,6 +41,8 @@ export interface Input<C extends Contract> {
   readonly body: Output<C["body"]>;
   /** A UUID that all attempts of an `idempotent` request have in common: see the contract. */
   readonly effectId: C["idempotent"] extends true ? string : null;
+  /** The text of `Idempotency-Key`; null without one, and where the contract takes none. */
+  readonly idempotencyKey: string | null;
   /** What `reads` asked for; undefined when it was not read. */
   readonly read: unknown;
   /** For headers and `signal`; the body has been read already where the contract has one. */
@@ -198,9 +200,15 @@ function pipeline<C extends Contract>(
     if (isAppError(parsed)) return parsed;
     if (denied) return denied;
 
-    const answer = async (effectId: string | null): Promise<AppError | Response> => {
+    const answer = async (
+      effectId: string | null,
+      idempotencyKey: string | null,
+    ): Promise<AppError | Response> => {
       // The compiler cannot follow that the contract's schemas and its `auth` made these values.
-      const made = { ...parsed, caller, effectId, read, request, requestId, log: trace.log };
+      const made = {
+        ...{ ...parsed, caller, effectId, idempotencyKey, read },
+        ...{ request, requestId, log: trace.log },
+      };
       const input = made as Input<C>;
       const result = await handler(input);
       if (isAppError(result)) return result;
@@ -208,13 +216,15 @@ function pipeline<C extends Contract>(
       if (config().CHECK_RESPONSES) await checkResponse(contract, response);
       return response;
     };
-    if (!contract.idempotent || !caller) return answer(null);
+    if (!contract.idempotent || !caller) return answer(null, null);
     const key = readIdempotencyKey(request.headers);
     if (isAppError(key)) return key;
-    if (key === null) return answer(randomUUID());
+    if (key === null) return answer(randomUUID(), null);
     const { accountId, ownerId } = caller;
     const content = [contract.method, contract.path, accountId, raw];
-    return answerOnce({ accountId: ownerId, key, content, log: trace.log }, answer);
+    return answerOnce({ accountId: ownerId, key, content, log: trace.log }, (effectId) =>
+      answer(effectId, key),
+    );
   };
 }
 

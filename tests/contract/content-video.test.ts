@@ -363,6 +363,7 @@ describe("with a provider that takes its time", () => {
     expect([again.status, again.headers.get("retry-after")]).toEqual([409, "5"]);
     fal.hold(false);
     const run = await onlyEnd(caller);
+    expect(run.idempotencyKey).toBe(key["idempotency-key"]);
     const done = await post(caller, body, key);
     expect(run.output).toMatchObject({ videoSourceUrl: videoIn(done).videoUrl });
     expect((await runOf(caller, done)).id).toBe(run.id);

@@ -1,5 +1,5 @@
 /**
- * One task run in a process of its own, which a test can kill: `fork(this file, [accountId, effectId?, atOnce?])`.
+ * One task run in a process of its own, which a test can kill: `fork(this file, [accountId, effectId?, atOnce?, idempotencyKey?])`.
  * The run does what it is told by messages, and says how it ended. When it does not begin, because of
  * an earlier run with its effect or of too many others, it says so, and ends.
  */
@@ -26,6 +26,7 @@ const started = await runTask(
   {
     accountId: process.argv[2] ?? "",
     effectId: process.argv[3] ?? randomUUID(),
+    idempotencyKey: process.argv[5] ?? null,
     atOnce: Number(process.argv[4] ?? 0),
     taskIdentifier: "test-task",
     payload: { asked: [null, "for"] },

@@ -64,8 +64,6 @@ describe("a task run of this service", () => {
       isTest: false,
       tags: [`account:${person.id}`],
       metadata: { step: "begun" },
-      costInCents: 0,
-      baseCostInCents: 0,
       durationMs: 0,
       env: { id: "embedded", name: "embedded", user: "embedded" },
       depth: 0,
@@ -85,6 +83,19 @@ describe("a task run of this service", () => {
     await order({ progress: { step: "half", done: 3 } });
     await order({ progress: { step: "more" } });
     expect((await lookUp(person, runId))?.metadata).toEqual({ step: "more", done: 3 });
+  });
+
+  test("shows the Idempotency-Key of its request as the caller wrote it, and no cost", async () => {
+    const person = await createPerson();
+    const key = `${"ü".repeat(254)}"`;
+    const child = forkRun(person.id, randomUUID(), "0", key);
+    const { runId } = z.object({ runId: z.string() }).parse(await child.answer());
+    const listed = runsIn(await person.withKey.get("/api/tasks/runs"));
+    for (const run of [await lookUp(person, runId), ...listed]) {
+      expect(run?.idempotencyKey).toBe(key);
+      expect(run).not.toHaveProperty("costInCents");
+      expect(run).not.toHaveProperty("baseCostInCents");
+    }
   });
 
   test("that gives something is COMPLETED with it before the giver is told", async () => {

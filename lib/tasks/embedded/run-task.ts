@@ -3,7 +3,10 @@
  * when whoever started it has gone. Decisions, section 8.
  *
  *     const started = await runTask(
- *       { accountId, effectId, atOnce: 20, taskIdentifier: "generate-video", payload: { prompt } },
+ *       {
+ *         ...{ accountId, effectId, idempotencyKey, atOnce: 20 },
+ *         ...{ taskIdentifier: "generate-video", payload: { prompt } },
+ *       },
  *       async (run) => {
  *         await run.progress({ step: "rendering" });
  *         return { videoSourceUrl };
@@ -23,6 +26,8 @@ export interface TaskRequest {
   readonly accountId: string;
   /** What the run brings about: `effectId` of an idempotent request, else a new UUID. */
   readonly effectId: string;
+  /** Of the request, as the caller wrote it: the run shows it to its account. Null without one. */
+  readonly idempotencyKey: string | null;
   /** How many runs the account may have under way; 0 is no limit. */
   readonly atOnce: number;
   /** What kind of work it is: `generate-video`. */

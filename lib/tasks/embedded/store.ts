@@ -23,6 +23,7 @@ export function insertRun(run: {
   readonly effectId: string;
   /** How many runs the account may have under way; 0 is no limit. */
   readonly atOnce: number;
+  readonly idempotencyKey: string | null;
 }): Promise<z.output<typeof begun>> {
   const args = {
     p_id: run.id,
@@ -33,6 +34,7 @@ export function insertRun(run: {
     p_lease_seconds: run.leaseSeconds,
     p_effect_id: run.effectId,
     p_at_once: run.atOnce,
+    p_idempotency_key: run.idempotencyKey,
   };
   return call("start_task_run", args, begun);
 }

@@ -6,10 +6,14 @@ import { methods } from "@/lib/http/methods.ts";
 import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(createImageContract, async ({ caller: { accountId }, effectId, body }) => {
-    const made = await createImage({ accountId, effectId, keepAlive: after }, body);
-    if (isAppError(made)) return made;
-    const { location, ...result } = made;
-    return { body: result, headers: { location } };
-  }),
+  POST: route(
+    createImageContract,
+    async ({ caller: { accountId }, effectId, idempotencyKey, body }) => {
+      const attempt = { accountId, effectId, idempotencyKey, keepAlive: after };
+      const made = await createImage(attempt, body);
+      if (isAppError(made)) return made;
+      const { location, ...result } = made;
+      return { body: result, headers: { location } };
+    },
+  ),
 });
