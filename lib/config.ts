@@ -118,6 +118,12 @@ const schema = z.object({
   CONTENT_TIMEOUT_MS: z.coerce.number().int().min(1).default(280_000),
   /** Images and videos that one account may have in the making; 0 is no limit. */
   CONTENT_AT_ONCE: z.coerce.number().int().min(0).default(20),
+  /** Bytes of media that one account may keep; 0 is no limit. */
+  ACCOUNT_MEDIA_BYTES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(10 * 1024 ** 3),
   /** May callers name media by http on this machine's loopback? When not set: in development only. */
   MEDIA_LOOPBACK: flag(undefined),
   /** The public bucket of the Supabase project for what is made; without a project, on disk. */

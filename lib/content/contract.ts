@@ -102,7 +102,7 @@ export const createVideoContract = contract({
       schema: z.object({ videoUrl: z.url(), mode: z.enum(VIDEO_MODES) }),
     },
   },
-  errors: ["not_found", "upstream_error", "upstream_timeout"],
+  errors: ["quota_exceeded", "not_found", "upstream_error", "upstream_timeout"],
 });
 
 const imageBody = z.object({
@@ -134,7 +134,12 @@ export const createImageContract = contract({
       schema: z.object({ imageUrl: z.url(), images: z.array(z.url()) }),
     },
   },
-  errors: ["not_found", "upstream_error", "upstream_timeout"],
+  errors: ["quota_exceeded", "not_found", "upstream_error", "upstream_timeout"],
+});
+
+const mediaParams = z.object({
+  accountId: z.string().describe("Whose it is"),
+  name: z.string().describe("The file's name"),
 });
 
 export const getMediaContract = contract({
@@ -143,14 +148,12 @@ export const getMediaContract = contract({
   summary: "Read a generated file",
   description:
     "The name is 128 random bits and the only key: players and other services read the file " +
-    "without a credential. A file never changes. Takes `range`, `if-range` and `if-none-match`.",
+    "without a credential. A file never changes, and is gone at once when it is deleted: caches keep it " +
+    "and ask again each time. Takes `range`, `if-range` and `if-none-match`.",
   tag: "Content",
   family: "plain",
   auth: "none",
-  params: z.object({
-    accountId: z.string().describe("Whose it is"),
-    name: z.string().describe("The file's name"),
-  }),
+  params: mediaParams,
   headers: z.object({
     range: z.string().optional().describe("One range of bytes; several are ignored"),
     "if-range": z.string().optional().describe("The `etag` for which `range` holds"),
@@ -166,4 +169,22 @@ export const getMediaContract = contract({
     304: { description: "The caller has it already", headers: ["accept-ranges", "etag"] },
   },
   errors: ["not_found", "range_not_satisfiable"],
+});
+
+export const deleteMediaContract = contract({
+  method: "DELETE",
+  path: "/api/media/{accountId}/{name}",
+  summary: "Delete a generated file",
+  description:
+    "Its URL answers 404 from then on, and its bytes no longer count for the account. The run that " +
+    "made it still names it.",
+  tag: "Content",
+  family: "plain",
+  auth: "required",
+  runKey: false,
+  params: mediaParams,
+  responses: {
+    200: { description: "Deleted", schema: z.object({ status: z.literal("success") }) },
+  },
+  errors: ["not_found"],
 });

@@ -6,8 +6,8 @@ import { contentProvider } from "./current-provider.ts";
 import { checkInputs, fetchInputs, type Input } from "./media/fetch-inputs.ts";
 import { type Attempt, runGeneration } from "./run-generation.ts";
 import { showRequest } from "./show-request.ts";
-import { mediaStorage } from "./storage/current.ts";
 import { selectContentTemplate } from "./store.ts";
+import { storeResults } from "./store-results.ts";
 import type { ContentTemplate } from "./template.ts";
 
 const output = z.object({
@@ -19,8 +19,8 @@ const output = z.object({
 /**
  * The images' URLs, in the caller's storage. Decisions, section 10: Image.
  *
- * Errors: 400 for a request without a prompt or a reference that cannot be used; 404 `Template not
- * found`; 409; 502 `Image generation failed`; 504. @throws DatabaseUnavailable
+ * Errors: 400 for a request without a prompt or a reference that cannot be used; 403 when the account
+ * has no room for media; 404 `Template not found`; 409; 502 `Image generation failed`; 504. @throws DatabaseUnavailable
  */
 export async function createImage(
   attempt: Attempt,
@@ -41,7 +41,7 @@ export async function createImage(
   const done = await runGeneration(
     { ...attempt, kind: "image", payload: showRequest(body), metadata: {} },
     output,
-    async ({ folder, signal, progress }) => {
+    async ({ runId, folder, signal, progress }) => {
       await progress("fetching");
       const references = await fetchInputs(attempt.accountId, inputs, folder, signal);
       if (isAppError(references)) return references;
@@ -59,8 +59,8 @@ export async function createImage(
       const files = await contentProvider().images(order, folder, signal);
       if (isAppError(files)) return files;
       await progress("storing");
-      const storage = mediaStorage();
-      const images = await Promise.all(files.map((file) => storage.store(attempt.accountId, file)));
+      const images = await storeResults(attempt.accountId, runId, files);
+      if (isAppError(images)) return images;
       const [imageUrl] = images;
       if (imageUrl === undefined) throw new Error("A provider of images made none");
       return { imageUrl, images, ...(body.template ? { template: body.template } : {}) };

@@ -8,8 +8,8 @@ import { checkInputs, type FetchedInput, fetchInputs, type Input } from "./media
 import type { VideoMode, VideoOrder } from "./provider.ts";
 import { type Attempt, runGeneration } from "./run-generation.ts";
 import { showRequest, showUrl } from "./show-request.ts";
-import { mediaStorage } from "./storage/current.ts";
 import { selectContentTemplate } from "./store.ts";
+import { storeResults } from "./store-results.ts";
 import { INPUTS_OF, type InputField, missingInput, modeOf } from "./video-mode.ts";
 
 /** Specification: video extend, input video. What is sung or said is what a model can do at once. */
@@ -29,8 +29,8 @@ const output = z.object({
 /**
  * The video's URL, in the caller's storage. Specification: POST /api/content/video.
  *
- * Errors: 400 for an input that the mode needs or cannot use; 404 `Template not found`; 409; 502
- * `Video generation failed`; 504. @throws DatabaseUnavailable
+ * Errors: 400 for an input that the mode needs or cannot use; 403 when the account has no room for
+ * media; 404 `Template not found`; 409; 502 `Video generation failed`; 504. @throws DatabaseUnavailable
  */
 export async function createVideo(
   attempt: Attempt,
@@ -51,7 +51,7 @@ export async function createVideo(
   const done = await runGeneration(
     { ...attempt, kind: "video", payload, metadata },
     output,
-    async ({ folder, signal, progress }) => {
+    async ({ runId, folder, signal, progress }) => {
       await progress("fetching");
       const files = await fetchInputs(attempt.accountId, inputs, folder, signal);
       if (isAppError(files)) return files;
@@ -66,8 +66,10 @@ export async function createVideo(
       const file = await contentProvider().video(order, folder, signal);
       if (isAppError(file)) return file;
       await progress("storing");
+      const stored = await storeResults(attempt.accountId, runId, [file]);
+      if (isAppError(stored)) return stored;
       return {
-        videoSourceUrl: await mediaStorage().store(attempt.accountId, file),
+        videoSourceUrl: z.string().parse(stored[0]),
         ...(image ? { imageUrl: showUrl(image.url) } : {}),
         ...(body.template ? { template: body.template } : {}),
         lipsync: mode === "lipsync",

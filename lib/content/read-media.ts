@@ -24,7 +24,8 @@ export async function readMedia(
   const etag = `"${key.name}"`;
   const headers = {
     "accept-ranges": "bytes",
-    "cache-control": "public, max-age=31536000, immutable",
+    // A cache may keep the file, and asks each time whether it is still there: it may be deleted.
+    "cache-control": "public, no-cache",
     etag,
   };
   if (matches(asked.get("if-none-match"), etag)) {

@@ -29,6 +29,7 @@ export interface Generation extends Attempt {
 }
 
 export interface GenerationTools {
+  readonly runId: string;
   /** Gone when the work is done. */
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -38,9 +39,8 @@ export interface GenerationTools {
 
 /**
  * What the work put out, and where the account finds the run.
- * Errors: those of the work; 409 while another attempt is under way; 429 while the account has too
- * many; 504 at the answer's deadline or
- * the run's. @throws DatabaseUnavailable
+ * Errors: those of the work; 403 while the account has no room for media; 409 while another attempt
+ * is under way; 429 while the account has too many; 504 at the answer's deadline or the run's. @throws DatabaseUnavailable
  */
 export async function runGeneration<T extends object>(
   { accountId, effectId, idempotencyKey, kind, payload, metadata, keepAlive }: Generation,
@@ -50,14 +50,17 @@ export async function runGeneration<T extends object>(
   const timedOut = appError("upstream_timeout", `${NAMES[kind]} generation timed out`);
   const taskIdentifier = `generate-${kind}`;
   const { CONTENT_AT_ONCE: atOnce, CONTENT_TIMEOUT_MS: patienceMs } = config();
+  const { ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
   const task = {
-    ...{ accountId, effectId, idempotencyKey, atOnce },
+    ...{ accountId, effectId, idempotencyKey, atOnce, mediaLimitBytes },
     ...{ taskIdentifier, payload, metadata },
   };
   const started = await runTask<T>(task, async (run) => {
     const signal = AbortSignal.timeout(RUN_LIMIT);
     const progress = (step: string) => run.progress({ step });
-    const output = await withWorkFolder((folder) => work({ folder, signal, progress }));
+    const output = await withWorkFolder((folder) =>
+      work({ runId: run.id, folder, signal, progress }),
+    );
     return signal.aborted && isAppError(output) ? timedOut : output;
   });
   if (isAppError(started)) return started;

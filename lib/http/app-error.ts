@@ -7,6 +7,7 @@ export type ErrorCode =
   | "invalid_json"
   | "unauthorized"
   | "forbidden"
+  | "quota_exceeded"
   | "not_found"
   | "method_not_allowed"
   | "conflict"

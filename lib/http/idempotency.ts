@@ -5,8 +5,8 @@
  *
  * - One attempt runs at a time; the others are told so (409) and may ask again.
  * - Once an attempt has answered with a success or a refusal, every repetition gets that answer.
- *   After a failure of a service or of this one (5xx), a conflict or a limit, the next repetition
- *   tries again.
+ *   After a failure of a service or of this one (5xx), a conflict, a limit or a full quota, the
+ *   next repetition tries again.
  * - An attempt whose process dies is replaced when its lease runs out. The attempt that replaces it
  *   has the same effect id, so an effect that is tied to that id, in the transaction that brings it
  *   about, happens once: this is the part of each use case. So it is also when an attempt that was
@@ -130,6 +130,8 @@ const storedAnswer = z.discriminatedUnion("kind", [
 async function keep(answer: AppError | Response): Promise<string | null> {
   const status = isAppError(answer) ? statusOf[answer.code] : answer.status;
   if (status >= 500 || status === 409 || status === 429) return null;
+  // As a limit: after a deletion the same request succeeds.
+  if (isAppError(answer) && answer.code === "quota_exceeded") return null;
   if (isAppError(answer)) return JSON.stringify(answer);
   const body = answer.body === null ? null : await answer.clone().text();
   const headers = Object.fromEntries(answer.headers);

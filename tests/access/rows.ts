@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Client, client, type Person } from "../support/clients.ts";
 import { authorize, connectionsIn } from "../support/connections.ts";
 import { codeSentTo } from "../support/mailbox.ts";
-import { makeImage, storeMedia } from "../support/media.ts";
+import { makeImage, makeMedia, storeMedia } from "../support/media.ts";
 import { writeSandboxFile } from "../support/sessions.ts";
 import { sql } from "../support/stack.ts";
 import { insertRun, plainRun } from "../support/task-runs.ts";
@@ -89,6 +89,11 @@ const anImage = async (owner: Person): Promise<Ids> => {
   const [accountId = "", name = ""] = url.split("/").slice(-2);
   return { url, accountId, name };
 };
+const aMadeImage = async (owner: Person): Promise<Ids> => {
+  const url = await makeMedia(owner.id, await makeImage(), "image/png");
+  const [accountId = "", name = ""] = url.split("/").slice(-2);
+  return { accountId, name };
+};
 const nothing = async (): Promise<Ids> => ({});
 
 const inBody = ({ sessionId }: Ids) => ({ sessionId });
@@ -162,6 +167,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "POST /api/content/video": { arrange: nothing, body: () => ({ prompt: "A red kite" }) },
   "GET /api/media/{accountId}/{name}": { arrange: anImage },
+  "DELETE /api/media/{accountId}/{name}": { arrange: aMadeImage },
   "GET /api/tasks/runs": { arrange: aTaskRun, query: ({ runId = "" }) => ({ runId }) },
   "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
   "POST /api/connectors": { arrange: nothing, body: () => ({ connector: "gmail" }) },

@@ -51,6 +51,7 @@ export const sentences: Readonly<Record<string, string>> = {
   n: "Task run not found",
   m: "Artist not found",
   p: "Key not found",
+  h: "Media not found",
   o: "Not found",
   f: "reference_image_url could not be fetched",
   v: "image_url is required: make one first with POST /api/content/image",
@@ -133,6 +134,7 @@ GET /api/content/templates/{id}                    | 200+  200+  200+  200+  200
 POST /api/content/image                            | 200+  200+  400f  400f  400f   401x    401x  401u  401u  200+
 POST /api/content/video                            | 400v  400v  400v  400v  400v   401x    401x  401u  401u  400v
 GET /api/media/{accountId}/{name}                  | 200   200   200   200   200    200     200   200   200   200
+DELETE /api/media/{accountId}/{name}               | 200   200   200   200   404h   401x    401x  401u  401u  403k
 
 GET /api/tasks/runs                                | 200+  200+  404n  404n  404n   401x    401x  401u  401u  200+
   account_id=own                                   | 200+  200+  404n  404n  404n   401x    401x  401u  401u  200+

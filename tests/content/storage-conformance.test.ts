@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDiskStorage } from "../../lib/content/storage/disk.ts";
+import { newMediaKey } from "../../lib/content/storage/media-name.ts";
 import type { MediaStorage } from "../../lib/content/storage/storage.ts";
 import { createSupabaseStorage } from "../../lib/content/storage/supabase.ts";
 import { isDatabaseUnavailable } from "../../lib/db/unavailable.ts";
@@ -47,7 +48,12 @@ describe.each(Object.keys(storages))("media storage: %s", (name) => {
 
   test("takes a file and gives it back by its URL", async () => {
     const path = await newFile(bytes);
-    const url = new URL(await storage().store(accountId, { path, contentType: "video/mp4" }));
+    const url = new URL(
+      await storage().store(newMediaKey(accountId, "video/mp4"), {
+        path,
+        contentType: "video/mp4",
+      }),
+    );
     expect(await isThere(path)).toBe(false);
     const key = storage().keyOf(url);
     if (key === null || key === "malformed") return expect.unreachable();
@@ -57,9 +63,29 @@ describe.each(Object.keys(storages))("media storage: %s", (name) => {
     expect((await readFile(copy)).equals(bytes)).toBe(true);
   });
 
+  test("removes a file, and nothing beside it, however often it is asked", async () => {
+    const keys = [
+      newMediaKey(accountId, "image/png"),
+      newMediaKey(accountId, "image/png"),
+    ] as const;
+    const [key, other] = keys;
+    for (const one of keys) {
+      await storage().store(one, { path: await newFile(bytes), contentType: "image/png" });
+    }
+    expect(await storage().sizeOf(key)).toBe(bytes.byteLength);
+    await storage().remove(key);
+    await storage().remove(key);
+    expect(await storage().sizeOf(key)).toBeNull();
+    expect(await storage().copyTo(key, newPath())).toBe(false);
+    expect(await storage().sizeOf(other)).toBe(bytes.byteLength);
+  });
+
   test("never gives two files one URL", async () => {
     const store = async () =>
-      storage().store(accountId, { path: await newFile(bytes), contentType: "image/png" });
+      storage().store(newMediaKey(accountId, "image/png"), {
+        path: await newFile(bytes),
+        contentType: "image/png",
+      });
     const urls = await Promise.all(Array.from({ length: 8 }, store));
     expect(new Set(urls).size).toBe(8);
   });
@@ -73,7 +99,10 @@ describe.each(Object.keys(storages))("media storage: %s", (name) => {
 
   test("tells its own URLs from others, and those that name nothing", async () => {
     const path = await newFile(bytes);
-    const own = await storage().store(accountId, { path, contentType: "image/webp" });
+    const own = await storage().store(newMediaKey(accountId, "image/webp"), {
+      path,
+      contentType: "image/webp",
+    });
     const file = own.split("/").at(-1) ?? "";
     const before = own.slice(0, -`${accountId}/${file}`.length);
     const key = { accountId, name: file };
@@ -91,7 +120,9 @@ describe("on disk", () => {
   test("a file appears as a whole, and leaves nothing beside it", async () => {
     const account = randomUUID();
     const path = await newFile(Buffer.from("x"));
-    await storages.disk?.().store(account, { path, contentType: "image/jpeg" });
+    await storages
+      .disk?.()
+      .store(newMediaKey(account, "image/jpeg"), { path, contentType: "image/jpeg" });
     const names = await readdir(join(folder, "media", account));
     expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.jpg$/)]);
   });
@@ -99,7 +130,9 @@ describe("on disk", () => {
   test("what was never whole is not there", async () => {
     const account = randomUUID();
     const file = { path: newPath(), contentType: "image/jpeg" } as const;
-    await expect(storages.disk?.().store(account, file)).rejects.toThrow();
+    await expect(
+      storages.disk?.().store(newMediaKey(account, "image/jpeg"), file),
+    ).rejects.toThrow();
     expect(await readdir(join(folder, "media", account))).toEqual([]);
   });
 });
@@ -110,7 +143,10 @@ describe("at Supabase", () => {
     const given = { url: own.origin, secretKey: own.secretKey, bucket: "media" };
     const store = async () => {
       const path = await newFile(Buffer.from("x"));
-      return createSupabaseStorage(given).store(randomUUID(), { path, contentType: "image/png" });
+      return createSupabaseStorage(given).store(newMediaKey(randomUUID(), "image/png"), {
+        path,
+        contentType: "image/png",
+      });
     };
     const urls = await Promise.all([store(), store(), store()]);
     expect(own.bucketOf("media")).toEqual({
@@ -120,7 +156,7 @@ describe("at Supabase", () => {
     const read = await fetch(urls[0] ?? "");
     expect(await read.text()).toBe("x");
     expect(read.headers.get("content-type")).toBe("image/png");
-    expect(read.headers.get("cache-control")).toBe("max-age=31536000");
+    expect(read.headers.get("cache-control")).toBe("no-cache");
     await own.stop();
   });
 
@@ -134,8 +170,10 @@ describe("at Supabase", () => {
       const file = { path: await newFile(Buffer.from("x")), contentType: "image/png" } as const;
       const key = { accountId: randomUUID(), name: `${"0".repeat(32)}.png` };
       const failures = await Promise.allSettled([
-        storage.store(randomUUID(), file),
+        storage.store(newMediaKey(randomUUID(), "image/png"), file),
         storage.copyTo(key, newPath()),
+        storage.sizeOf(key),
+        storage.remove(key),
       ]);
       await own.stop();
       failures.push(...(await Promise.allSettled([storage.copyTo(key, newPath())])));

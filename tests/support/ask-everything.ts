@@ -209,6 +209,7 @@ async function askForContent(ask: Ask) {
   const { runs: newest } = await ask("listTaskRuns", { query: { limit: "1" } }, { schema: runs });
   const query = { runId: newest[0]?.id ?? "" };
   await ask("listTaskRuns", { query }, { name: "one run, with its output" });
+  await ask("deleteMedia", { params: { accountId, name } });
 }
 
 async function askAboutMusic(ask: Ask, { recorder, nobody }: Context) {

@@ -1,4 +1,4 @@
-/** Supabase Storage on loopback, as far as it is used: a public bucket, upload, download. */
+/** Supabase Storage on loopback, as far as it is used: a public bucket, upload, download, size, deletion. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
@@ -65,7 +65,7 @@ export async function startFakeStorage(project?: {
       return succeed({ name: bucket.id });
     }
     const [, bucket = "", path = ""] =
-      opened ?? /^\/storage\/v1\/object\/([^/?]+)\/([^?]+)/.exec(url) ?? [];
+      opened ?? /^\/storage\/v1\/object\/(?:info\/)?([^/?]+)\/([^?]+)/.exec(url) ?? [];
     const key = `${bucket}/${path}`;
     if (!buckets.has(bucket)) return refuse(404, "Bucket not found");
     if (method === "POST") {
@@ -79,6 +79,11 @@ export async function startFakeStorage(project?: {
     const object = objects.get(key);
     if (!object) return refuse(404, "Object not found");
     const { type, cache, bytes } = object;
+    if (url.startsWith("/storage/v1/object/info/")) return succeed({ size: bytes.byteLength });
+    if (method === "DELETE") {
+      objects.delete(key);
+      return succeed({ message: "Successfully deleted" });
+    }
     response.writeHead(200, { "content-type": type, "cache-control": cache }).end(bytes);
   };
 

@@ -9,7 +9,9 @@ import { path as ffmpeg } from "@ffmpeg-installer/ffmpeg";
 import sharp from "sharp";
 import type { GeneratedFile } from "../../lib/content/provider.ts";
 import { createDiskStorage } from "../../lib/content/storage/disk.ts";
-import { setting, stack } from "./stack.ts";
+import { newMediaKey } from "../../lib/content/storage/media-name.ts";
+import { setting, sql, stack } from "./stack.ts";
+import { insertRun, plainRun } from "./task-runs.ts";
 
 /** An image of one colour. */
 export const makeImage = (format: "png" | "jpeg" | "webp" | "gif" = "png"): Promise<Buffer> =>
@@ -61,9 +63,29 @@ export async function storeMedia(
   const folder = await mkdtemp(join(setting("DATA_DIR"), "test-media-"));
   const path = join(folder, "file");
   await writeFile(path, bytes);
-  const url = await storage.store(accountId, { path, contentType });
+  const url = await storage.store(newMediaKey(accountId, contentType), { path, contentType });
   await rm(folder, { recursive: true });
   return url;
+}
+
+/** As `storeMedia`, for an account that exists, with the completed run that made the file. */
+export async function makeMedia(
+  accountId: string,
+  bytes: Uint8Array,
+  contentType: GeneratedFile["contentType"],
+): Promise<string> {
+  const url = await storeMedia(accountId, bytes, contentType);
+  const run = plainRun(accountId, { status: "COMPLETED", output: { imageUrl: url } });
+  await insertRun(accountId, run);
+  await sql`insert into media_files (account_id, name, run_id, bytes)
+    values (${accountId}, ${url.split("/").at(-1) ?? ""}, ${run.id}, ${bytes.byteLength})`;
+  return url;
+}
+
+/** Bytes that count for the account. */
+export async function mediaBytesOf(accountId: string): Promise<number> {
+  const [row] = await sql`select bytes from media_usage where account_id = ${accountId}`;
+  return Number(row?.bytes ?? 0);
 }
 
 export const digest = (bytes: Uint8Array): string =>

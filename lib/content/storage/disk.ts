@@ -1,8 +1,8 @@
 /** Media in a folder of this machine, one folder an account, served by `/api/media`. */
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, rename, stat } from "node:fs/promises";
+import { copyFile, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type MediaKey, newMediaKey, parseMediaKey } from "./media-name.ts";
+import { type MediaKey, parseMediaKey } from "./media-name.ts";
 import type { MediaStorage } from "./storage.ts";
 
 const PATH = "/api/media/";
@@ -18,11 +18,15 @@ export function createDiskStorage(given: {
   readonly origin: string;
 }): DiskStorage {
   const pathOf = ({ accountId, name }: MediaKey) => join(given.folder, accountId, name);
+  async function find(key: MediaKey) {
+    const path = pathOf(key);
+    const found = await ifThere(stat(path));
+    return found?.isFile() ? { path, bytes: found.size } : null;
+  }
   return {
     name: "disk",
-    async store(accountId, file) {
-      const key = newMediaKey(accountId, file.contentType);
-      await mkdir(join(given.folder, accountId), { recursive: true });
+    async store(key, file) {
+      await mkdir(join(given.folder, key.accountId), { recursive: true });
       // On disk before it has its name: after a power cut a name never leads to half a file.
       await sync(file.path);
       await rename(file.path, pathOf(key));
@@ -37,11 +41,13 @@ export function createDiskStorage(given: {
       const copied = copyFile(pathOf(key), path, constants.COPYFILE_EXCL);
       return (await ifThere(copied.then(() => true))) ?? false;
     },
-    async find(key) {
-      const path = pathOf(key);
-      const found = await ifThere(stat(path));
-      return found?.isFile() ? { path, bytes: found.size } : null;
+    async sizeOf(key) {
+      return (await find(key))?.bytes ?? null;
     },
+    async remove(key) {
+      await rm(pathOf(key), { force: true });
+    },
+    find,
   };
 }
 

@@ -3,7 +3,7 @@ import { openAsBlob } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { z } from "zod";
 import { DatabaseUnavailable } from "../../db/unavailable.ts";
-import { MEDIA_TYPES, newMediaKey, parseMediaKey } from "./media-name.ts";
+import { MEDIA_TYPES, parseMediaKey } from "./media-name.ts";
 import type { MediaStorage } from "./storage.ts";
 
 /** Milliseconds for one file, there or back. */
@@ -47,13 +47,13 @@ export function createSupabaseStorage(project: {
 
   return {
     name: "supabase",
-    async store(accountId, file) {
-      const key = newMediaKey(accountId, file.contentType);
+    async store(key, file) {
       const path = `${key.accountId}/${key.name}`;
       const upload = async () =>
         send(`object/${bucket}/${path}`, {
           method: "POST",
-          headers: { "content-type": file.contentType, "cache-control": "max-age=31536000" },
+          // A file may be deleted: what a cache has of it must be asked about again.
+          headers: { "content-type": file.contentType, "cache-control": "no-cache" },
           body: await openAsBlob(file.path, { type: file.contentType }),
         });
       let response = await upload();
@@ -90,8 +90,22 @@ export function createSupabaseStorage(project: {
       }
       return true;
     },
+    async sizeOf({ accountId, name }) {
+      const response = await send(`object/info/${bucket}/${accountId}/${name}`, {});
+      if (response.ok) return objectInfo.parse(await response.json()).size;
+      const status = await statusOf(response);
+      if (status === 404) return null;
+      throw refusal(status);
+    },
+    async remove({ accountId, name }) {
+      const response = await send(`object/${bucket}/${accountId}/${name}`, { method: "DELETE" });
+      const status = await statusOf(response);
+      if (!response.ok && status !== 404) throw refusal(status);
+    },
   };
 }
+
+const objectInfo = z.object({ size: z.int().min(0) });
 
 const refusal = (status: number) => new DatabaseUnavailable(`media storage: ${status}`);
 

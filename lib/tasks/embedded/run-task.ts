@@ -4,7 +4,7 @@
  *
  *     const started = await runTask(
  *       {
- *         ...{ accountId, effectId, idempotencyKey, atOnce: 20 },
+ *         ...{ accountId, effectId, idempotencyKey, atOnce: 20, mediaLimitBytes },
  *         ...{ taskIdentifier: "generate-video", payload: { prompt } },
  *       },
  *       async (run) => {
@@ -17,6 +17,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type AppError, appError, isAppError } from "../../http/app-error.ts";
+import { mediaQuotaExceeded } from "../../http/quota.ts";
 import { log } from "../../log.ts";
 import { holdLease, LEASE_SECONDS } from "./lease.ts";
 import { endRun, insertRun, type JsonObject, mergeMetadata } from "./store.ts";
@@ -30,6 +31,8 @@ export interface TaskRequest {
   readonly idempotencyKey: string | null;
   /** How many runs the account may have under way; 0 is no limit. */
   readonly atOnce: number;
+  /** No run begins while the account's media take as many bytes; 0 is no limit. */
+  readonly mediaLimitBytes: number;
   /** What kind of work it is: `generate-video`. */
   readonly taskIdentifier: string;
   /** JSON, shown to the account: no credentials. */
@@ -68,7 +71,8 @@ export interface EarlierRun {
  * completed: that one is returned to the others, and their work is not started. A run that failed or
  * crashed leaves the effect to the next.
  *
- * Errors: 429 while the account has as many runs under way as it may have.
+ * Errors: 429 while the account has as many runs under way as it may have, 403 while it has no room
+ * for media.
  * @throws DatabaseUnavailable: no run has begun, and the work was not started
  */
 export async function runTask<T extends object>(
@@ -79,6 +83,7 @@ export async function runTask<T extends object>(
   const run = { metadata: {}, ...request, id, leaseSeconds: LEASE_SECONDS };
   const begun = await insertRun(run);
   if (begun.outcome === "busy") return tooManyRuns;
+  if (begun.outcome === "full") return mediaQuotaExceeded;
   if (begun.outcome === "earlier") return { runId: begun.run_id, output: begun.output };
   const result = finish(id, work);
   // Nobody needs to wait for it: a failure is in the run, and must not end the process.

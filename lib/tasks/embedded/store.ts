@@ -9,7 +9,7 @@ const begun = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("begun") }),
   /** Another run has the effect; its output is null while it is under way. */
   z.object({ outcome: z.literal("earlier"), run_id: z.string(), output: z.unknown() }),
-  z.object({ outcome: z.literal("busy") }),
+  z.object({ outcome: z.enum(["busy", "full"]) }),
 ]);
 
 /** A run that begins now, tagged for its account, or why it does not. @throws DatabaseUnavailable */
@@ -24,6 +24,8 @@ export function insertRun(run: {
   /** How many runs the account may have under way; 0 is no limit. */
   readonly atOnce: number;
   readonly idempotencyKey: string | null;
+  /** How many bytes of media the account may keep; 0 is no limit. */
+  readonly mediaLimitBytes: number;
 }): Promise<z.output<typeof begun>> {
   const args = {
     p_id: run.id,
@@ -35,6 +37,7 @@ export function insertRun(run: {
     p_effect_id: run.effectId,
     p_at_once: run.atOnce,
     p_idempotency_key: run.idempotencyKey,
+    p_media_limit_bytes: run.mediaLimitBytes,
   };
   return call("start_task_run", args, begun);
 }

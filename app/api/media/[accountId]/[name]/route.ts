@@ -1,4 +1,5 @@
-import { getMediaContract } from "@/lib/content/contract.ts";
+import { deleteMediaContract, getMediaContract } from "@/lib/content/contract.ts";
+import { deleteMedia } from "@/lib/content/delete-media.ts";
 import { readMedia } from "@/lib/content/read-media.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { route } from "@/lib/http/route.ts";
@@ -6,5 +7,12 @@ import { route } from "@/lib/http/route.ts";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(getMediaContract, ({ params, request }) =>
     readMedia(params.accountId, params.name, request.headers),
+  ),
+  DELETE: route(
+    deleteMediaContract,
+    async ({ caller, params }) =>
+      (await deleteMedia(caller.accountId, params.accountId, params.name)) ?? {
+        body: { status: "success" },
+      },
   ),
 });

@@ -1,0 +1,48 @@
+/**
+ * The media ledger in the database (supabase/migrations/…_media_ledger.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { call } from "../db/query.ts";
+import type { MediaKey } from "./storage/media-name.ts";
+
+export interface SizedMedia {
+  readonly key: MediaKey;
+  readonly bytes: number;
+}
+
+/**
+ * Counts files of a run before they are stored; false when they do not fit into the limit.
+ * @param limitBytes of all media of the account; 0 is no limit
+ * @throws Error when the run is not under way any more
+ */
+export async function reserveMedia(
+  accountId: string,
+  runId: string,
+  files: readonly SizedMedia[],
+  limitBytes: number,
+): Promise<boolean> {
+  const outcome = await call(
+    "reserve_media",
+    {
+      p_account_id: accountId,
+      p_run_id: runId,
+      p_files: files.map(({ key, bytes }) => ({ name: key.name, bytes })),
+      p_limit_bytes: limitBytes,
+    },
+    z.enum(["reserved", "full", "ended"]),
+  );
+  if (outcome === "ended") throw new Error(`The task run ${runId} was taken for dead`);
+  return outcome === "reserved";
+}
+
+/** False when there is no such file, or the caller may not act for its account. */
+export function deleteMediaRow(callerId: string, key: MediaKey): Promise<boolean> {
+  const args = { p_caller: callerId, p_account_id: key.accountId, p_name: key.name };
+  return call("delete_media", args, z.boolean());
+}
+
+/** To be called when the storage has removed a file whose row is gone. */
+export async function settleRemoval({ accountId, name }: MediaKey): Promise<void> {
+  await call("settle_media_removal", { p_account_id: accountId, p_name: name }, z.null());
+}

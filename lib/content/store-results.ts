@@ -1,0 +1,32 @@
+import { stat } from "node:fs/promises";
+import { config } from "../config.ts";
+import type { AppError } from "../http/app-error.ts";
+import { mediaQuotaExceeded } from "../http/quota.ts";
+import { reserveMedia } from "./media-store.ts";
+import type { GeneratedFile } from "./provider.ts";
+import { mediaStorage } from "./storage/current.ts";
+import { newMediaKey } from "./storage/media-name.ts";
+
+/**
+ * Stores what a run has made and returns the URLs, in order. The files are counted first, all or
+ * none, and stay counted when the run completes.
+ *
+ * Errors: 403 when the account has no room for them. @throws DatabaseUnavailable
+ */
+export async function storeResults(
+  accountId: string,
+  runId: string,
+  files: readonly GeneratedFile[],
+): Promise<readonly string[] | AppError> {
+  const results = await Promise.all(
+    files.map(async (file) => ({
+      file,
+      key: newMediaKey(accountId, file.contentType),
+      bytes: (await stat(file.path)).size,
+    })),
+  );
+  const fits = await reserveMedia(accountId, runId, results, config().ACCOUNT_MEDIA_BYTES);
+  if (!fits) return mediaQuotaExceeded;
+  const storage = mediaStorage();
+  return Promise.all(results.map(({ key, file }) => storage.store(key, file)));
+}
