@@ -1,9 +1,9 @@
 /**
  * How the AI SDK gets a file that a user's message names by URL, where the model cannot fetch it
- * itself. The SDK checks the URL and each redirect; this connects to public addresses only.
+ * itself. The SDK checks the URL and each redirect; the connection checks what they lead to.
  */
 import { createDownload } from "ai";
-import { publicOnly } from "./tools/public-address.ts";
+import { publicOnly } from "../outbound/public-only.ts";
 
 const MAX_BYTES = 20 * 1024 * 1024;
 const DEADLINE_MS = 30_000;

@@ -1,5 +1,4 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
-import { config } from "../config.ts";
 import { deriveRunKey } from "../keys/derive-run-key.ts";
 import { log as serverLog } from "../log.ts";
 import { sandboxProvider } from "../sandbox/provider.ts";
@@ -111,7 +110,6 @@ function toolContext({ turn, turnId, sealedBearer, signal }: ToolRound): ToolCon
     signal,
     model: resolveModel(turn.model_id),
     serviceOrigin: serviceOrigin(),
-    allowedHosts: config().SANDBOX_ALLOWED_HOSTS,
     reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
   };
 }

@@ -5,9 +5,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asSchema } from "ai";
+import { Agent, buildConnector } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createEmbeddedModel } from "@/lib/agent/models/embedded/create-embedded-model.ts";
+import { createFetchTool } from "@/lib/agent/tools/fetch.ts";
 import { runTool, type ToolContext, toolSchemas } from "@/lib/agent/tools/index.ts";
+import { connectPublic } from "@/lib/outbound/public-only.ts";
 import { createLocalProvider } from "@/lib/sandbox/local/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "@/lib/sandbox/sandbox.ts";
 
@@ -35,7 +38,6 @@ const context = (more: Partial<ToolContext> = {}): ToolContext => ({
   signal: new AbortController().signal,
   model: createEmbeddedModel(),
   serviceOrigin: "http://service",
-  allowedHosts: [],
   reportFault: (_, error) => faults.push(error),
   ...more,
 });
@@ -436,10 +438,20 @@ describe("fetch", () => {
     }
   });
 
-  const allowed = () => ({ allowedHosts: [hostOf(site)], serviceOrigin: service });
+  /** The tool as it is, but that `site`, on this machine, counts as a public one. */
+  const fetchWith = (input: unknown, more?: Partial<ToolContext>) =>
+    createFetchTool(outside).run(input, context(more));
+  const connect = buildConnector({});
+  const outside = new Agent({
+    connect: (options, callback) => {
+      const isSite = `${options.hostname}:${options.port}` === hostOf(site);
+      return isSite ? connect(options, callback) : connectPublic(options, callback);
+    },
+  });
+  const allowed = () => ({ serviceOrigin: service });
 
   test("gives status, some headers and the text", async () => {
-    expect(await run("fetch", { url: `${site}/a#b` }, allowed())).toEqual({
+    expect(await fetchWith({ url: `${site}/a#b` }, allowed())).toEqual({
       status: 200,
       url: `${site}/a`,
       headers: { "content-length": "5", etag: '"1"' },
@@ -449,23 +461,19 @@ describe("fetch", () => {
   });
 
   test("sends method, headers and body", async () => {
-    await run(
-      "fetch",
-      { url: site, method: "PUT", headers: { "X-A": "1" }, body: "data" },
-      allowed(),
-    );
+    await fetchWith({ url: site, method: "PUT", headers: { "X-A": "1" }, body: "data" }, allowed());
     expect(seen).toMatchObject([{ method: "PUT", body: "data", headers: { "x-a": "1" } }]);
   });
 
   test("cuts a large body, leaves out a binary one, survives a broken one", async () => {
-    const big = Object(await run("fetch", { url: `${site}/big` }, allowed()));
+    const big = Object(await fetchWith({ url: `${site}/big` }, allowed()));
     expect(big.truncated).toBe(true);
     expect(big.body).toBe("é".repeat(50_000));
-    expect(await run("fetch", { url: `${site}/binary` }, allowed())).toMatchObject({
+    expect(await fetchWith({ url: `${site}/binary` }, allowed())).toMatchObject({
       body: "",
       note: expect.any(String),
     });
-    expect(await run("fetch", { url: `${site}/cut` }, allowed())).toEqual({
+    expect(await fetchWith({ url: `${site}/cut` }, allowed())).toEqual({
       error: "The request failed",
     });
   });
@@ -490,12 +498,12 @@ describe("fetch", () => {
     "http://[fe80::1]/",
   ])("refuses %s, also as the target of a redirect", async (template) => {
     const url = template.replace("PORT", new URL(service).port);
-    const away = { allowedHosts: [hostOf(site)], serviceOrigin: "http://elsewhere" };
-    expect(await run("fetch", { url }, away)).toEqual({
+    const away = { serviceOrigin: "http://elsewhere" };
+    expect(await fetchWith({ url }, away)).toEqual({
       error: expect.stringMatching(/^Refused: /),
     });
     const redirect = `${site}/?to=${encodeURIComponent(url)}`;
-    expect(await run("fetch", { url: redirect }, away)).toEqual({
+    expect(await fetchWith({ url: redirect }, away)).toEqual({
       error: expect.stringMatching(/^Refused: /),
     });
     expect(seen.every((request) => request.headers.host === hostOf(site))).toBe(true);
@@ -510,7 +518,7 @@ describe("fetch", () => {
     "http://u:p@example.com/",
     "not a url",
   ])("refuses %s", async (url) => {
-    expect(await run("fetch", { url })).toEqual({ error: expect.stringMatching(/^url must/) });
+    expect(await fetchWith({ url })).toEqual({ error: expect.stringMatching(/^url must/) });
   });
 
   test("headers that proxies trust cannot be set", async () => {
@@ -521,7 +529,7 @@ describe("fetch", () => {
       "Transfer-Encoding",
       "Forwarded",
     ]) {
-      expect(await run("fetch", { url: site, headers: { [name]: "1" } }, allowed())).toHaveProperty(
+      expect(await fetchWith({ url: site, headers: { [name]: "1" } }, allowed())).toHaveProperty(
         "error",
       );
     }
@@ -529,18 +537,17 @@ describe("fetch", () => {
   });
 
   describe("to the service itself", () => {
-    const own = () => ({ allowedHosts: [hostOf(site)], serviceOrigin: service });
+    const own = () => ({ serviceOrigin: service });
 
     test("carries the user's credential, and that it comes from a sandbox", async () => {
-      expect(await run("fetch", { url: `${service}/api/keys` }, own())).toMatchObject({
+      expect(await fetchWith({ url: `${service}/api/keys` }, own())).toMatchObject({
         body: "own",
       });
       expect(seen[0]?.headers).toMatchObject({ "x-api-key": TOKEN, forwarded: "for=_sandbox" });
     });
 
     test("does not add a second credential to one that is given", async () => {
-      await run(
-        "fetch",
+      await fetchWith(
         { url: `${service}/api/keys`, headers: { Authorization: "Bearer x" } },
         own(),
       );
@@ -555,26 +562,25 @@ describe("fetch", () => {
       "/apix",
       "//api/",
     ])("reaches nothing but the API: %s", async (path) => {
-      expect(await run("fetch", { url: service + path }, own())).toHaveProperty("error");
+      expect(await fetchWith({ url: service + path }, own())).toHaveProperty("error");
       expect(seen).toEqual([]);
     });
 
     test("is not reached by a redirect from elsewhere", async () => {
       const to = encodeURIComponent(`${service}/api/keys`);
-      expect(await run("fetch", { url: `${site}/?to=${to}` }, own())).toHaveProperty("error");
+      expect(await fetchWith({ url: `${site}/?to=${to}` }, own())).toHaveProperty("error");
       expect(seen.map((request) => request.headers.host)).toEqual([hostOf(site)]);
     });
 
     test("is not reached by a redirect from elsewhere that it led to itself", async () => {
       const back = `${site}/?to=${encodeURIComponent(`${service}/api/keys`)}`;
       const url = `${service}/api/x?to=${encodeURIComponent(back)}`;
-      expect(await run("fetch", { url }, own())).toHaveProperty("error");
+      expect(await fetchWith({ url }, own())).toHaveProperty("error");
       expect(seen.map((request) => request.headers.host)).toEqual([hostOf(service), hostOf(site)]);
     });
 
     test("its credential goes nowhere else by redirect", async () => {
-      await run(
-        "fetch",
+      await fetchWith(
         { url: `${service}/api/x?to=${encodeURIComponent(site)}`, headers: { "x-secret": "1" } },
         own(),
       );
@@ -585,12 +591,12 @@ describe("fetch", () => {
   });
 
   test("a POST that is redirected becomes a GET as browsers do it, and loops end", async () => {
-    await run("fetch", { url: `${site}/?status=302&to=/a`, method: "POST", body: "x" }, allowed());
+    await fetchWith({ url: `${site}/?status=302&to=/a`, method: "POST", body: "x" }, allowed());
     expect(seen.map((request) => [request.method, request.body])).toEqual([
       ["POST", "x"],
       ["GET", ""],
     ]);
-    expect(await run("fetch", { url: `${site}/loop` }, allowed())).toEqual({
+    expect(await fetchWith({ url: `${site}/loop` }, allowed())).toEqual({
       error: "More than 5 redirects",
     });
   });

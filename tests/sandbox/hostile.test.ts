@@ -24,7 +24,6 @@ import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isPrivateAddress } from "../../lib/sandbox/local/guarded-fetch.ts";
 import { createLocalProvider } from "../../lib/sandbox/local/provider.ts";
 import type {
   CommandResult,
@@ -458,30 +457,6 @@ describe("the network", () => {
       expect(internalRequests).toBe(0);
     },
   );
-
-  test.each([
-    ["8.8.8.8", false],
-    ["2606:4700::1111", false],
-    ["127.0.0.1", true],
-    ["10.1.2.3", true],
-    ["172.31.255.255", true],
-    ["192.168.0.1", true],
-    ["169.254.169.254", true],
-    ["100.64.0.1", true],
-    ["0.0.0.0", true],
-    ["255.255.255.255", true],
-    ["::", true],
-    ["::1", true],
-    ["fe80::1", true],
-    ["fd00:ec2::254", true],
-    ["::ffff:8.8.8.8", true],
-    ["::ffff:169.254.169.254", true],
-    ["64:ff9b::a9fe:a9fe", true],
-    ["2002:a9fe:a9fe::1", true],
-    ["ff02::1", true],
-  ])("%s is private: %s", (address, isPrivate) => {
-    expect(isPrivateAddress(address)).toBe(isPrivate);
-  });
 });
 
 async function serve(

@@ -13,8 +13,6 @@ export interface ToolContext {
   readonly model: LanguageModel;
   /** The origin of this service, which `fetch` may call although it can be a private address. */
   readonly serviceOrigin: string;
-  /** `SANDBOX_ALLOWED_HOSTS`: `example.com`, `example.com:8443`, `*.example.com`. */
-  readonly allowedHosts: readonly string[];
   /** For what is a bug or an outage and not an answer: the model gets a fixed text instead. */
   readonly reportFault: (tool: string, error: unknown) => void;
 }

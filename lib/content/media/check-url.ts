@@ -1,5 +1,5 @@
 /** Which URLs of callers are gone to at all. Decisions, section 10: Media URLs from callers. */
-import { isPublicAddress } from "../../agent/tools/public-address.ts";
+import { isPrivateLiteral } from "../../outbound/public-address.ts";
 
 /**
  * What is wrong with a URL as it stands, as the end of a sentence; null when nothing is. The same
@@ -9,10 +9,8 @@ export function faultOfUrl(url: URL, allowLoopback: boolean): string | null {
   if (url.username !== "" || url.password !== "") return "must not contain credentials";
   if (allowLoopback && isLoopback(url) && /^https?:$/.test(url.protocol)) return null;
   if (url.protocol !== "https:") return "must be an https URL";
-  // A literal address is connected to without a look-up; by now it is in its one canonical form.
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const isLiteral = /^[\d.]+$|:/.test(host);
-  return isLiteral && !isPublicAddress(host) ? "must have a public address" : null;
+  // Told here, before anything is fetched; the connection checks it again.
+  return isPrivateLiteral(url.hostname) ? "must have a public address" : null;
 }
 
 /** By its name alone: what else resolves to this machine is refused like any private address. */

@@ -1,13 +1,10 @@
 /** The content of a caller's URL, which may lead anywhere and never end, into a file. */
 import { open } from "node:fs/promises";
-import { Agent, fetch, type Response } from "undici";
-import { publicOnly } from "../../agent/tools/public-address.ts";
+import { fetch, type Response } from "undici";
+import { anywhere, publicOnly } from "../../outbound/public-only.ts";
 import { faultOfUrl, isLoopback } from "./check-url.ts";
 
 const MAX_REDIRECTS = 5;
-
-/** For loopback, where it is allowed. */
-const anywhere = new Agent();
 
 export interface DownloadLimits {
   readonly maxBytes: number;

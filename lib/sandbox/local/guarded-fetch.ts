@@ -3,11 +3,10 @@
  * public addresses. Every redirect is judged as a new request, and the address that was judged is
  * the one that is connected to, so neither a redirect nor DNS leads elsewhere.
  */
-import { lookup } from "node:dns";
 import * as http from "node:http";
 import * as https from "node:https";
-import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 import type { SecureFetch } from "just-bash";
+import { isPrivateLiteral, lookupPublic } from "../../outbound/public-address.ts";
 
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
@@ -69,8 +68,7 @@ export function createGuardedFetch(
     } else {
       const listed = allowedHosts.some((host) => matches(host, url.host));
       if (!listed) throw denied(url, "host is not on the allow-list");
-      const literal = url.hostname.replace(/^\[|\]$/g, "");
-      if (isIP(literal) && isPrivateAddress(literal)) throw denied(url, "private address");
+      if (isPrivateLiteral(url.hostname)) throw denied(url, "private address");
     }
     if (url.protocol !== "http:" && url.protocol !== "https:") throw denied(url, "not http");
     const { request } = url.protocol === "https:" ? https : http;
@@ -81,7 +79,7 @@ export function createGuardedFetch(
           method: method ?? "GET",
           headers: Object.fromEntries(headers),
           ...(signal ? { signal } : {}),
-          ...(own ? {} : { lookup: publicLookup }),
+          ...(own ? {} : { lookup: lookupPublic }),
           agent: false,
         },
         (incoming) => {
@@ -122,53 +120,3 @@ function matches(allowed: string, host: string): boolean {
 function denied(url: URL, why: string): Error {
   return new Error(`Network access denied: ${url.origin} (${why})`);
 }
-
-const notPublic = new BlockList();
-for (const range of [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/3",
-]) {
-  const [network = "", bits] = range.split("/");
-  notPublic.addSubnet(network, Number(bits), "ipv4");
-}
-const publicV6 = new BlockList();
-publicV6.addSubnet("2000::", 3, "ipv6");
-for (const [network, bits] of [
-  // Tunnels and documentation inside the public range: they carry or embed other addresses.
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["3fff::", 20],
-] as const) {
-  notPublic.addSubnet(network, bits, "ipv6");
-}
-
-/** Everything that is not plainly a public unicast address. */
-export function isPrivateAddress(address: string): boolean {
-  if (!isIPv6(address)) return notPublic.check(address, "ipv4");
-  return !publicV6.check(address, "ipv6") || notPublic.check(address, "ipv6");
-}
-
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, "", 0);
-    const first = addresses[0];
-    if (!first || addresses.some(({ address }) => isPrivateAddress(address))) {
-      return callback(new Error(`Network access denied: ${hostname} (private address)`), "", 0);
-    }
-    if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};

@@ -47,10 +47,12 @@ export class Jail {
     // Not import.meta.url: the server is bundled, the runner is not.
     const root = realpathSync(process.cwd());
     const code = join(root, "lib", "sandbox");
+    const shared = join(root, "lib", "outbound");
     const flags = [
       "--permission",
       ...[
         code,
+        shared,
         join(root, "package.json"),
         // Both, where one is a link to the other: modules are looked up here and loaded there.
         join(root, "node_modules"),
