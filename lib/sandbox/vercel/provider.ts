@@ -4,7 +4,7 @@
  */
 import { SandboxError, type SandboxProvider, type SandboxState } from "../sandbox.ts";
 import { openMachine } from "./machine.ts";
-import { type NetworkPolicy, statusOf, vercelSdk } from "./sdk.ts";
+import { type NetworkPolicy, type NetworkPolicyRule, statusOf, vercelSdk } from "./sdk.ts";
 
 /** How long a machine runs before it is saved and stopped. */
 const RUN_MS = 30 * 60 * 1000;
@@ -18,6 +18,9 @@ const PRIVATE_SUBNETS = [
   "172.16.0.0/12",
   "192.168.0.0/16",
 ];
+
+/** RE2: a segment `.` or `..` of a path, or a backslash, in plain text or percent-encoded. */
+const DOT_SEGMENT = "(?i)(/|%2f)(\\.|%2e){1,2}(/|%2f|\\?|#|$)|\\\\|%5c";
 
 export interface VercelProviderOptions {
   /** Without them the SDK takes the deployment's own OIDC token. */
@@ -94,10 +97,32 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
 }
 
 function policyFor(hosts: readonly string[], serviceOrigin: string | undefined): NetworkPolicy {
-  const own = serviceOrigin ? [new URL(serviceOrigin).hostname] : [];
-  const allow = [...own, ...hosts.map((host) => host.replace(/:\d+$/, ""))];
-  return allow.length > 0 ? { allow, subnets: { deny: PRIVATE_SUBNETS } } : "deny-all";
+  const allow: Record<string, NetworkPolicyRule[]> = {};
+  for (const host of hosts) allow[host.replace(/:\d+$/, "")] = [];
+  // Last, so that the operator's list cannot open the rest of the service's own origin.
+  if (serviceOrigin) allow[new URL(serviceOrigin).hostname] = ownApiOnly;
+  const isOpen = Object.keys(allow).length > 0;
+  return isOpen ? { allow, subnets: { deny: PRIVATE_SUBNETS } } : "deny-all";
 }
+
+const refused = {
+  statusCode: 403,
+  contentType: "text/plain",
+  body: "Only the API of this service can be reached\n",
+};
+
+/**
+ * Of the service's own origin only `/api/`, marked as a request from a sandbox. Rules hold in their
+ * order. A path that a server could read as one outside of `/api/` is refused before it is matched.
+ */
+const ownApiOnly: NetworkPolicyRule[] = [
+  { match: { path: { regex: DOT_SEGMENT } }, response: refused },
+  {
+    match: { path: { startsWith: "/api/" } },
+    transform: [{ headers: { forwarded: "for=_sandbox" } }],
+  },
+  { response: refused },
+];
 
 function isMissing(error: unknown): boolean {
   return [404, 410].includes(statusOf(error) ?? 0);

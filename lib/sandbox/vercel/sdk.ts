@@ -8,6 +8,7 @@
 export type VercelSdk = typeof import(/* hidden */ "@vercel/sandbox");
 export type Machine = Awaited<ReturnType<VercelSdk["Sandbox"]["get"]>>;
 export type NetworkPolicy = import(/* hidden */ "@vercel/sandbox").NetworkPolicy;
+export type NetworkPolicyRule = import(/* hidden */ "@vercel/sandbox").NetworkPolicyRule;
 
 export const vercelSdk = (): Promise<VercelSdk> => import(/* hidden */ "@vercel/sandbox");
 
