@@ -3,6 +3,8 @@ export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
   const { markPeers } = await import("./lib/http/mark-peer.ts");
   markPeers();
+  const { reportIsolation } = await import("./lib/isolation/detect.ts");
+  reportIsolation();
   const { engine } = await import("./lib/engine/current.ts");
   await engine().start();
 }

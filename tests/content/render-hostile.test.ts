@@ -1,6 +1,7 @@
 /** What strangers may give to the decoders of this machine: it costs them an answer, and us a child. */
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { dirname } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { embeddedContent } from "../../lib/content/embedded/embedded.ts";
@@ -8,6 +9,7 @@ import { createJobQueue } from "../../lib/content/embedded/job-queue.ts";
 import { probeMedia } from "../../lib/content/embedded/probe-media.ts";
 import type { MediaFile, VideoOrder } from "../../lib/content/provider.ts";
 import { type AppError, isAppError } from "../../lib/http/app-error.ts";
+import { findConfined, listConfined } from "../support/confined.ts";
 import {
   drawScene,
   isEmpty,
@@ -37,6 +39,9 @@ beforeAll(async () => {
   image = await workshop.put("scene.png", "image/png", await drawScene("#444", { x: 200, y: 100 }));
 });
 afterAll(() => workshop?.clear());
+
+/** The renderer of this file's inputs. */
+const findChild = () => findConfined("render/main.ts", dirname(image.path));
 
 /** The error of an order, and proof that it left nothing behind. */
 async function fail(
@@ -212,7 +217,7 @@ describe("a rendering", () => {
     controller.abort();
     expect(await failing).toMatchObject({ code: "upstream_error" });
     // It is told only when the child is gone.
-    expect(await listChildren()).toEqual([]);
+    expect(await listConfined("render/main.ts", dirname(image.path))).toEqual([]);
   });
 
   test.runIf(process.platform === "linux")(
@@ -267,31 +272,3 @@ describe("the line for rendering", () => {
     expect(log).toEqual(["first", "third"]);
   });
 });
-
-/** Process ids of this process's rendering children, where the system tells. */
-async function listChildren(): Promise<number[]> {
-  const children: number[] = [];
-  for (const entry of await readdir("/proc")) {
-    const [stat, command] = await Promise.all(
-      ["stat", "cmdline"].map((name) => readFile(`/proc/${entry}/${name}`, "utf8").catch(() => "")),
-    );
-    const parent = Number(stat?.slice(stat.lastIndexOf(")")).split(" ")[2]);
-    if (parent === process.pid && command?.includes("render/main.ts")) children.push(Number(entry));
-  }
-  return children;
-}
-
-async function findChild(): Promise<number> {
-  let found: number | undefined;
-  await expect
-    .poll(
-      async () => {
-        [found] = await listChildren();
-        return found;
-      },
-      { timeout: 120_000 },
-    )
-    .toBeDefined();
-  if (found === undefined) throw new Error("There is no child");
-  return found;
-}

@@ -31,6 +31,7 @@ import type {
   SandboxProvider,
   SandboxState,
 } from "../../lib/sandbox/sandbox.ts";
+import { environmentOf, listConfined } from "../support/confined.ts";
 
 const MIB = 1024 * 1024;
 const DISK_QUOTA = 24 * MIB;
@@ -89,6 +90,7 @@ beforeEach(async () => {
 
 const shell = (command: string, timeoutMs = 30_000) =>
   sandbox.run(command, { timeoutMs, maxOutputChars: 50_000 });
+const listJails = (session: string) => listConfined("runner.ts", session);
 const home = () => join(dir, "sandboxes", sessionId, "home");
 
 describe("files outside the sandbox", () => {
@@ -197,9 +199,9 @@ describe("files outside the sandbox", () => {
   test.runIf(process.platform === "linux")("the process that runs it has none either", async () => {
     process.env.SANDBOX_TEST_CANARY = SECRET;
     await shell("true");
-    const jail = await findJail(sessionId);
-    expect(jail.flags).toContain("--permission");
-    expect(jail.environment.map((entry) => entry.split("=")[0]).sort()).toEqual([
+    const [pid = 0] = await listJails(sessionId);
+    expect((await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0")).toContain("--permission");
+    expect(await environmentOf(pid)).toEqual([
       "NODE_CHANNEL_FD",
       "NODE_CHANNEL_SERIALIZATION_MODE",
       "PWD",
@@ -285,9 +287,9 @@ describe("a command that takes the whole machine", () => {
         stdio: ["ignore", "inherit", "inherit", "ipc"],
       });
       expect(await once(server, "message")).toEqual(["looping", undefined]);
-      await findJail(id);
+      expect(await listJails(id)).toHaveLength(1);
       server.kill("SIGKILL");
-      await expect.poll(() => findJail(id).catch(() => "gone"), { timeout: 20_000 }).toBe("gone");
+      await expect.poll(() => listJails(id), { timeout: 20_000 }).toEqual([]);
     },
   );
 
@@ -520,15 +522,4 @@ async function bytesOnDisk(folder: string): Promise<number> {
 /** Whether the system can end a process together with its parent. */
 function tiesToParent(): boolean {
   return spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0;
-}
-
-/** The flags and the environment of the process that runs a session's commands. */
-async function findJail(session: string): Promise<{ flags: string[]; environment: string[] }> {
-  for (const pid of await readdir("/proc")) {
-    const words = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
-    if (!words.includes(session) || !words.includes("runner.ts")) continue;
-    const environment = await readFile(`/proc/${pid}/environ`, "utf8");
-    return { flags: words.split("\0"), environment: environment.split("\0").filter(Boolean) };
-  }
-  throw new Error("no process runs this session");
 }

@@ -9,6 +9,7 @@
 import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type AppError, appError } from "../../http/app-error.ts";
+import type { Isolation } from "../../isolation/detect.ts";
 import { log } from "../../log.ts";
 import type { ContentProvider, MediaFile } from "../provider.ts";
 import { mediaQueues } from "./job-queue.ts";
@@ -20,6 +21,8 @@ export interface EmbeddedSettings {
   readonly timeoutMs: number;
   /** Is told why an order failed: for the operator, never for a caller. */
   readonly report: (cause: string) => void;
+  /** How renderings are cut off from this process; as far as the host allows when omitted. */
+  readonly isolation?: Isolation | undefined;
 }
 
 const defaults: EmbeddedSettings = {
@@ -29,7 +32,7 @@ const defaults: EmbeddedSettings = {
 };
 
 export function embeddedContent(settings: Partial<EmbeddedSettings> = {}): ContentProvider {
-  const { timeoutMs, report } = { ...defaults, ...settings };
+  const { timeoutMs, report, isolation } = { ...defaults, ...settings };
 
   /** Either the files are whole or the folder is as it was. */
   const render = async (
@@ -41,7 +44,8 @@ export function embeddedContent(settings: Partial<EmbeddedSettings> = {}): Conte
   ): Promise<Outcome> => {
     const outcome = await mediaQueues().renders.run(signal, async () => {
       const files = inputs.flatMap((file) => (file ? [realpath(file.path)] : []));
-      return runJob({ request, inputs: await Promise.all(files), folder, timeoutMs, signal });
+      const job = { request, inputs: await Promise.all(files), folder, timeoutMs, signal };
+      return runJob({ ...job, isolation });
     });
     if (outcome?.op === request.op) return outcome;
     for (const path of paths) await rm(path, { force: true });

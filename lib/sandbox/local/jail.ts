@@ -1,12 +1,15 @@
 /**
  * One jailed child process: `node --permission` with an empty environment that may read its own
  * code and one session's folder, write that folder, and nothing else. Its event loop can be blocked
- * by a hostile command, so everything that ends it is done from here.
+ * by a hostile command, so everything that ends it is done from here. It runs no native code, so the
+ * permission model holds it; in namespaces, where the host allows them, the kernel does so as well.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { confine } from "../../isolation/confine.ts";
+import { type Isolation, isolation as isolationOfHost } from "../../isolation/detect.ts";
+import { residentBytes } from "../../isolation/resident-bytes.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
 
 /** `unready`: it did not start; `died`: by itself, as V8 does when its heap is full. */
@@ -17,7 +20,6 @@ export type Outcome = JailReply | { readonly op: "ended"; readonly why: Ending }
 const HEAP_MIB = 256;
 const MAX_RESIDENT_BYTES = 512 * 1024 * 1024;
 const MEMORY_CHECK_MS = 200;
-const PAGE_BYTES = 4096;
 const START_TIMEOUT_MS = 30_000;
 /**
  * Seconds of CPU after which the kernel ends the child. Only an orphan gets there, whose server
@@ -43,35 +45,9 @@ export class Jail {
   #busyMs = 0;
 
   /** @param onExit called once, when the process is gone. */
-  constructor(settings: JailSettings, onExit: () => void) {
-    // Not import.meta.url: the server is bundled, the runner is not.
-    const root = realpathSync(process.cwd());
-    const code = join(root, "lib", "sandbox");
-    const shared = join(root, "lib", "outbound");
-    const flags = [
-      "--permission",
-      ...[
-        code,
-        shared,
-        join(root, "package.json"),
-        // Both, where one is a link to the other: modules are looked up here and loaded there.
-        join(root, "node_modules"),
-        realpathSync(join(root, "node_modules")),
-        settings.dir,
-      ].map((path) => `--allow-fs-read=${path}`),
-      `--allow-fs-write=${settings.dir}`,
-      `--max-old-space-size=${HEAP_MIB}`,
-      "--disallow-code-generation-from-strings",
-      "--no-warnings",
-    ];
-    const argv = [
-      process.execPath,
-      ...flags,
-      join(code, "local", "runner.ts"),
-      JSON.stringify(settings),
-    ];
+  constructor(settings: JailSettings, onExit: () => void, isolation = isolationOfHost()) {
     this.#ready = this.#next(START_TIMEOUT_MS);
-    this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...argv], {
+    this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...commandOf(settings, isolation)], {
       cwd: settings.dir,
       env: nothing,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
@@ -83,7 +59,8 @@ export class Jail {
       else this.kill("died");
     });
     this.#child.once("error", () => this.#gone(onExit));
-    this.#child.once("exit", () => this.#gone(onExit));
+    // Not "exit": what was spawned may end before the confined program that it started.
+    this.#child.once("close", () => this.#gone(onExit));
     this.#hold(false);
   }
 
@@ -156,8 +133,7 @@ export class Jail {
 
   /** Where there is no /proc, the heap limit stands alone. */
   async #checkMemory(): Promise<void> {
-    const statm = await readFile(`/proc/${this.#child.pid}/statm`, "utf8").catch(() => "");
-    const resident = Number(statm.split(" ")[1] ?? 0) * PAGE_BYTES;
+    const resident = await residentBytes(this.#child.pid);
     if (resident > MAX_RESIDENT_BYTES && this.#settle) this.kill("memory");
   }
 
@@ -171,4 +147,35 @@ export class Jail {
       this.#child.channel?.unref?.();
     }
   }
+}
+
+/** The command line of a jail; `network` stays, because commands may call the service. */
+function commandOf(settings: JailSettings, isolation: Isolation): string[] {
+  // Not import.meta.url: the server is bundled, the runner is not.
+  const root = realpathSync(process.cwd());
+  const code = join(root, "lib", "sandbox");
+  const read = [
+    code,
+    join(root, "lib", "outbound"),
+    join(root, "package.json"),
+    // Both, where one is a link to the other: modules are looked up here and loaded there.
+    join(root, "node_modules"),
+    realpathSync(join(root, "node_modules")),
+    settings.dir,
+  ];
+  const view = { read, write: [settings.dir], cwd: settings.dir, network: true };
+  const argv = [
+    process.execPath,
+    "--permission",
+    ...view.read.map((path) => `--allow-fs-read=${path}`),
+    ...view.write.map((path) => `--allow-fs-write=${path}`),
+    `--max-old-space-size=${HEAP_MIB}`,
+    "--disallow-code-generation-from-strings",
+    "--no-warnings",
+    join(code, "local", "runner.ts"),
+    JSON.stringify(settings),
+  ];
+  // As another user it could not change what earlier jails of the session wrote.
+  if (isolation.kind !== "namespaces") return argv;
+  return confine(argv, view, isolation);
 }

@@ -1,0 +1,62 @@
+/** The command line that starts a program cut off from the server, as far as the host allows. */
+import type { Isolation } from "./detect.ts";
+
+/** What a confined program gets; real paths throughout. */
+export interface View {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly cwd: string;
+  /** The host's network; without it there is none, not even the host's loopback. */
+  readonly network: boolean;
+}
+
+/** The user that owns nothing, `nobody`. */
+export const UNPRIVILEGED_ID = 65_534;
+const id = String(UNPRIVILEGED_ID);
+
+/** What the dynamic linker, the fonts and the codecs' loader look for; none of it is a secret. */
+const SYSTEM = [
+  ...["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"],
+  ...["/etc/fonts", "/usr/share/fonts", "/usr/share/fontconfig", "/etc/alpine-release"],
+];
+/** What the resolution of host names reads. */
+const NAMES = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf"];
+
+/** The words that start `argv`, whose first word is the path of Node. */
+export function confine(argv: readonly string[], view: View, isolation: Isolation): string[] {
+  if (isolation.kind === "namespaces") return inNamespaces(argv, view, isolation.disableUserns);
+  if (isolation.kind === "user") return asUser(argv, isolation.unshare && !view.network);
+  return [...argv];
+}
+
+function inNamespaces(
+  argv: readonly string[],
+  { read, write, cwd, network }: View,
+  disableUserns: boolean,
+): string[] {
+  const [node = ""] = argv;
+  const readable = [...SYSTEM, ...(network ? NAMES : []), node, ...read];
+  return [
+    "bwrap",
+    ...["--unshare-all", ...(network ? ["--share-net"] : [])],
+    ...["--unshare-user", "--uid", id, "--gid", id, ...(disableUserns ? ["--disable-userns"] : [])],
+    ...["--cap-drop", "ALL", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"],
+    // Inputs lie in the folder that may be written, and stay read-only there.
+    ...write.flatMap((path) => ["--bind", path, path]),
+    ...readable
+      .filter((path) => !write.includes(path))
+      .flatMap((path) => ["--ro-bind-try", path, path]),
+    ...["--remount-ro", "/", "--chdir", cwd, "--"],
+    ...argv,
+  ];
+}
+
+function asUser(argv: readonly string[], unshare: boolean): string[] {
+  const alone = ["--net", "--pid", "--ipc", "--mount-proc", "--fork", "--kill-child=KILL"];
+  return [
+    ...(unshare ? ["unshare", ...alone, "--"] : []),
+    ...["setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs"],
+    ...["--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL", "--"],
+    ...argv,
+  ];
+}

@@ -1,0 +1,306 @@
+/**
+ * What native code that was taken over could do in the process that opens strangers' media, and what
+ * the sandbox's process could do outside the shell that it offers. Node without its permission model
+ * stands for such code: it does whatever the kernel lets it.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { chmod, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { embeddedContent } from "../../lib/content/embedded/embedded.ts";
+import { runJob, viewOf } from "../../lib/content/embedded/render-process.ts";
+import { isAppError } from "../../lib/http/app-error.ts";
+import { confine } from "../../lib/isolation/confine.ts";
+import {
+  detectIsolation,
+  type Host,
+  type Isolation,
+  thisHost,
+} from "../../lib/isolation/detect.ts";
+import { createLocalProvider } from "../../lib/sandbox/local/provider.ts";
+import { environmentOf, findConfined, listConfined } from "../support/confined.ts";
+import {
+  drawScene,
+  imageOrder,
+  openWorkshop,
+  videoOrder,
+  type Workshop,
+} from "../support/content.ts";
+import { makeVideo } from "../support/media.ts";
+
+const host = thisHost();
+const without = (...programs: string[]): Host => ({
+  ...host,
+  run: (argv) => (programs.includes(argv[0] ?? "") ? null : host.run(argv)),
+});
+const best = detectIsolation();
+const asUser = detectIsolation(without("bwrap"));
+const never = new AbortController().signal;
+const CANARY = `canary-${randomUUID()}`;
+
+let workshop: Workshop;
+let secret: string;
+/** As the kernel shows it: what this process was started with. */
+let ownEnvironment: string;
+let internal: Server;
+let internalPort = 0;
+let connections = 0;
+
+beforeAll(async () => {
+  workshop = await openWorkshop();
+  secret = join(await mkdtemp(join(tmpdir(), "agent-platform-secret-")), "secret.txt");
+  await writeFile(secret, CANARY, { mode: 0o600 });
+  ownEnvironment = await readFile("/proc/self/environ", "utf8").catch(() => "none");
+  internal = createServer((_, response) => response.end(CANARY));
+  internal.on("connection", () => {
+    connections += 1;
+  });
+  internal.listen(0, "127.0.0.1");
+  await once(internal, "listening");
+  const address = internal.address();
+  internalPort = typeof address === "object" && address ? address.port : 0;
+});
+afterAll(async () => {
+  internal.close();
+  await workshop.clear();
+  await rm(dirname(secret), { recursive: true, force: true });
+});
+
+/** Tries everything and writes down what worked. */
+const HOSTILE = `
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+const [report, secret, port, input, ...outside] = process.argv.slice(2);
+const attempt = (what) => { try { return what(); } catch { return null; } };
+const pids = (attempt(() => readdirSync("/proc")) ?? []).filter((name) => /^\\d+$/.test(name));
+const connected = await new Promise((resolve) => {
+  const socket = connect(Number(port), "127.0.0.1");
+  socket.once("connect", () => resolve(true));
+  socket.once("error", () => resolve(false));
+});
+writeFileSync(report, JSON.stringify({
+  uid: process.getuid(),
+  environment: Object.keys(process.env).sort(),
+  connected,
+  environments: pids.map((pid) => attempt(() => readFileSync("/proc/" + pid + "/environ", "utf8")) ?? ""),
+  secret: attempt(() => readFileSync(secret, "utf8")),
+  input: attempt(() => readFileSync(input, "utf8")) !== null,
+  written: [...outside, input].filter((path) => attempt(() => { closeSync(openSync(path, "a")); return true; })),
+  root: attempt(() => readdirSync("/")),
+}));
+process.exit(0);
+`;
+
+/** Of these none may be opened for writing. */
+const places = () => [
+  join(process.cwd(), "package.json"),
+  join(process.cwd(), "lib", "content", "planted"),
+  join(dirname(secret), "planted"),
+  "/planted",
+];
+
+const findings = z.object({
+  uid: z.number(),
+  environment: z.array(z.string()),
+  connected: z.boolean(),
+  environments: z.array(z.string()),
+  secret: z.string().nullable(),
+  input: z.boolean(),
+  written: z.array(z.string()),
+  root: z.array(z.string()),
+});
+
+/** Runs hostile code where the renderer of a job would run. */
+async function attack(isolation: Isolation, outside: readonly string[]) {
+  const script = await workshop.put("hostile.mjs", "text/plain", Buffer.from(HOSTILE));
+  await chmod(dirname(script.path), 0o711);
+  const folder = await workshop.folder();
+  const report = join(folder, "report.json");
+  // The file is there, for another user to write, and nothing else is.
+  await chmod(folder, 0o777);
+  const view = viewOf({ inputs: [script.path], folder });
+  const attempt = [script.path, report, secret, String(internalPort), script.path, ...outside];
+  const [program = "", ...args] = confine([process.execPath, ...attempt], view, isolation);
+  const env = {} as NodeJS.ProcessEnv;
+  const child = spawn(program, args, {
+    cwd: view.cwd,
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  expect(await once(child, "close")).toEqual([0, null]);
+  return findings.parse(JSON.parse(await readFile(report, "utf8")));
+}
+
+describe.runIf(best.kind === "namespaces")("native code that is taken over, in namespaces", () => {
+  test("has no network, sees no other process, and no file but its own", async () => {
+    connections = 0;
+    const found = await attack(best, places());
+    expect(found).toMatchObject({ connected: false, secret: null, input: true, written: [] });
+    expect(connections).toBe(0);
+    expect(found.uid).not.toBe(process.getuid?.());
+    expect(found.environment.filter((name) => name !== "PWD")).toEqual([]);
+    expect(found.environments).not.toContain(ownEnvironment);
+    // Its own, and that of the process that started it there.
+    expect(found.environments.length).toBeLessThanOrEqual(2);
+    expect(found.root).not.toContain("home");
+  });
+});
+
+describe.runIf(asUser.kind === "user")("native code that is taken over, as another user", () => {
+  test("reads no environment of the server, no private file, and writes only its folder", async () => {
+    connections = 0;
+    const found = await attack(asUser, places());
+    expect(found).toMatchObject({ secret: null, input: true, written: [] });
+    expect(found.uid).toBe(65_534);
+    expect(found.environments).not.toContain(ownEnvironment);
+    if (asUser.kind !== "user" || !asUser.unshare) return;
+    expect(found.connected).toBe(false);
+    expect(connections).toBe(0);
+    expect(found.environments).toHaveLength(1);
+  });
+});
+
+// What is left where the host allows nothing, and the proof that the attacks above are attacks.
+describe.runIf(process.platform === "linux")("native code that is taken over, elsewhere", () => {
+  test("has all rights of the server's user", async () => {
+    const found = await attack({ kind: "none", missing: "everything" }, []);
+    expect(found).toMatchObject({ connected: true, secret: CANARY, uid: process.getuid?.() });
+    expect(found.environments).toContain(ownEnvironment);
+  });
+});
+
+const isolations: readonly Isolation[] = [
+  best,
+  ...(asUser.kind === "user" ? [asUser, { ...asUser, unshare: false }] : []),
+  { kind: "none", missing: "everything" },
+];
+
+describe.each(isolations)("media are read and made as before with %o", (isolation) => {
+  test("by the probe", async () => {
+    const video = await workshop.put("video.mp4", "video/mp4", await makeVideo(2));
+    const outcome = await runJob({
+      request: { op: "probe", path: video.path },
+      inputs: [video.path],
+      folder: null,
+      timeoutMs: 60_000,
+      signal: never,
+      isolation,
+    });
+    expect(outcome).toMatchObject({ op: "probe", media: { kind: "video", width: 320 } });
+  });
+
+  test("by the renderer", async () => {
+    const scene = await drawScene("#444", { x: 200, y: 100 });
+    const image = await workshop.put("scene.png", "image/png", scene);
+    const provider = embeddedContent({ isolation, report: (cause) => console.error(cause) });
+    const order = imageOrder({ references: [image] });
+    const folder = await workshop.folder();
+    expect(isAppError(await provider.images(order, folder, never))).toBe(false);
+    expect(await readdir(folder)).toEqual(["image-1.png"]);
+  });
+});
+
+describe.runIf(process.platform === "linux")("the process that renders", () => {
+  test("has an empty environment and no privilege", async () => {
+    const scene = await drawScene("#444", { x: 200, y: 100 });
+    const image = await workshop.put("long.png", "image/png", scene);
+    const folder = await workshop.folder();
+    const leaving = new AbortController();
+    const order = videoOrder({ image, resolution: "4k", seconds: 8 });
+    const rendering = embeddedContent({ report: () => {} }).video(order, folder, leaving.signal);
+    const pid = await findConfined("render/main.ts", folder);
+    expect(await environmentOf(pid)).toEqual([
+      "NODE_CHANNEL_FD",
+      "NODE_CHANNEL_SERIALIZATION_MODE",
+      "NODE_WEBCODECS_FORCE",
+      "PWD",
+    ]);
+    if (best.kind === "namespaces") {
+      for (const name of ["net", "pid", "mnt", "user", "ipc", "uts"]) {
+        const [own, theirs] = await Promise.all(
+          ["self", pid].map((each) => readlink(`/proc/${each}/ns/${name}`)),
+        );
+        expect(theirs, name).not.toBe(own);
+      }
+      const status = await readFile(`/proc/${pid}/status`, "utf8");
+      expect(status).toMatch(/^CapEff:\s+0{16}$/m);
+      expect(status).toMatch(/^CapBnd:\s+0{16}$/m);
+      expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    }
+    leaving.abort();
+    expect(isAppError(await rendering)).toBe(true);
+    // Its end is told only when the program itself is gone, not only what started it.
+    expect(await listConfined("render/main.ts", folder)).toEqual([]);
+  });
+});
+
+describe("a sandbox's process", () => {
+  test.runIf(process.platform === "linux")("reads no environment of the server", async () => {
+    const root = await mkdtemp(join(tmpdir(), "agent-platform-jail-"));
+    const provider = createLocalProvider({ rootDir: root, diskQuota: 1e6, allowedHosts: [] });
+    const session = randomUUID();
+    const state = await provider.provision(session);
+    await provider.open(state).run("true", { timeoutMs: 30_000, maxOutputChars: 10 });
+    const pid = await findConfined("runner.ts", session);
+    const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
+    const runner = words.findIndex((word) => word.endsWith("runner.ts"));
+
+    // The permission model alone, as on a host without namespaces.
+    const read = `try { fs.readFileSync("/proc/${process.pid}/environ"); console.log("read"); }
+      catch (error) { console.log(error.code); }`;
+    const flags = words.slice(1, runner);
+    const { stdout } = spawnSync(process.execPath, [...flags, "-e", read], { encoding: "utf8" });
+    expect(stdout).toBe("ERR_ACCESS_DENIED\n");
+    expect(await environmentOf(pid)).toEqual([
+      "NODE_CHANNEL_FD",
+      "NODE_CHANNEL_SERIALIZATION_MODE",
+      "PWD",
+    ]);
+    if (best.kind === "namespaces") {
+      // What it would see of processes and of files if the permission model failed.
+      for (const name of ["pid", "mnt", "user"]) {
+        expect(await readlink(`/proc/${pid}/ns/${name}`)).not.toBe(
+          await readlink(`/proc/self/ns/${name}`),
+        );
+      }
+      const visible = await readdir(`/proc/${pid}/root/proc`);
+      expect(visible).not.toContain(String(process.pid));
+      await expect(readFile(`/proc/${pid}/root${secret}`)).rejects.toMatchObject({
+        code: "ENOENT",
+      });
+    }
+    await provider.destroy(state);
+    await rm(root, { recursive: true, force: true });
+  });
+});
+
+describe("a host", () => {
+  test("that is no Linux has no isolation, and asks for no program", () => {
+    const run = () => {
+      throw new Error("asked");
+    };
+    const found = detectIsolation({ platform: "darwin", isRoot: true, run });
+    expect(found).toEqual({ kind: "none", missing: "namespaces, which darwin does not have" });
+  });
+
+  test("that lacks something is told what", () => {
+    const nothing: Host = { platform: "linux", isRoot: false, run: () => null };
+    expect(detectIsolation(nothing)).toEqual({
+      kind: "none",
+      missing: "bubblewrap (the program bwrap)",
+    });
+    const refusing: Host = {
+      ...nothing,
+      run: ([program, flag]) => (program === "bwrap" && flag === "--help" ? "usage" : null),
+    };
+    expect(detectIsolation(refusing)).toMatchObject({
+      kind: "none",
+      missing: expect.stringContaining("user namespaces"),
+    });
+  });
+});

@@ -1,0 +1,40 @@
+/** The programs that the service runs cut off from itself, as the system shows them. */
+import { readdir, readFile } from "node:fs/promises";
+import { expect } from "vitest";
+
+/**
+ * Returns the process ids of Node programs with these words in their command lines; not those of
+ * what started them, such as `bwrap`, which carry the same words.
+ */
+export async function listConfined(...words: string[]): Promise<number[]> {
+  const found: number[] = [];
+  for (const entry of await readdir("/proc")) {
+    const line = await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "");
+    const [first = ""] = line.split("\0");
+    const isNode = /(^|\/)node$/.test(first);
+    if (isNode && words.every((word) => line.includes(word))) found.push(Number(entry));
+  }
+  return found;
+}
+
+/** The first of them, as soon as there is one. */
+export async function findConfined(...words: string[]): Promise<number> {
+  let found: number | undefined;
+  await expect
+    .poll(
+      async () => {
+        [found] = await listConfined(...words);
+        return found;
+      },
+      { timeout: 120_000 },
+    )
+    .toBeDefined();
+  if (found === undefined) throw new Error("There is no such process");
+  return found;
+}
+
+/** The names of what is in a process's environment. */
+export async function environmentOf(pid: number): Promise<string[]> {
+  const entries = (await readFile(`/proc/${pid}/environ`, "utf8")).split("\0");
+  return entries.flatMap((entry) => entry.split("=")[0] || []).sort();
+}
