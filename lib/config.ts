@@ -44,6 +44,12 @@ const schema = z.object({
   /** Requests a minute, held in the database; 0 is no limit. No person meets the defaults. */
   ACCOUNT_RATE_LIMIT: z.coerce.number().int().min(0).default(6_000),
   ADDRESS_RATE_LIMIT: z.coerce.number().int().min(0).default(12_000),
+  /** Turns and headless runs that one account may have active at a time; 0 is no limit. */
+  ACCOUNT_ACTIVE_TURNS: z.coerce.number().int().min(0).max(1_000_000).default(50),
+  /** Requests with a credential at a time in one process; one account has at most half of them. */
+  REQUESTS_AT_ONCE: z.coerce.number().int().min(2).max(100_000).default(256),
+  /** Streams of turns that one account may hold open at a process. */
+  ACCOUNT_STREAMS: z.coerce.number().int().min(1).max(2_000).default(100),
   /** May catalog and research be asked without a credential? */
   ANONYMOUS_LOOKUPS: flag(true),
   /** Requests a minute of one address without a credential; 0 is no limit. */
@@ -87,6 +93,11 @@ const schema = z.object({
   MODELS: list,
   DEFAULT_MODEL: z.string().min(1).optional(),
 
+  /** Model calls at a time in one process; one account has at most half of them. */
+  MODEL_CALLS_AT_ONCE: z.coerce.number().int().min(2).max(100_000).default(64),
+  /** Milliseconds that a model call waits for its turn among those of its account. */
+  MODEL_CALL_WAIT_MS: z.coerce.number().int().min(1).max(3_600_000).default(300_000),
+
   VERCEL_TOKEN: z.string().min(1).optional(),
   VERCEL_TEAM_ID: z.string().min(1).optional(),
   VERCEL_PROJECT_ID: z.string().min(1).optional(),
@@ -124,6 +135,10 @@ const schema = z.object({
     .int()
     .min(0)
     .default(10 * 1024 ** 3),
+  /** Renderings on this machine at a time; with two or more, one account has at most half of them. */
+  RENDERS_AT_ONCE: z.coerce.number().int().min(1).max(1_000).default(2),
+  /** Milliseconds that a rendering waits for its turn among those of its account. */
+  RENDER_WAIT_MS: z.coerce.number().int().min(1).max(1_800_000).default(900_000),
   /** May callers name media by http on this machine's loopback? When not set: in development only. */
   MEDIA_LOOPBACK: flag(undefined),
   /** The public bucket of the Supabase project for what is made; without a project, on disk. */
@@ -131,6 +146,10 @@ const schema = z.object({
     .string()
     .regex(/^[\w-]{1,63}$/)
     .default("media"),
+  /** Commands of the local sandbox at a time; one account runs at most half as many. */
+  SANDBOX_COMMANDS_AT_ONCE: z.coerce.number().int().min(2).max(1_000).default(16),
+  /** Milliseconds that a command waits for its turn among those of its account. */
+  SANDBOX_WAIT_MS: z.coerce.number().int().min(1).max(3_600_000).default(300_000),
   /** Bytes of files one sandbox may hold. */
   SANDBOX_DISK_QUOTA: z.coerce
     .number()

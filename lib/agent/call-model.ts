@@ -8,11 +8,13 @@ import {
   type ToolModelMessage,
   type UIMessageChunk,
 } from "ai";
+import { isQueueRefusal } from "../fair-queue.ts";
 import { log as serverLog } from "../log.ts";
 import { closeOpenCalls } from "./close-open-calls.ts";
 import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
 import { resolveModel } from "./models/resolve.ts";
+import { shareModel } from "./models/share-model.ts";
 import { systemPrompt } from "./prompt.ts";
 import { toolSchemas } from "./tools/index.ts";
 import { storableJson } from "./tools/make-storable.ts";
@@ -32,7 +34,10 @@ export interface ModelCall {
   readonly write: (chunk: UIMessageChunk) => void;
 }
 
-/** @returns `failed` also when `signal` fired: the caller knows which. Throws only what `write` throws. */
+/**
+ * @returns `busy` when the account has used its share of the model calls for too long; `failed` also when `signal`
+ * fired: the caller knows which. Throws only what `write` throws.
+ */
 export async function callModel({
   runId,
   turn,
@@ -40,7 +45,7 @@ export async function callModel({
   results,
   signal,
   write,
-}: ModelCall): Promise<StepResult | "failed"> {
+}: ModelCall): Promise<StepResult | "failed" | "busy"> {
   const tools = toolSchemas({ headless: turn.headless });
   const history = await convertToModelMessages(closeOpenCalls(turn.history), { tools });
   const messages = limitContext(
@@ -53,7 +58,7 @@ export async function callModel({
       failure ??= error;
     };
     const result = streamText({
-      model: resolveModel(turn.model_id),
+      model: shareModel(resolveModel(turn.model_id), turn.account_id),
       instructions: systemPrompt({
         headless: turn.headless,
         ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
@@ -68,6 +73,7 @@ export async function callModel({
     if (signal.aborted) return "failed";
     const answer = failure === undefined ? await readAnswer(result, results) : "failed";
     if (answer !== "failed") return answer;
+    if (isQueueRefusal(failure)) return "busy";
     serverLog().warn({ err: failure, runId, modelId: turn.model_id, attempt }, "model call failed");
     // Before the first chunk the SDK has retried by itself; a stream that broke is begun anew.
     if (attempt >= MODEL_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return "failed";

@@ -134,6 +134,10 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<boolean>
     await finish("failed", "The model failed to answer", "error");
     return true;
   }
+  if (answer === "busy") {
+    await finish("failed", "Too many model calls are waiting: try again later", "error");
+    return true;
+  }
   if (!answer.hasInvalidCall && answer.calls.every((call) => isAnsweredByClient(call.name))) {
     await finish("completed", null, answer.finishReason, answer);
     return true;

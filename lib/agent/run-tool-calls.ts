@@ -7,6 +7,7 @@ import { storedSandbox } from "../sandboxes/stored-sandbox.ts";
 import { openText } from "../seal-text.ts";
 import { serviceOrigin } from "../service-origin.ts";
 import { resolveModel } from "./models/resolve.ts";
+import { shareModel } from "./models/share-model.ts";
 import { runTool, type ToolContext } from "./tools/index.ts";
 import {
   type ActiveTurn,
@@ -102,22 +103,22 @@ function toolContext({ turn, turnId, sealedBearer, signal }: ToolRound): ToolCon
         ? `x-api-key: ${deriveRunKey(turnId)}`
         : undefined;
   return {
-    sandbox: openSandbox(turn.sandbox_state),
+    sandbox: openSandbox(turn.sandbox_state, turn.account_id),
     env: {
       AGENT_API_URL: serviceOrigin(),
       ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
     },
     signal,
-    model: resolveModel(turn.model_id),
+    model: shareModel(resolveModel(turn.model_id), turn.account_id),
     serviceOrigin: serviceOrigin(),
     reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
   };
 }
 
 /** The sandbox may have been deleted while the turn ran; its tools then fail, not the turn. */
-function openSandbox(stored: unknown): Sandbox {
+function openSandbox(stored: unknown, accountId: string): Sandbox {
   const state = storedSandbox.nullable().parse(stored);
-  if (state) return sandboxProvider().open(state);
+  if (state) return sandboxProvider().open(state, accountId);
   const gone = async (): Promise<never> => {
     throw new SandboxError("unavailable", "The session has no sandbox");
   };

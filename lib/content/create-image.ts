@@ -49,6 +49,7 @@ export async function createImage(
       const order = {
         prompt,
         references,
+        accountId: attempt.accountId,
         count: body.num_images,
         aspectRatio: body.aspect_ratio,
         resolution: body.resolution,

@@ -62,7 +62,9 @@ export async function createVideo(
         return fault(field, `${field} must be at most ${MAX_SECONDS[field]} seconds`);
       }
       await progress("generating");
-      const order = { ...plan, image, audio, video, endImage: fileOf("end_image_url") };
+      const { accountId } = attempt;
+      const endImage = fileOf("end_image_url");
+      const order = { ...plan, accountId, image, audio, video, endImage };
       const file = await contentProvider().video(order, folder, signal);
       if (isAppError(file)) return file;
       await progress("storing");

@@ -77,6 +77,9 @@ export interface ImageOrder {
   readonly seed: number;
 }
 
+/** An order, and whose share of this machine its work takes. */
+export type Ordered<Order> = Order & { readonly accountId: string };
+
 /** A whole file in the folder that was given; the caller moves it into storage. */
 export interface GeneratedFile {
   readonly path: string;
@@ -84,17 +87,21 @@ export interface GeneratedFile {
 }
 
 /**
- * Errors of both: 400 for an input that cannot be used, 429 with `retry-after` where there is too much
- * to do, 502 `Video generation failed` or `Image generation failed`, 504 when its own deadline
+ * Errors of both: 400 for an input that cannot be used, 429 with `retry-after` where the account has
+ * too much to do, 503 with `retry-after` where the wait for a turn takes too long, 502 `Video generation failed` or `Image generation failed`, 504 when its own deadline
  * passes; none names the provider. A signal that is
  * aborted ends the work soon, whatever is then returned or thrown.
  */
 export interface ContentProvider {
   readonly name: "embedded" | "fal";
-  video(order: VideoOrder, folder: string, signal: AbortSignal): Promise<GeneratedFile | AppError>;
+  video(
+    order: Ordered<VideoOrder>,
+    folder: string,
+    signal: AbortSignal,
+  ): Promise<GeneratedFile | AppError>;
   /** As many as were ordered. */
   images(
-    order: ImageOrder,
+    order: Ordered<ImageOrder>,
     folder: string,
     signal: AbortSignal,
   ): Promise<readonly GeneratedFile[] | AppError>;

@@ -8,8 +8,11 @@ import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { runTask } from "../tasks/embedded/run-task.ts";
 import { withWorkFolder } from "./work-folder.ts";
 
-/** Milliseconds after which a run is stopped. */
-const RUN_LIMIT = 15 * 60 * 1000;
+/**
+ * Milliseconds that the work of a run may take. The wait for a turn is bounded by itself and does not
+ * count, so a run that had to wait has as long to work as one that began at once.
+ */
+const WORK_LIMIT_MS = 15 * 60 * 1000;
 
 export interface Attempt {
   readonly accountId: string;
@@ -50,13 +53,13 @@ export async function runGeneration<T extends object>(
   const timedOut = appError("upstream_timeout", `${NAMES[kind]} generation timed out`);
   const taskIdentifier = `generate-${kind}`;
   const { CONTENT_AT_ONCE: atOnce, CONTENT_TIMEOUT_MS: patienceMs } = config();
-  const { ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
+  const { ACCOUNT_MEDIA_BYTES: mediaLimitBytes, RENDER_WAIT_MS } = config();
   const task = {
     ...{ accountId, effectId, idempotencyKey, atOnce, mediaLimitBytes },
     ...{ taskIdentifier, payload, metadata },
   };
   const started = await runTask<T>(task, async (run) => {
-    const signal = AbortSignal.timeout(RUN_LIMIT);
+    const signal = AbortSignal.timeout(WORK_LIMIT_MS + RENDER_WAIT_MS);
     const progress = (step: string) => run.progress({ step });
     const output = await withWorkFolder((folder) =>
       work({ runId: run.id, folder, signal, progress }),

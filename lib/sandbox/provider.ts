@@ -34,6 +34,8 @@ function createProvider(): SandboxProvider {
   return createLocalProvider({
     rootDir: join(settings.DATA_DIR, "sandboxes"),
     diskQuota: settings.SANDBOX_DISK_QUOTA,
+    maxJails: settings.SANDBOX_COMMANDS_AT_ONCE,
+    maxWaitMs: settings.SANDBOX_WAIT_MS,
     allowedHosts,
     serviceOrigin: serviceOrigin(),
   });

@@ -24,10 +24,13 @@ export interface CommandResult {
   readonly truncated: boolean;
 }
 
-/** A file operation the sandbox refuses or cannot do: a missing file, a full disk, a path outside. */
+/**
+ * A file operation the sandbox refuses or cannot do: a missing file, a full disk, a path outside.
+ * `busy`: the account has used its share of the sandboxes' processes for too long.
+ */
 export class SandboxError extends Error {
   override readonly name = "SandboxError";
-  readonly code: "not_found" | "refused" | "no_space" | "too_large" | "unavailable";
+  readonly code: "not_found" | "refused" | "no_space" | "too_large" | "busy" | "unavailable";
   constructor(code: SandboxError["code"], message: string) {
     super(message);
     this.code = code;
@@ -74,7 +77,7 @@ export interface SandboxFiles {
 export interface Sandbox {
   /**
    * A command that fails, is killed or prints too much is a result, not an exception.
-   * @throws SandboxError `unavailable` when the sandbox is gone or cannot be reached
+   * @throws SandboxError `unavailable` when the sandbox is gone or cannot be reached, `busy`
    */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
   /** @throws SandboxError */
@@ -98,12 +101,15 @@ export interface SandboxState {
 
 export interface SandboxProvider {
   readonly name: SandboxState["provider"];
-  /** Makes the sandbox of this session, or answers the one that is there. */
-  provision(sessionId: string): Promise<SandboxState>;
-  /** Opens a provisioned sandbox; cheap, no work until a method of it is called. */
-  open(state: SandboxState): Sandbox;
+  /** Makes the sandbox of this session of the account, or answers the one that is there. */
+  provision(sessionId: string, accountId: string): Promise<SandboxState>;
+  /**
+   * Opens a provisioned sandbox; cheap, no work until a method of it is called.
+   * @param accountId whose share of the machine the commands take
+   */
+  open(state: SandboxState, accountId: string): Sandbox;
   /** Its files beside whatever runs in it; as cheap as `open`. */
-  look(state: SandboxState): SandboxFiles;
+  look(state: SandboxState, accountId: string): SandboxFiles;
   /** `active`: would answer now or after a resume; `expired`: its files are gone. */
   status(state: SandboxState): Promise<"active" | "stopped" | "expired">;
   /** Stops it and deletes its files. Idempotent. */

@@ -7,6 +7,7 @@ import { selectSession } from "@/lib/sessions/store.ts";
 
 const uninitialized = appError("sandbox_missing", "Sandbox not initialized");
 const failed = appError("upstream_error", "Failed to read sandbox files");
+const busy = appError("unavailable", "The sandbox is busy", { headers: { "retry-after": "5" } });
 
 export interface Look {
   readonly accountId: string;
@@ -16,7 +17,7 @@ export interface Look {
 
 /**
  * What `read` finds there; `refusals` has the answers to what the sandbox itself refuses.
- * Errors: those, 404 `Session not found`, 400 `Sandbox not initialized`, 502.
+ * Errors: those, 404 `Session not found`, 400 `Sandbox not initialized`, 502, 503 when the account looks too often.
  */
 export async function lookIntoSandbox<T>(
   { accountId, sessionId, log }: Look,
@@ -27,10 +28,11 @@ export async function lookIntoSandbox<T>(
   if (isAppError(found)) return found;
   if (found.sandbox === null || !isOurs(found.sandbox)) return uninitialized;
   try {
-    return await read(sandboxProvider().look(found.sandbox));
+    return await read(sandboxProvider().look(found.sandbox, accountId));
   } catch (error) {
     const refusal = error instanceof SandboxError ? refusals[error.code] : undefined;
     if (refusal) return refusal;
+    if (error instanceof SandboxError && error.code === "busy") return busy;
     if (await isGone(found.sandbox)) return uninitialized;
     log.error({ err: error, sessionId }, "the sandbox's files could not be read");
     return failed;

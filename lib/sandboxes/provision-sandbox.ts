@@ -30,7 +30,7 @@ export async function provisionSandbox(input: {
 
   let expected = found.sandbox;
   for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const ready = await bringUp(sessionId, expected, log);
+    const ready = await bringUp(accountId, sessionId, expected, log);
     if (isAppError(ready) || ready === expected) return ready;
 
     const change = await replaceSandboxState(accountId, sessionId, { expected, next: ready });
@@ -48,6 +48,7 @@ export async function provisionSandbox(input: {
 
 /** `current` itself when it answers, else a sandbox that does. */
 async function bringUp(
+  accountId: string,
   sessionId: string,
   current: SandboxState | null,
   log: Logger,
@@ -58,7 +59,7 @@ async function bringUp(
       current !== null &&
       current.provider === provider.name &&
       (await provider.status(current)) === "active";
-    return usable ? current : await provider.provision(sessionId);
+    return usable ? current : await provider.provision(sessionId, accountId);
   } catch (error) {
     log.error({ err: error, sessionId }, "the sandbox could not be provisioned");
     return failed;

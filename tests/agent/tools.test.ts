@@ -15,6 +15,7 @@ import { createLocalProvider } from "@/lib/sandbox/local/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "@/lib/sandbox/sandbox.ts";
 
 const TOKEN = "ap_0123456789abcdefghijABCDEFGHIJ";
+const account = randomUUID();
 let root: string;
 let provider: SandboxProvider;
 let state: SandboxState;
@@ -24,8 +25,8 @@ const faults: unknown[] = [];
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "agent-tools-"));
   provider = createLocalProvider({ rootDir: root, diskQuota: 64 * 1024 * 1024, allowedHosts: [] });
-  state = await provider.provision(randomUUID());
-  sandbox = provider.open(state);
+  state = await provider.provision(randomUUID(), account);
+  sandbox = provider.open(state, account);
 });
 afterAll(async () => {
   await provider.destroy(state);

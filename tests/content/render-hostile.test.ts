@@ -5,7 +5,6 @@ import { dirname } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { embeddedContent } from "../../lib/content/embedded/embedded.ts";
-import { createJobQueue } from "../../lib/content/embedded/job-queue.ts";
 import { probeMedia } from "../../lib/content/embedded/probe-media.ts";
 import type { MediaFile, VideoOrder } from "../../lib/content/provider.ts";
 import { type AppError, isAppError } from "../../lib/http/app-error.ts";
@@ -96,7 +95,9 @@ describe("an image that is", () => {
         code: "invalid_request",
         message: "image_url cannot be read as an image",
       });
-      expect(await probeMedia(bad.path, never)).toMatchObject({ code: "invalid_request" });
+      expect(await probeMedia(bad.path, "account", never)).toMatchObject({
+        code: "invalid_request",
+      });
     },
   );
 
@@ -114,7 +115,7 @@ describe("an image that is", () => {
       <text y="20">&x;&y;</text><image href="${url}" width="9" height="9"/></svg>`;
     const bad = await workshop.put("bad.svg", "image/svg+xml", Buffer.from(graphic));
     expect(await fail({ image: bad })).toMatchObject({ code: "invalid_request" });
-    expect(isAppError(await probeMedia(bad.path, never))).toBe(true);
+    expect(isAppError(await probeMedia(bad.path, "account", never))).toBe(true);
     expect(requests).toBe(0);
     server.close();
   });
@@ -185,7 +186,7 @@ describe("audio that is", () => {
 describe("a probe", () => {
   test("tells what a file holds by its content", async () => {
     const put = (name: string, bytes: Uint8Array) => workshop.put(name, "text/plain", bytes);
-    const tell = async (file: MediaFile) => probeMedia(file.path, never);
+    const tell = async (file: MediaFile) => probeMedia(file.path, "account", never);
     expect(await tell(await put("a.txt", await makeImage("webp")))).toEqual({
       ...{ kind: "image", width: 320, height: 180 },
     });
@@ -254,21 +255,3 @@ function pathOnce(first: string, then: string): PropertyDescriptor {
   let asked = 0;
   return { enumerable: true, get: () => (asked++ === 0 ? first : then) };
 }
-
-describe("the line for rendering", () => {
-  test("lets in so many at a time, in their order, and forgets those who left", async () => {
-    const queue = createJobQueue(1);
-    const log: string[] = [];
-    const gate = Promise.withResolvers<void>();
-    const leaving = new AbortController();
-    const first = queue.run(never, () => gate.promise.then(() => log.push("first")));
-    const second = queue.run(leaving.signal, async () => log.push("second"));
-    const third = queue.run(never, async () => log.push("third"));
-    leaving.abort();
-    expect(await second).toBeUndefined();
-    expect(log).toEqual([]);
-    gate.resolve();
-    await Promise.all([first, third]);
-    expect(log).toEqual(["first", "third"]);
-  });
-});

@@ -19,6 +19,7 @@ import { type FakeVercel, startFakeVercel } from "../support/fake-vercel-sandbox
 
 const options = { timeoutMs: 30_000, maxOutputChars: 10_000 } satisfies CommandOptions;
 
+const account = randomUUID();
 let dir: string;
 let vercel: FakeVercel;
 
@@ -60,8 +61,8 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
 
   beforeEach(async () => {
     sessionId = randomUUID();
-    state = await provider.provision(sessionId);
-    sandbox = provider.open(state);
+    state = await provider.provision(sessionId, account);
+    sandbox = provider.open(state, account);
     return () => provider.destroy(state);
   });
 
@@ -79,15 +80,18 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
         readyMs: expect.any(Number),
       });
       await sandbox.writeFile("kept.txt", "kept");
-      expect((await provider.provision(sessionId)).name).toBe(state.name);
+      expect((await provider.provision(sessionId, account)).name).toBe(state.name);
       expect(await text("kept.txt")).toBe("kept");
     });
 
     test("two calls at once make one sandbox", async () => {
       const id = randomUUID();
-      const [first, second] = await Promise.all([provider.provision(id), connect().provision(id)]);
-      await provider.open(first).writeFile("one.txt", "one");
-      const seen = await provider.open(second).readFile("one.txt");
+      const [first, second] = await Promise.all([
+        provider.provision(id, account),
+        connect().provision(id, account),
+      ]);
+      await provider.open(first, account).writeFile("one.txt", "one");
+      const seen = await provider.open(second, account).readFile("one.txt");
       expect(Buffer.from(seen).toString()).toBe("one");
       await provider.destroy(first);
     });
@@ -95,7 +99,7 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
     test("what one server wrote, the next one reads", async () => {
       await sandbox.writeFile("notes/a.txt", "before the restart");
       await shell("echo appended >> notes/a.txt");
-      const next = connect().open(state);
+      const next = connect().open(state, account);
       expect(Buffer.from(await next.readFile("notes/a.txt")).toString()).toBe(
         "before the restartappended\n",
       );
@@ -104,8 +108,8 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
 
     test("sessions do not see each other's files", async () => {
       await sandbox.writeFile("secret.txt", "mine");
-      const otherState = await provider.provision(randomUUID());
-      const other = provider.open(otherState);
+      const otherState = await provider.provision(randomUUID(), account);
+      const other = provider.open(otherState, account);
       expect(await other.run("ls -A; cat secret.txt", options)).toMatchObject({ stdout: "" });
       await expect(other.readFile("secret.txt")).rejects.toMatchObject({ code: "not_found" });
       await provider.destroy(otherState);
@@ -117,10 +121,10 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
       await provider.destroy(state);
       await provider.destroy(state);
       expect(await provider.status(state)).toBe("expired");
-      const reopened = provider.open(state);
+      const reopened = provider.open(state, account);
       await expect(reopened.run("true", options)).rejects.toMatchObject({ code: "unavailable" });
       await expect(reopened.readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
-      const again = provider.open(await provider.provision(sessionId));
+      const again = provider.open(await provider.provision(sessionId, account), account);
       expect(await again.run("ls -A", options)).toMatchObject({ exitCode: 0, stdout: "" });
     });
   });
@@ -188,7 +192,7 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
     test("end at the signal with 137, and the sandbox goes on", async () => {
       const stop = new AbortController();
       const running = shell("echo started > started.txt; sleep 600", { signal: stop.signal });
-      const reader = connect().open(state);
+      const reader = connect().open(state, account);
       await expect
         .poll(
           () =>
@@ -294,7 +298,7 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
   });
 
   describe("looking into it", () => {
-    const look = () => provider.look(state);
+    const look = () => provider.look(state, account);
 
     test("lists the entries of a folder by name, with type, bytes and time", async () => {
       await sandbox.writeFile("work/b.txt", "zwölf\n");
@@ -391,19 +395,19 @@ describe("the vercel sandbox", () => {
     const state = await connect(
       ["*.example.org", "a.example:8443"],
       "https://api.example.com",
-    ).provision(randomUUID());
+    ).provision(randomUUID(), account);
     expect(vercel.networkPolicyOf(state.name)).toMatchObject({
       allow: { "api.example.com": expect.any(Array), "*.example.org": [], "a.example": [] },
       subnets: { deny: expect.arrayContaining(["169.254.0.0/16", "10.0.0.0/8", "127.0.0.0/8"]) },
     });
-    const closed = await connect([]).provision(randomUUID());
+    const closed = await connect([]).provision(randomUUID(), account);
     expect(vercel.networkPolicyOf(closed.name)).toEqual({ mode: "deny-all" });
   });
 
   test("resumes a machine that was stopped meanwhile, with its files", async () => {
     const provider = connect([]);
-    const state = await provider.provision(randomUUID());
-    const sandbox = provider.open(state);
+    const state = await provider.provision(randomUUID(), account);
+    const sandbox = provider.open(state, account);
     await sandbox.writeFile("a.txt", "a");
     vercel.stopMachine(state.name);
     expect(await provider.status(state)).toBe("active");
@@ -412,7 +416,7 @@ describe("the vercel sandbox", () => {
 
   test("never starts a command twice when the answer to its start is lost", async () => {
     const provider = connect([]);
-    const sandbox = provider.open(await provider.provision(randomUUID()));
+    const sandbox = provider.open(await provider.provision(randomUUID(), account), account);
     const before = vercel.commandsStarted();
     vercel.loseNextAnswer();
     await expect(sandbox.run("echo once >> log.txt", options)).rejects.toMatchObject({

@@ -37,6 +37,7 @@ const MIB = 1024 * 1024;
 const DISK_QUOTA = 24 * MIB;
 const SECRET = "the-canary-outside-the-jail";
 
+const account = randomUUID();
 let dir: string;
 let canary: string;
 let provider: SandboxProvider;
@@ -83,8 +84,8 @@ afterAll(async () => {
 beforeEach(async () => {
   await writeFile(canary, SECRET);
   sessionId = randomUUID();
-  state = await provider.provision(sessionId);
-  sandbox = provider.open(state);
+  state = await provider.provision(sessionId, account);
+  sandbox = provider.open(state, account);
   return () => provider.destroy(state);
 });
 
@@ -160,7 +161,7 @@ describe("files outside the sandbox", () => {
     await symlink(dir, join(home(), "folder"));
     await link(canary, join(home(), "hard"));
     await sandbox.writeFile("own.txt", "own");
-    const files = provider.look(state);
+    const files = provider.look(state, account);
     const { entries } = await files.listFolder(".");
     expect(entries.map(({ name }) => name)).not.toEqual(expect.arrayContaining(["soft", "folder"]));
     for (const path of ["soft", "folder/canary.txt", ...ways()]) {
@@ -277,7 +278,7 @@ describe("a command that takes the whole machine", () => {
       const code = `
       import { createLocalProvider } from ${JSON.stringify(join(process.cwd(), "lib/sandbox/local/provider.ts"))};
       const provider = createLocalProvider({ rootDir: process.argv[1], diskQuota: 1e6, allowedHosts: [] });
-      const sandbox = provider.open(await provider.provision(process.argv[2]));
+      const sandbox = provider.open(await provider.provision(process.argv[2], "account"), "account");
       await sandbox.run("true", { timeoutMs: 30_000, maxOutputChars: 10 });
       process.send("looping");
       await sandbox.run("awk 'BEGIN { for (;;) for (;;) x++ }'", { timeoutMs: 600_000, maxOutputChars: 10 });`;
@@ -295,12 +296,12 @@ describe("a command that takes the whole machine", () => {
 
   test("many at once leave room for the commands of others", async () => {
     const states = await Promise.all(
-      Array.from({ length: 6 }, () => provider.provision(randomUUID())),
+      Array.from({ length: 6 }, () => provider.provision(randomUUID(), account)),
     );
     await shell("true");
     const { slowest, tookMs } = await whileAnswering(async () => {
       const running = states.map((state, index) =>
-        provider.open(state).run(Object.values(attacks)[index % 5] ?? "", {
+        provider.open(state, account).run(Object.values(attacks)[index % 5] ?? "", {
           timeoutMs: 4_000,
           maxOutputChars: 1_000,
         }),
@@ -323,12 +324,14 @@ describe("a command that takes the whole machine", () => {
       allowedHosts: [],
       maxJails: 2,
     });
-    const states = await Promise.all(Array.from({ length: 7 }, () => few.provision(randomUUID())));
+    const states = await Promise.all(
+      Array.from({ length: 7 }, () => few.provision(randomUUID(), account)),
+    );
     const commands = states.flatMap((state, index) => [
       few
-        .open(state)
+        .open(state, account)
         .run("awk 'BEGIN { while (1) for (;;) x++ }'", { timeoutMs: 300, maxOutputChars: 100 }),
-      few.open(state).run(`echo ${index}`, { timeoutMs: 30_000, maxOutputChars: 100 }),
+      few.open(state, account).run(`echo ${index}`, { timeoutMs: 30_000, maxOutputChars: 100 }),
     ]);
     const results = await Promise.all(commands);
     expect(results.filter((_, index) => index % 2 === 1).map(({ stdout }) => stdout)).toEqual(

@@ -244,8 +244,8 @@ describe("a sandbox's process", () => {
     const root = await mkdtemp(join(tmpdir(), "agent-platform-jail-"));
     const provider = createLocalProvider({ rootDir: root, diskQuota: 1e6, allowedHosts: [] });
     const session = randomUUID();
-    const state = await provider.provision(session);
-    await provider.open(state).run("true", { timeoutMs: 30_000, maxOutputChars: 10 });
+    const state = await provider.provision(session, "account");
+    await provider.open(state, "account").run("true", { timeoutMs: 30_000, maxOutputChars: 10 });
     const pid = await findConfined("runner.ts", session);
     const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
     const runner = words.findIndex((word) => word.endsWith("runner.ts"));

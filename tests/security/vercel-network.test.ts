@@ -51,7 +51,7 @@ async function ownRules(allowedHosts: readonly string[]) {
     serviceOrigin: "https://api.example.com",
     fetch: vercel.fetch,
   });
-  const { name } = await provider.provision(randomUUID());
+  const { name } = await provider.provision(randomUUID(), randomUUID());
   return policy.parse(vercel.networkPolicyOf(name)).allow["api.example.com"] ?? [];
 }
 

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
-import type { ImageOrder, MediaFile, VideoOrder } from "../../lib/content/provider.ts";
+import type { ImageOrder, MediaFile, Ordered, VideoOrder } from "../../lib/content/provider.ts";
 
 export interface Workshop {
   /** Writes a file and gives it as an input. */
@@ -30,7 +30,8 @@ export async function openWorkshop(): Promise<Workshop> {
 export const isEmpty = async (folder: string): Promise<boolean> =>
   (await readdir(folder)).length === 0;
 
-export const videoOrder = (order: Partial<VideoOrder>): VideoOrder => ({
+export const videoOrder = (order: Partial<Ordered<VideoOrder>>): Ordered<VideoOrder> => ({
+  accountId: "00000000-0000-4000-8000-00000000000a",
   mode: "animate",
   prompt: "",
   aspectRatio: "16:9",
@@ -41,7 +42,8 @@ export const videoOrder = (order: Partial<VideoOrder>): VideoOrder => ({
   ...order,
 });
 
-export const imageOrder = (order: Partial<ImageOrder>): ImageOrder => ({
+export const imageOrder = (order: Partial<Ordered<ImageOrder>>): Ordered<ImageOrder> => ({
+  accountId: "00000000-0000-4000-8000-00000000000a",
   prompt: "Midnight rain",
   references: [],
   count: 1,

@@ -42,6 +42,8 @@ function textOf(error: SandboxError): string {
       return "The sandbox is full";
     case "too_large":
       return "The file is too large";
+    case "busy":
+      return "Not run: too many commands of this account are running. Try again later";
     case "unavailable":
       return "The sandbox is not available";
   }

@@ -8,15 +8,18 @@
  */
 import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type AppError, appError } from "../../http/app-error.ts";
+import { FairQueue, isQueueRefusal } from "../../fair-queue.ts";
+import { type AppError, appError, isAppError } from "../../http/app-error.ts";
+import { queueRefused } from "../../http/queue-refused.ts";
 import type { Isolation } from "../../isolation/detect.ts";
 import { log } from "../../log.ts";
 import type { ContentProvider, MediaFile } from "../provider.ts";
-import { mediaQueues } from "./job-queue.ts";
 import type { RenderRequest } from "./protocol.ts";
 import { type Outcome, runJob } from "./render-process.ts";
 
 export interface EmbeddedSettings {
+  /** Where orders wait for their turn. */
+  readonly queue: FairQueue;
   /** Milliseconds that one order may take, from when its turn comes. */
   readonly timeoutMs: number;
   /** Is told why an order failed: for the operator, never for a caller. */
@@ -26,51 +29,61 @@ export interface EmbeddedSettings {
 }
 
 const defaults: EmbeddedSettings = {
+  queue: new FairQueue({ slots: 2, waitersPerAccount: 20, maxWaitMs: 900_000 }),
   // A minute of lipsync in 4k takes some minutes on two processors.
   timeoutMs: 600_000,
   report: (cause) => log().warn({ cause }, "rendering"),
 };
 
 export function embeddedContent(settings: Partial<EmbeddedSettings> = {}): ContentProvider {
-  const { timeoutMs, report, isolation } = { ...defaults, ...settings };
+  const { queue, timeoutMs, report, isolation } = { ...defaults, ...settings };
 
   /** Either the files are whole or the folder is as it was. */
   const render = async (
+    accountId: string,
     request: RenderRequest,
     folder: string,
     inputs: readonly (MediaFile | undefined)[],
     paths: readonly string[],
     signal: AbortSignal,
-  ): Promise<Outcome> => {
-    const outcome = await mediaQueues().renders.run(signal, async () => {
+  ): Promise<Outcome | AppError> => {
+    const work = async () => {
       const files = inputs.flatMap((file) => (file ? [realpath(file.path)] : []));
       const job = { request, inputs: await Promise.all(files), folder, timeoutMs, signal };
       return runJob({ ...job, isolation });
+    };
+    const outcome = await queue.run(accountId, signal, work).catch((error: unknown) => {
+      if (isQueueRefusal(error)) return queueRefused(error);
+      if (signal.aborted) return { op: "ended", why: "aborted" } as const;
+      throw error;
     });
-    if (outcome?.op === request.op) return outcome;
+    if (isAppError(outcome) || outcome.op === request.op) return outcome;
     for (const path of paths) await rm(path, { force: true });
-    return outcome ?? { op: "ended", why: "aborted" };
+    return outcome;
   };
 
   return {
     name: "embedded",
 
-    async video(order, folder, signal) {
+    async video({ accountId, ...order }, folder, signal) {
       const dir = await realpath(folder);
       const path = join(dir, "video.mp4");
       const inputs = [order.image, order.endImage, order.video, order.audio];
-      const outcome = await render({ op: "video", order, path }, dir, inputs, [path], signal);
+      const request = { op: "video", order, path } as const;
+      const outcome = await render(accountId, request, dir, inputs, [path], signal);
+      if (isAppError(outcome)) return outcome;
       if (outcome.op === "video") return { path, contentType: "video/mp4" };
       return describe(outcome, "Video generation failed", report);
     },
 
-    async images(order, folder, signal) {
+    async images({ accountId, ...order }, folder, signal) {
       const dir = await realpath(folder);
       const paths = Array.from({ length: order.count }, (_, at) =>
         join(dir, `image-${at + 1}.png`),
       );
       const request = { op: "images", order, paths } as const;
-      const outcome = await render(request, dir, order.references, paths, signal);
+      const outcome = await render(accountId, request, dir, order.references, paths, signal);
+      if (isAppError(outcome)) return outcome;
       if (outcome.op === "images") return paths.map((path) => ({ path, contentType: "image/png" }));
       return describe(outcome, "Image generation failed", report);
     },

@@ -1,56 +1,30 @@
-/** So many at a time, the others in the order of their coming; one that is aborted leaves the line. */
-export interface JobQueue {
-  /** Runs the work when its turn has come; undefined when the signal came first. */
-  run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined>;
-}
-
-export function createJobQueue(atOnce: number): JobQueue {
-  const line: (() => void)[] = [];
-  let running = 0;
-
-  const turn = (signal: AbortSignal) =>
-    new Promise<boolean>((resolve) => {
-      if (signal.aborted) return resolve(false);
-      const start = () => {
-        signal.removeEventListener("abort", leave);
-        running += 1;
-        resolve(true);
-      };
-      const leave = () => {
-        line.splice(line.indexOf(start), 1);
-        resolve(false);
-      };
-      if (running < atOnce) return start();
-      line.push(start);
-      signal.addEventListener("abort", leave, { once: true });
-    });
-
-  return {
-    async run(signal, work) {
-      if (!(await turn(signal))) return undefined;
-      try {
-        return await work();
-      } finally {
-        running -= 1;
-        line.shift()?.();
-      }
-    },
-  };
-}
+/** What may be rendered and probed on this machine at a time, shared fairly between accounts. */
+import { config } from "../../config.ts";
+import { FairQueue } from "../../fair-queue.ts";
 
 declare global {
   // Shared by all routes, which Next may load separately.
-  var agentPlatformMediaQueues:
-    | { readonly renders: JobQueue; readonly probes: JobQueue }
-    | undefined;
+  var agentPlatformRenders: FairQueue | undefined;
+  var agentPlatformProbes: FairQueue | undefined;
 }
 
-/** Renderings take minutes and probes moments: the one never waits for the other. */
-export function mediaQueues() {
-  globalThis.agentPlatformMediaQueues ??= {
-    // Each takes all the processor it is given: more at once would only make each later.
-    renders: createJobQueue(2),
-    probes: createJobQueue(2),
-  };
-  return globalThis.agentPlatformMediaQueues;
+/** More than `CONTENT_AT_ONCE` lets in, unless that limit is off. */
+const WAITING_RENDERS_OF_ACCOUNT = 200;
+
+/** Renderings use all the processor they are given: more at a time would only make each one later. */
+export function renderQueue(): FairQueue {
+  const { RENDERS_AT_ONCE: slots, RENDER_WAIT_MS: maxWaitMs } = config();
+  const limits = { slots, waitersPerAccount: WAITING_RENDERS_OF_ACCOUNT, maxWaitMs };
+  globalThis.agentPlatformRenders ??= new FairQueue(limits);
+  return globalThis.agentPlatformRenders;
+}
+
+/** Renderings take minutes and probes moments, so a probe never waits for a rendering. */
+export function probeQueue(): FairQueue {
+  globalThis.agentPlatformProbes ??= new FairQueue({
+    slots: 4,
+    waitersPerAccount: 100,
+    maxWaitMs: 60_000,
+  });
+  return globalThis.agentPlatformProbes;
 }

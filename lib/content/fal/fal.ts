@@ -20,6 +20,7 @@ import type {
   ContentProvider,
   GeneratedFile,
   MediaFile,
+  Ordered,
   VideoOrder,
 } from "../provider.ts";
 import { describeImages, describeVideo, type ModelRequest } from "./describe-order.ts";
@@ -213,11 +214,11 @@ function describe(fault: Fault, failed: string, hasOwnModel: boolean): AppError 
 
 /** Of the models, only that of `reference` does not see for itself what shape its input has. */
 async function shapeFor(
-  { mode, aspectRatio, image }: VideoOrder,
+  { mode, aspectRatio, image, accountId }: Ordered<VideoOrder>,
   signal: AbortSignal,
 ): Promise<AspectRatio> {
   if (mode !== "reference" || aspectRatio !== "auto" || !image) return aspectRatio;
-  const probed = await probeMedia(image.path, signal);
+  const probed = await probeMedia(image.path, accountId, signal);
   const isUpright = !isAppError(probed) && (probed.height ?? 0) > (probed.width ?? 0);
   return isUpright ? "9:16" : "16:9";
 }

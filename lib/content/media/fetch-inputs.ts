@@ -47,7 +47,7 @@ export function checkInputs(inputs: readonly Input[]): AppError | null {
   return null;
 }
 
-/** In the order given, into new files of the folder. Errors: 400 for the first that is no good. */
+/** In the order given, into new files of the folder. Errors: 400 for the first that is no good; 429; 503. */
 export async function fetchInputs(
   accountId: string,
   inputs: readonly Input[],
@@ -81,8 +81,8 @@ async function fetchInput(
   const file = { path, contentType, url: url.href };
   if (kind === "image") return contentType.startsWith("image/") ? file : wrong;
   if (contentType.startsWith("image/")) return wrong;
-  const probed = await probeMedia(path, signal);
-  if (isAppError(probed)) return wrong;
+  const probed = await probeMedia(path, accountId, signal);
+  if (isAppError(probed)) return probed.code === "invalid_request" ? wrong : probed;
   const fits = probed.kind === kind || (kind === "audio" && probed.hasAudio);
   return fits ? { ...file, probed } : wrong;
 }

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { access, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isQueueRefusal } from "../../fair-queue.ts";
 import {
   type CommandResult,
   MAX_FILE_BYTES,
@@ -18,10 +19,11 @@ import {
   type SandboxState,
 } from "../sandbox.ts";
 import type { Outcome } from "./jail.ts";
-import { JailPool } from "./jail-pool.ts";
+import { JailPool, type PoolRequest } from "./jail-pool.ts";
 import type { JailReply, JailRequest } from "./protocol.ts";
 
 const FILE_TIMEOUT_MS = 30_000;
+const IDLE_MS = 60_000;
 /** What the name of a folder begins with that is being made or deleted. */
 const GONE = ".gone-";
 const MAKE_ATTEMPTS = 10;
@@ -37,8 +39,10 @@ export interface LocalProviderOptions {
   readonly allowedHosts: readonly string[];
   /** The service's own origin; commands may call its `/api/`, wherever it is. */
   readonly serviceOrigin?: string | undefined;
+  /** Most commands at a time, of all accounts; one account runs at most half as many. Default 16. */
   readonly maxJails?: number;
-  readonly idleMs?: number;
+  /** How long a command waits for its turn among them. Default 5 minutes. */
+  readonly maxWaitMs?: number;
 }
 
 export function createLocalProvider(options: LocalProviderOptions): SandboxProvider {
@@ -53,7 +57,11 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     return join(rootDir, name);
   };
   const pool = new JailPool(
-    { maxJails: options.maxJails ?? 16, idleMs: options.idleMs ?? 60_000 },
+    {
+      maxJails: options.maxJails ?? 16,
+      maxWaitMs: options.maxWaitMs ?? 300_000,
+      idleMs: IDLE_MS,
+    },
     (name) => ({
       dir: dirOf(name),
       diskQuota: options.diskQuota,
@@ -86,15 +94,16 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
   }
 
   async function request(
-    name: string,
-    message: JailRequest,
-    timeoutMs: number,
-    { signal, beside = false }: { signal?: AbortSignal | undefined; beside?: boolean } = {},
+    asked: PoolRequest,
+    { beside = false }: { beside?: boolean } = {},
   ): Promise<Outcome> {
-    if (!(await exists(name))) throw new SandboxError("unavailable", "The sandbox is gone");
-    const outcome = beside
-      ? await pool.look(name, message, timeoutMs, signal)
-      : await pool.request(name, message, timeoutMs, signal);
+    if (!(await exists(asked.sessionId))) {
+      throw new SandboxError("unavailable", "The sandbox is gone");
+    }
+    const outcome = await (beside ? pool.look(asked) : pool.request(asked)).catch((error) => {
+      if (!isQueueRefusal(error)) throw error;
+      throw new SandboxError("busy", "Too many commands of the account are waiting");
+    });
     if (outcome.op === "ended" && outcome.why === "unready") {
       throw new SandboxError("unavailable", "The sandbox did not start");
     }
@@ -102,59 +111,68 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
   }
 
   async function fileRequest<Op extends "list" | "read" | "write">(
-    name: string,
+    { accountId, sessionId }: Whose,
     message: JailRequest & { op: Op },
     options?: { readonly signal: AbortSignal; readonly beside: true },
   ): Promise<JailReply & { op: Op }> {
-    const outcome = await request(name, message, FILE_TIMEOUT_MS, options);
+    const timeoutMs = FILE_TIMEOUT_MS;
+    const signal = options?.signal;
+    const asked = { accountId, sessionId, request: message, timeoutMs, signal };
+    const outcome = await request(asked, options);
     if (outcome.op === message.op) return outcome as JailReply & { op: Op };
     if (outcome.op === "error") throw new SandboxError(outcome.code, outcome.message);
     throw new SandboxError("unavailable", "The sandbox did not answer");
   }
 
-  function open({ name }: SandboxState): Sandbox {
+  function open({ name: sessionId }: SandboxState, accountId: string): Sandbox {
+    const whose = { accountId, sessionId };
     return {
       async run(command, { cwd, env = {}, timeoutMs, maxOutputChars, signal }) {
         const message = { op: "run", command, cwd, env, maxOutputChars } as const;
-        return resultOf(await request(name, message, timeoutMs, { signal }), timeoutMs);
+        return resultOf(
+          await request({ ...whose, request: message, timeoutMs, signal }),
+          timeoutMs,
+        );
       },
       async readFile(path) {
-        return (await fileRequest(name, { op: "read", path })).content;
+        return (await fileRequest(whose, { op: "read", path })).content;
       },
       async writeFile(path, content) {
         const bytes = typeof content === "string" ? Buffer.from(content) : content;
         if (bytes.byteLength > MAX_FILE_BYTES) {
           throw new SandboxError("too_large", `File is larger than ${MAX_FILE_BYTES} bytes`);
         }
-        await fileRequest(name, { op: "write", path, content: bytes });
+        await fileRequest(whose, { op: "write", path, content: bytes });
       },
     };
   }
 
-  function look({ name }: SandboxState): SandboxFiles {
+  function look({ name: sessionId }: SandboxState, accountId: string): SandboxFiles {
+    const whose = { accountId, sessionId };
     // A look ends in time also where it waits for room among the jails.
     const beside = () => ({ signal: AbortSignal.timeout(FILE_TIMEOUT_MS), beside: true }) as const;
     return {
       async listFolder(path) {
         const message = { op: "list", path, most: MAX_LISTED_ENTRIES } as const;
-        const { op: _, ...listing } = await fileRequest(name, message, beside());
+        const { op: _, ...listing } = await fileRequest(whose, message, beside());
         return listing;
       },
       async readFile(path) {
-        return (await fileRequest(name, { op: "read", path }, beside())).content;
+        return (await fileRequest(whose, { op: "read", path }, beside())).content;
       },
     };
   }
 
   return {
     name: "local",
-    async provision(sessionId) {
+    async provision(sessionId, accountId) {
       const started = performance.now();
       await makeFolder(sessionId);
       // The first command finds its jail warm; with no room for that it starts its own.
-      if (pool.hasRoom) {
+      if (pool.hasRoom(accountId)) {
         const nothing = { op: "run", command: ":", cwd: ".", env: {}, maxOutputChars: 0 } as const;
-        void pool.request(sessionId, nothing, FILE_TIMEOUT_MS);
+        const warmUp = { accountId, sessionId, request: nothing, timeoutMs: FILE_TIMEOUT_MS };
+        pool.request(warmUp).catch(() => {});
       }
       return {
         provider: "local",
@@ -181,6 +199,9 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     },
   };
 }
+
+/** Whose share of the commands a request takes, and in which session. */
+type Whose = Pick<PoolRequest, "accountId" | "sessionId">;
 
 const remove = (folder: string) => rm(folder, { recursive: true, force: true });
 

@@ -1,0 +1,67 @@
+/** The model calls of a process, shared fairly between accounts. */
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { wrapLanguageModel } from "ai";
+import { config } from "../../config.ts";
+import { FairQueue } from "../../fair-queue.ts";
+
+/** More than the turns and subagents of an account call at a time, unless their limits are off. */
+const WAITING_CALLS_OF_ACCOUNT = 1_000;
+
+declare global {
+  // The SDK bundles steps apart from routes: only globalThis is common to both.
+  var agentPlatformModelCalls: FairQueue | undefined;
+}
+
+function modelCalls(): FairQueue {
+  const { MODEL_CALLS_AT_ONCE: slots, MODEL_CALL_WAIT_MS: maxWaitMs } = config();
+  const limits = { slots, waitersPerAccount: WAITING_CALLS_OF_ACCOUNT, maxWaitMs };
+  globalThis.agentPlatformModelCalls ??= new FairQueue(limits);
+  return globalThis.agentPlatformModelCalls;
+}
+
+/**
+ * The model, whose calls wait for a slot of the account and hold it until the answer is complete.
+ * A call that waits too long fails with a QueueRefusal.
+ */
+export function shareModel(model: LanguageModelV4, accountId: string): LanguageModelV4 {
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: "v4",
+      wrapGenerate: ({ doGenerate, params }) =>
+        modelCalls().run(accountId, params.abortSignal, async () => doGenerate()),
+      async wrapStream({ doStream, params }) {
+        const release = await modelCalls().acquire(accountId, params.abortSignal);
+        // Whoever gives up may leave the stream unread.
+        params.abortSignal?.addEventListener("abort", release, { once: true });
+        try {
+          const { stream, ...rest } = await doStream();
+          return { ...rest, stream: onceEnded(stream, release) };
+        } catch (error) {
+          release();
+          throw error;
+        }
+      },
+    },
+  });
+}
+
+/** The same stream; calls `end` when it has ended, has failed or is cancelled. */
+function onceEnded<T>(stream: ReadableStream<T>, end: () => void): ReadableStream<T> {
+  const reader = stream.getReader();
+  return new ReadableStream<T>({
+    async pull(controller) {
+      const next = await reader.read().catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      if (!next.done) return controller.enqueue(next.value);
+      end();
+      controller.close();
+    },
+    async cancel(reason) {
+      end();
+      await reader.cancel(reason);
+    },
+  });
+}
