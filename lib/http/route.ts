@@ -14,6 +14,7 @@ import { IdentityProviderUnavailable } from "../auth/verify-bearer.ts";
 import { config } from "../config.ts";
 import type { AccountRead } from "../db/query.ts";
 import { isDatabaseUnavailable } from "../db/unavailable.ts";
+import { isQueueRefusal } from "../fair-queue.ts";
 import { isWellFormedKey } from "../keys/key-format.ts";
 import { log } from "../log.ts";
 import { type AppError, appError, isAppError } from "./app-error.ts";
@@ -21,8 +22,10 @@ import type { AccessField, Contract } from "./contract.ts";
 import { errorResponse } from "./error-response.ts";
 import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
 import { type RawInput, validator } from "./parse-input.ts";
+import { queueRefused } from "./queue-refused.ts";
 import { addRateHeaders, addressOf, tooManyRequests } from "./rate-limit.ts";
 import { readBody } from "./read-body.ts";
+import { shareRequests } from "./share-requests.ts";
 import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 /** Bytes of a body, unless the contract says otherwise. */
@@ -114,6 +117,7 @@ interface Trace {
 const clientGone = appError("invalid_request", "The client closed the request");
 
 function failureOf(error: unknown): AppError {
+  if (isQueueRefusal(error)) return queueRefused(error);
   if (isDatabaseUnavailable(error) || error instanceof IdentityProviderUnavailable) {
     return appError("unavailable", "Service temporarily unavailable", {
       headers: { "retry-after": "1" },
@@ -210,7 +214,9 @@ function pipeline<C extends Contract>(
         ...{ request, requestId, log: trace.log },
       };
       const input = made as Input<C>;
-      const result = await handler(input);
+      const result = caller
+        ? await shareRequests(caller.ownerId, request.signal, () => handler(input))
+        : await handler(input);
       if (isAppError(result)) return result;
       const response = result instanceof Response ? result : respond(result);
       if (config().CHECK_RESPONSES) await checkResponse(contract, response);
