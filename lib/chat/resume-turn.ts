@@ -1,7 +1,7 @@
 import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { awaitRun } from "./await-run.ts";
 import { healDeadTurn } from "./heal-dead-turn.ts";
-import { streamResponse } from "./stream-response.ts";
+import { streamTurn } from "./stream-turn.ts";
 
 /**
  * The rest of the chat's running turn: from `startIndex`, or after the `Last-Event-ID` that a
@@ -18,9 +18,12 @@ export async function resumeTurn(
     return appError("invalid_request", "Last-Event-ID must be the index of a chunk");
   }
   const from = lastEventId === null ? startIndex : Number(lastEventId) + 1;
-  const turn = await awaitRun(accountId, chatId, request.signal);
-  if (isAppError(turn)) return turn;
-  // A chat whose run is over without its end, as after a long outage, would be resumed for ever.
-  if (turn === null || (await healDeadTurn(turn))) return new Response(null, { status: 204 });
-  return streamResponse(turn, from, request.signal);
+  const { signal } = request;
+  return streamTurn({ accountId, startIndex: from, signal }, async () => {
+    const turn = await awaitRun(accountId, chatId, signal);
+    if (isAppError(turn)) return turn;
+    // A chat whose run is over without its end, as after a long outage, would be resumed for ever.
+    const isOver = turn === null || (await healDeadTurn(turn));
+    return isOver ? new Response(null, { status: 204 }) : turn;
+  });
 }

@@ -1,6 +1,7 @@
 /** Headless runs in the database (supabase/migrations/…_headless.sql). */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import { config } from "../config.ts";
 import { call } from "../db/query.ts";
 import { type Run, run } from "./contract.ts";
 import type { Claim } from "./store.ts";
@@ -35,12 +36,16 @@ const provisioned = z
   }));
 export type ProvisionedRun = z.output<typeof provisioned>;
 
-/** Session, chat, messages, key and the claim on the chat: all of them, or none. */
-export function provisionRun(plan: RunPlan): Promise<ProvisionedRun> {
+/**
+ * Session, chat, messages, key and the claim on the chat: all of them, or none.
+ * @returns null when the account has `ACCOUNT_ACTIVE_TURNS` turns already.
+ */
+export function provisionRun(plan: RunPlan): Promise<ProvisionedRun | null> {
   const { key } = plan;
   return call(
-    "provision_run",
+    "provision_run_within",
     {
+      p_max_active: config().ACCOUNT_ACTIVE_TURNS,
       p: {
         account_id: plan.accountId,
         artist_id: plan.artistId,
@@ -58,7 +63,7 @@ export function provisionRun(plan: RunPlan): Promise<ProvisionedRun> {
         },
       },
     },
-    provisioned,
+    provisioned.nullable(),
   );
 }
 

@@ -11,6 +11,7 @@ import { clearSandbox } from "../sandboxes/clear-sandbox.ts";
 import { provisionSandbox } from "../sandboxes/provision-sandbox.ts";
 import { sealText } from "../seal-text.ts";
 import { checkModel } from "../sessions/check-model.ts";
+import { tooManyTurns } from "./active-turns.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation } from "./read-conversation.ts";
 import { titleOf } from "./read-messages.ts";
@@ -35,7 +36,8 @@ export interface StartedRun {
 }
 
 /**
- * Errors: 400 for messages or a model that cannot be, 502 `Failed to provision sandbox`. A run that
+ * Errors: 400 for messages or a model that cannot be, 429 for too many active turns, 502
+ * `Failed to provision sandbox`. A run that
  * could not be started leaves nothing behind. Decisions, section 6.
  */
 export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
@@ -57,6 +59,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
     messages,
     key: caller.credential.kind === "key" ? runKey(turnId) : null,
   });
+  if (run === null) return tooManyTurns;
   if (run.runId !== null) return started(run, run.runId);
 
   let result: StartedRun | AppError | undefined;

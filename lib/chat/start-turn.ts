@@ -12,6 +12,7 @@ import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { deriveRunKey } from "../keys/derive-run-key.ts";
 import { hashKey, PREFIX_LENGTH } from "../keys/key-format.ts";
 import { sealText } from "../seal-text.ts";
+import { tooManyTurns } from "./active-turns.ts";
 import { awaitRun } from "./await-run.ts";
 import type { ChatEntry } from "./contract.ts";
 import { healDeadTurn } from "./heal-dead-turn.ts";
@@ -60,6 +61,8 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
       return appError("not_found", "Chat not found");
     case "sandbox_missing":
       return appError("sandbox_missing", "Sandbox not initialized");
+    case "too_many_turns":
+      return tooManyTurns;
     case "id_taken":
       return appError("conflict", "The message id belongs to an assistant message of this chat");
     case "answer_stale":

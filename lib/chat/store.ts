@@ -1,6 +1,7 @@
 /** The claim on a chat, as far as requests make, find and stop it. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import { config } from "../config.ts";
 import { db } from "../db/client.ts";
 import { call, parseAnswer } from "../db/query.ts";
 
@@ -44,6 +45,7 @@ const claimed = z.discriminatedUnion("outcome", [
       "session_missing",
       "chat_missing",
       "sandbox_missing",
+      "too_many_turns",
       "id_taken",
       "answer_stale",
     ]),
@@ -51,11 +53,13 @@ const claimed = z.discriminatedUnion("outcome", [
 ]);
 export type ClaimOutcome = z.output<typeof claimed>;
 
+/** Claims the chat, as one of at most `ACCOUNT_ACTIVE_TURNS` turns of the account. */
 export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
   const { answer, key } = claim;
   return call(
-    "claim_turn",
+    "claim_turn_within",
     {
+      p_max_active: config().ACCOUNT_ACTIVE_TURNS,
       p: {
         account_id: claim.accountId,
         session_id: claim.sessionId,

@@ -47,8 +47,13 @@ it.each(["before", "after"])(
     const before = timers();
     if (moment === "before") client.abort();
     const turn = { turnId: "t", runId: "r" };
-    const response = await streamResponse(turn, 0, client.signal);
+    let ends = 0;
+    const onEnd = () => {
+      ends += 1;
+    };
+    const response = await streamResponse(turn, 0, client.signal, onEnd);
     client.abort();
+    expect(ends).toBe(1);
     expect(response.status).toBe(200);
     expect(timers()).toBe(before);
   },

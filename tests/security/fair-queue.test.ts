@@ -47,7 +47,7 @@ describe("shares", () => {
     expect(counts).toEqual([8, 4, 2, 1, 1]);
   });
 
-  test("a slot that becomes free goes to the account that holds the least", async () => {
+  test("a slot that becomes free is not for an account that holds as many as are free", async () => {
     const queue = queueOf({ slots: 2 });
     const log: string[] = [];
     const [first] = [enter(queue, "a", log), enter(queue, "b", log)];

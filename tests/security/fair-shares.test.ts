@@ -1,0 +1,268 @@
+/**
+ * One account that holds all it can of what accounts share, while another one asks. The server lets
+ * nobody wait for more than a millisecond, so whatever would have to wait is refused: what succeeds
+ * has started at once, and the holders are seen to be still there afterwards.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningNext } from "../../lib/launch/run-next.ts";
+import type { Client } from "../support/clients.ts";
+import { gate } from "../support/fake-openai.ts";
+import { imagesIn } from "../support/generations.ts";
+import { at, type Place, startPlace } from "../support/place.ts";
+import { endOf, readRun, startRun, talkOf } from "../support/runs.ts";
+import { startServer } from "../support/server.ts";
+import { openTalk } from "../support/talk.ts";
+import { runsIn } from "../support/task-runs.ts";
+
+const ACTIVE_TURNS = 10;
+const STREAMS = 3;
+
+let place: Place;
+let tight: RunningNext;
+let greedy: Client;
+let other: Client;
+beforeAll(async () => {
+  place = await startPlace({ ACCOUNT_ACTIVE_TURNS: String(ACTIVE_TURNS) });
+  tight = await startServer({
+    env: {
+      ...place.env,
+      OPENAI_BASE_URL: place.model.url,
+      CHECK_RESPONSES: "true",
+      SANDBOX_COMMANDS_AT_ONCE: "2",
+      SANDBOX_WAIT_MS: "1",
+      RENDERS_AT_ONCE: "2",
+      RENDER_WAIT_MS: "1",
+      MODEL_CALLS_AT_ONCE: "2",
+      MODEL_CALL_WAIT_MS: "1",
+      REQUESTS_AT_ONCE: "4",
+      ACCOUNT_STREAMS: String(STREAMS),
+    },
+  });
+  greedy = await place.createCaller(tight.url);
+  other = await place.createCaller(tight.url);
+});
+afterAll(async () => {
+  await tight?.stop();
+  await place?.stop();
+});
+
+/** A turn that runs one command and then tells what became of it. */
+function scriptCommand(name: string, command: string): void {
+  place.model.script(name, function* ({ step, toolResults }) {
+    if (step === 0) yield { tool: "bash", input: { command } };
+    else yield { text: `Result: ${toolResults.at(-1)}` };
+  });
+}
+
+describe("while one account runs every command it may", () => {
+  it("another account's command starts at once, and its own next one is told that it waited", async () => {
+    scriptCommand("holder", "echo held > started; sleep 100");
+    scriptCommand("refused", "echo never > ran");
+    scriptCommand("quick", "echo at once > ran");
+    const holder = await startRun(greedy, { prompt: "[script:holder]" });
+    await expect
+      .poll(() => place.readSandboxFile(holder.sessionId, "started"), { interval: 20 })
+      .toBe("held\n");
+
+    const refused = await startRun(greedy, { prompt: "[script:refused]" });
+    const quick = await startRun(other, { prompt: "[script:quick]" });
+    expect(await endOf(other, quick)).toMatchObject({ status: "completed" });
+    expect(await place.readSandboxFile(quick.sessionId, "ran")).toBe("at once\n");
+
+    // The turn goes on: the model sees the error as the tool's answer.
+    expect(await endOf(greedy, refused)).toMatchObject({ status: "completed" });
+    expect(place.model.callsOf("refused")[1]?.toolResults.at(-1)).toContain(
+      "too many commands of this account are running",
+    );
+    expect(await place.readSandboxFile(refused.sessionId, "ran")).toBe("");
+
+    // A look at the files waits for no command, also of the account that runs them.
+    const look = await greedy.get(
+      `/api/sandbox/files/content?sessionId=${holder.sessionId}&path=started`,
+    );
+    expect([look.status, look.text]).toEqual([200, "held\n"]);
+    expect(await readRun(greedy, holder)).toMatchObject({ status: "running" });
+    await talkOf(greedy, holder).stop();
+  });
+});
+
+describe("while one account makes every model call it may", () => {
+  it("another account's turn starts at once, and its own next one fails with the reason", async () => {
+    const held = gate();
+    place.model.script("calling", async function* () {
+      await held.pass();
+      yield { text: "late" };
+    });
+    const calling = await startRun(greedy, { prompt: "[script:calling]" });
+    await held.reached;
+    const refused = await startRun(greedy, { prompt: "hello" });
+    const answered = await startRun(other, { prompt: "hello" });
+    expect(await endOf(other, answered)).toMatchObject({ status: "completed" });
+    expect(await endOf(greedy, refused)).toMatchObject({
+      status: "failed",
+      error: "Too many model calls are waiting: try again later",
+    });
+    expect(await readRun(greedy, calling)).toMatchObject({ status: "running" });
+    held.open();
+    expect(await endOf(greedy, calling)).toMatchObject({ status: "completed" });
+  });
+});
+
+describe("while one account has all the requests under way that it may", () => {
+  it("another account is answered at once, and its own further ones wait without the database", async () => {
+    const { sessionId } = await openTalk(greedy);
+    const lock = await place.sql.reserve();
+    await lock`begin`;
+    await lock`lock table sessions in access exclusive mode`;
+    const stuck = async () => {
+      const [row] = await place.sql`select count(*)::int from pg_locks
+        where relation = 'sessions'::regclass and not granted`;
+      return row?.count;
+    };
+    const requests = Array.from({ length: 6 }, () => greedy.get(`/api/sessions/${sessionId}`));
+    await expect.poll(stuck, { interval: 20 }).toBe(2);
+    expect((await other.get("/api/keys")).status).toBe(200);
+    expect(await stuck()).toBe(2);
+    await lock`rollback`;
+    lock.release();
+    const answers = await Promise.all(requests);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  });
+});
+
+describe("the streams of a process", () => {
+  it("are bounded for each account, and one that ends makes room", async () => {
+    const held = gate();
+    place.model.script("streaming", async function* () {
+      yield { text: "first" };
+      await held.pass();
+    });
+    const talk = await openTalk(greedy);
+    const turn = await talk.send("[script:streaming]");
+    await turn.until((chunk) => chunk.type === "text-delta");
+    const readers = [await talk.resume(), await talk.resume()];
+    expect(readers.map(({ status }) => status)).toEqual([200, 200]);
+
+    const refused = await talk.resume();
+    await refused.ended;
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect(JSON.parse(refused.text)).toEqual({ status: "error", message: "Too many requests" });
+    // A message is refused before its turn is claimed.
+    const second = await openTalk(greedy);
+    const unsent = await second.send("hello");
+    await unsent.ended;
+    expect(unsent.status).toBe(429);
+    expect((await second.read()).messages).toEqual([]);
+
+    const theirs = await openTalk(other);
+    const answer = await theirs.send("hello");
+    await answer.ended;
+    expect(answer.isDone).toBe(true);
+
+    readers[0]?.leave();
+    await expect
+      .poll(async () => {
+        const reader = await talk.resume();
+        if (reader.status === 200) readers.push(reader);
+        return reader.status;
+      })
+      .toBe(200);
+    held.open();
+    await Promise.all([turn, ...readers].map((stream) => stream.ended));
+    // What has ended holds no place: as many as before may be open again.
+    const more = gate();
+    place.model.script("again", async function* () {
+      yield { text: "first" };
+      await more.pass();
+    });
+    const next = await talk.send("[script:again]");
+    await next.until((chunk) => chunk.type === "text-delta");
+    const again = [await talk.resume(), await talk.resume()];
+    expect(again.map(({ status }) => status)).toEqual([200, 200]);
+    more.open();
+    await Promise.all([next, ...again].map((stream) => stream.ended));
+  });
+});
+
+describe(`${ACTIVE_TURNS} active turns of one account`, () => {
+  it("are all that 100 posts at once to two servers start; the rest are 429", async () => {
+    const second = await place.startServer();
+    const here = await place.createCaller(place.server.url);
+    const urls = [place.server.url, second.url];
+    const held = gate();
+    place.model.script("held", async function* () {
+      await held.pass();
+      yield { text: "done" };
+    });
+    const prompt = "[script:held]";
+    const message = [{ id: "m1", content: prompt }];
+    const talks = await Promise.all(
+      Array.from({ length: 50 }, async (_, n) =>
+        (await openTalk(here)).through(at(urls[n % 2] ?? "", here)),
+      ),
+    );
+    const talk = (await openTalk(here)).through(at(second.url, here));
+    const first = await talk.send(message);
+    const sent = await Promise.all(
+      talks.flatMap((talk, n) => [
+        talk.send(message).then(({ status, headers }) => ({ status, headers, talk })),
+        at(urls[n % 2] ?? "", here)
+          .post("/api/chat/runs", { prompt })
+          .then(({ status, headers }) => ({ status, headers, talk: null })),
+      ]),
+    );
+    const started = sent.filter(({ status }) => status === 200 || status === 202);
+    const refused = sent.filter(({ status }) => status === 429);
+    const others = ACTIVE_TURNS - 1;
+    expect([first.status, started.length, refused.length]).toEqual([200, others, 100 - others]);
+    for (const { headers } of refused) expect(headers.get("retry-after")).toBe("5");
+    const [row] = await place.sql`select count(*)::int from turns t
+      join chats c on c.id = t.chat_id where c.account_id = (
+        select account_id from sessions where id = ${talk.sessionId})`;
+    expect(row?.count).toBe(ACTIVE_TURNS);
+
+    // Nothing of a refused message is stored, and another account is free to start.
+    const untouched = refused.find(({ talk }) => talk)?.talk ?? expect.unreachable();
+    expect(await untouched.read()).toMatchObject({ isStreaming: false, messages: [] });
+    await startRun(await place.createCaller(), { prompt });
+    const body = { prompt };
+    const again = await here.post("/api/chat/runs", body);
+    expect(again.body).toEqual({
+      status: "error",
+      message: "Too many active turns: wait for one to end, or stop one",
+    });
+
+    // The same message again finds its own turn, which is one of those that count.
+    const retried = await talk.send(message);
+    expect([retried.status, retried.runId]).toEqual([200, first.runId]);
+
+    // A turn that ends makes room.
+    held.open();
+    await expect.poll(async () => (await here.post("/api/chat/runs", body)).status).toBe(202);
+  });
+});
+
+describe("while one account renders all it may", () => {
+  it("another account's image is made at once, and its own next one is 503 with retry-after", async () => {
+    const image = { prompt: "Night drive" };
+    const { imageUrl } = imagesIn(await greedy.post("/api/content/image", image));
+    const long = { mode: "animate", image_url: imageUrl, resolution: "4k", duration: "8s" };
+    // It ends with the server.
+    greedy.post("/api/content/video", long).catch(() => undefined);
+    const videoRun = async () =>
+      runsIn(await greedy.get("/api/tasks/runs")).find(
+        ({ taskIdentifier }) => taskIdentifier === "generate-video",
+      );
+    await expect
+      .poll(async () => (await videoRun())?.metadata, { interval: 20 })
+      .toMatchObject({ step: "generating" });
+
+    const refused = await greedy.post("/api/content/image", image);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect(refused.body).toEqual({ error: "Service temporarily unavailable" });
+    imagesIn(await other.post("/api/content/image", image));
+    expect(await videoRun()).toMatchObject({ status: "EXECUTING" });
+  });
+});
