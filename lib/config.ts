@@ -94,7 +94,7 @@ const schema = z.object({
   DEFAULT_MODEL: z.string().min(1).optional(),
 
   /** Model calls at a time in one process; one account has at most half of them. */
-  MODEL_CALLS_AT_ONCE: z.coerce.number().int().min(2).max(100_000).default(64),
+  MODEL_CALLS_AT_ONCE: z.coerce.number().int().min(2).max(100_000).default(128),
   /** Milliseconds that a model call waits for its turn among those of its account. */
   MODEL_CALL_WAIT_MS: z.coerce.number().int().min(1).max(3_600_000).default(300_000),
 
