@@ -35,8 +35,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const parts = await startParts({ dataDir, publicUrl: url, given: {} });
-  // As if a proxy stood in front: all of this machine would be one address otherwise, without a limit.
-  const proxied = { TRUSTED_PROXIES: "1" };
+  // As if a proxy stood in front, so that a test can come from an address of its own. All other
+  // requests come from this machine, which is one address: tests of its limits set them lower.
+  const proxied = {
+    TRUSTED_PROXIES: "1",
+    ADDRESS_RATE_LIMIT: "1000000",
+    ANONYMOUS_RATE_LIMIT: "1000000",
+    SIGNUP_RATE_LIMIT: "1000000",
+  };
   const env = {
     ...parts.env,
     ...proxied,

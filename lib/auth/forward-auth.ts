@@ -127,7 +127,7 @@ async function limit(
   const address = addressOf(headers);
   const perAddress = config().SIGNUP_RATE_LIMIT;
   const buckets: [string, number][] = [];
-  if (address !== null && perAddress > 0 && isAttempt(target)) {
+  if (perAddress > 0 && isAttempt(target)) {
     buckets.push([`auth:${address}`, perAddress]);
   }
   if (path.guesses && body !== undefined && "email" in body) {

@@ -3,10 +3,10 @@ import { config } from "../config.ts";
 import { isRaised, rpc } from "../db/query.ts";
 import { type RateVerdict, rate } from "./resolve-caller.ts";
 
-/** Null where nothing is counted: no limit is set, or the address is this machine or unknown. */
-export async function limitAnonymous(address: string | null): Promise<RateVerdict | null> {
+/** Returns null when no limit is set. */
+export async function limitAnonymous(address: string): Promise<RateVerdict | null> {
   const limit = config().ANONYMOUS_RATE_LIMIT;
-  if (address === null || limit === 0) return null;
+  if (limit === 0) return null;
   const args = { p_bucket: `anonymous:${address}`, p_per_minute: limit };
   const taken = await rpc("take_from_bucket", args, rate);
   if (isRaised(taken)) throw new Error(`take_from_bucket: ${taken.message}`);

@@ -70,14 +70,14 @@ const keyAnswer = z.discriminatedUnion("outcome", [
 ]);
 
 /**
- * @param address of the caller, for its limit; null where it cannot be known
+ * @param address of the caller, for its limit
  * @param read for the caller's own account, in the same round trip; without a result where the
  *   caller acts for another
  */
 export async function resolveCaller(
   credential: Credential,
   named: NamedAccounts,
-  address: string | null,
+  address: string,
   read: AccountRead | null = null,
 ): Promise<Resolved | Limited | AppError> {
   const asked = {

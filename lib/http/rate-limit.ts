@@ -6,16 +6,18 @@ import { type AppError, appError } from "./app-error.ts";
 import { peerOf } from "./mark-peer.ts";
 
 /**
- * Whom an address limit counts: an IPv4 address, or the /64 that one IPv6 customer has; null where
- * it is not known, and for this machine itself.
+ * Returns whom an address limit counts: an IPv4 address, or the /64 prefix that one IPv6 customer
+ * has. All loopback addresses are one, `loopback`, because a local process can choose among
+ * millions of them; and all callers whose address is not known are one, `unknown`. Nobody is
+ * uncounted: a sandbox and a proxy on this machine call from loopback.
  */
-export function addressOf(headers: Headers): string | null {
+export function addressOf(headers: Headers): string {
   const { VERCEL, TRUSTED_PROXIES: proxies = VERCEL ? 1 : 0 } = config();
   const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
   const text = (proxies === 0 ? peerOf(headers) : hops.at(-proxies)?.trim()) ?? "";
-  if (!ipaddr.isValid(text)) return null;
+  if (!ipaddr.isValid(text)) return "unknown";
   const address = ipaddr.process(text);
-  if (address.range() === "loopback") return null;
+  if (address.range() === "loopback") return "loopback";
   if (address instanceof ipaddr.IPv4) return address.toString();
   return `${address.parts
     .slice(0, 4)

@@ -25,6 +25,7 @@ export async function bench(distDir: string, args: string[]): Promise<number> {
       LOG_LEVEL: "warn",
       // Counted as always, and never reached.
       ACCOUNT_RATE_LIMIT: "1000000",
+      ADDRESS_RATE_LIMIT: "1000000",
     };
     const key = await seedAccount(parts.env);
     const server = await runNext({ mode: "start", port, distDir, env, output: "collect" });

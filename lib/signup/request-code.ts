@@ -6,8 +6,8 @@ import { mailer } from "../mail/provider.ts";
 import { hashCode, newCode } from "./code.ts";
 import { replaceCode, verdictOf, withdrawCode } from "./store.ts";
 
-/** Errors: rate_limited, upstream_error, upstream_timeout. @param address of the caller, if known */
-export async function requestCode(email: string, address: string | null, log: Logger) {
+/** Errors: rate_limited, upstream_error, upstream_timeout. @param address of the caller */
+export async function requestCode(email: string, address: string, log: Logger) {
   const code = newCode();
   const hash = hashCode(email, code);
   const answer = await replaceCode(email, hash, address);

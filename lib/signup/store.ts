@@ -18,7 +18,7 @@ const verified = z.discriminatedUnion("outcome", [
 ]);
 
 /** Puts a new code in force; `silent` when the address had its five mails of this hour. */
-export async function replaceCode(email: string, codeHash: string, address: string | null) {
+export async function replaceCode(email: string, codeHash: string, address: string) {
   return call(
     "request_signup_code",
     { p_email: email, p_code_hash: codeHash, ...limitOf(address) },
@@ -32,12 +32,7 @@ export async function withdrawCode(email: string, codeHash: string): Promise<voi
 }
 
 /** Uses the code up and stores the key, or counts the wrong try. */
-export async function redeemCode(
-  email: string,
-  codeHash: string,
-  key: NewKey,
-  address: string | null,
-) {
+export async function redeemCode(email: string, codeHash: string, key: NewKey, address: string) {
   const args = {
     p_email: email,
     p_code_hash: codeHash,
@@ -53,7 +48,7 @@ export const verdictOf = (taken: z.output<typeof rate>): RateVerdict => ({
   ...taken,
 });
 
-const limitOf = (address: string | null) => ({
+const limitOf = (address: string) => ({
   p_address: address,
   p_address_limit: config().SIGNUP_RATE_LIMIT,
 });

@@ -6,8 +6,8 @@ import { newKey } from "../keys/key-format.ts";
 import { hashCode } from "./code.ts";
 import { redeemCode, verdictOf } from "./store.ts";
 
-/** Errors: invalid_request, rate_limited. @param address of the caller, if known */
-export async function verifyCode(email: string, code: string, address: string | null) {
+/** Errors: invalid_request, rate_limited. @param address of the caller */
+export async function verifyCode(email: string, code: string, address: string) {
   const key = newKey(config().API_KEY_SECRET);
   const answer = await redeemCode(email, hashCode(email, code), key, address);
   if (answer.outcome === "limited") return tooManyRequests(verdictOf(answer.rate));

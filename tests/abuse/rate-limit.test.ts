@@ -6,20 +6,18 @@ import { expectErrorShape } from "../support/shapes.ts";
 
 const ACCOUNT = 5;
 const ADDRESS = 8;
+const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
 let one: RunningNext;
 let other: RunningNext;
-let exposed: RunningNext;
 
 beforeAll(async () => {
   const env = { ACCOUNT_RATE_LIMIT: String(ACCOUNT), ADDRESS_RATE_LIMIT: String(ADDRESS) };
   one = await startServer({ env });
   other = await startServer({ env });
-  exposed = await startServer({ env: { ...env, TRUSTED_PROXIES: "0" } });
 });
 afterAll(async () => {
   await one?.stop();
   await other?.stop();
-  await exposed?.stop();
 });
 
 describe("the limit of an account", () => {
@@ -30,7 +28,9 @@ describe("the limit of an account", () => {
       client({ bearer: person.bearer }, url),
     ]);
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => callers[index % 4]?.get("/api/keys")),
+      Array.from({ length: 20 }, (_, index) =>
+        callers[index % 4]?.get("/api/keys", from(`203.0.113.${100 + index}`)),
+      ),
     );
     const statuses = answers.map((answer) => answer?.status ?? 0).sort();
     expect(statuses).toEqual([
@@ -38,17 +38,17 @@ describe("the limit of an account", () => {
       ...Array.from({ length: 20 - ACCOUNT }, () => 429),
     ]);
     const stranger = await createPerson(one.url);
-    expect((await stranger.withKey.get("/api/keys")).status).toBe(200);
+    expect((await stranger.withKey.get("/api/keys", from("203.0.113.120"))).status).toBe(200);
   });
 
   it("tells what is left on every answer, and when to come again on a refusal", async () => {
     const person = await createPerson(one.url);
     for (let left = ACCOUNT - 1; left >= 0; left--) {
-      const answer = await person.withKey.get("/api/sessions");
+      const answer = await person.withKey.get("/api/sessions", from("203.0.113.121"));
       expect(answer.headers.get("ratelimit")).toMatch(new RegExp(`^"account";r=${left};t=\\d+$`));
       expect(answer.headers.get("ratelimit-policy")).toBe(`"account";q=${ACCOUNT};w=60`);
     }
-    const refused = await person.withKey.get("/api/sessions");
+    const refused = await person.withKey.get("/api/sessions", from("203.0.113.121"));
     expect(refused.status).toBe(429);
     expectErrorShape(refused, "error");
     expect(refused.body).toEqual({ status: "error", error: "Too many requests" });
@@ -61,7 +61,6 @@ describe("the limit of an account", () => {
 
 describe("the limit of an address", () => {
   it("stops who tries keys, before any key is looked at, and nobody else", async () => {
-    const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
     const guess = () => client({ key: strangersKey() }, one.url);
     for (let index = 0; index < ADDRESS; index++) {
       expect((await guess().get("/api/keys", from("203.0.113.7"))).status).toBe(401);
@@ -81,15 +80,6 @@ describe("the limit of an address", () => {
     const guess = () => client({ key: strangersKey() }, one.url);
     for (let index = 0; index < ADDRESS; index++) await guess().get("/api/keys", claim(index));
     expect((await guess().get("/api/keys", claim(99))).status).toBe(429);
-  });
-
-  it("without a proxy in front, counts nobody by what a client wrote itself", async () => {
-    for (let index = 0; index <= ADDRESS; index++) {
-      const answer = await client({ key: strangersKey() }, exposed.url).get("/api/keys", {
-        headers: { "x-forwarded-for": "203.0.113.77", "x-peer-address": "203.0.113.77" },
-      });
-      expect(answer.status).toBe(401);
-    }
   });
 
   it("counts one IPv6 customer once, however many addresses it has", async () => {

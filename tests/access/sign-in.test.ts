@@ -3,10 +3,17 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createAuthUser } from "../support/auth-session.ts";
 import { mailsTo } from "../support/mailbox.ts";
+import { startServer } from "../support/server.ts";
 import { stack } from "../support/stack.ts";
 
-const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  fetch(`${stack.url}/auth/v1/${path}`, {
+const ask = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  url = stack.url,
+) =>
+  fetch(`${url}/auth/v1/${path}`, {
     method,
     headers: { "content-type": "application/json", ...headers },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
@@ -86,11 +93,14 @@ describe("the auth server under this origin", () => {
   });
 
   it("429: too many attempts of one network address, whosever account they are at", async () => {
+    const server = await startServer({ env: { SIGNUP_RATE_LIMIT: "20" } });
     const from = { "x-forwarded-for": "203.0.113.200" };
-    const attempt = () => ask("POST", "otp", { email: `${randomUUID()}@example.com` }, from);
+    const attempt = () =>
+      ask("POST", "otp", { email: `${randomUUID()}@example.com` }, from, server.url);
     const answers = await Promise.all(Array.from({ length: 30 }, attempt));
     expect(answers.some(({ status }) => status === 429)).toBe(true);
     expect(answers.some(({ status }) => status === 200)).toBe(true);
+    await server.stop();
   });
 
   it("a code goes out by mail and works once", async () => {
