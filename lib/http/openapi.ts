@@ -10,6 +10,7 @@ import type { ErrorCode } from "./app-error.ts";
 import type { Contract, ErrorFamily, ResponseHeader } from "./contract.ts";
 import { statusOf } from "./error-response.ts";
 import type { Exchange, Exchanges } from "./examples.ts";
+import { withNulls } from "./optional-nulls.ts";
 import type { Operation } from "./registry.ts";
 
 const status = z.literal("error");
@@ -160,7 +161,8 @@ export function describeApi(
       description:
         "Send exactly one credential: an API key in `x-api-key`, or a bearer token. " +
         "Every response carries `x-request-id`, every error `x-error-code`. " +
-        "Unknown keys of a body are ignored; a body is read as JSON whatever its content type.",
+        "Unknown keys of a body are ignored, and an optional field may be `null` as if it were " +
+        "absent; a body is read as JSON whatever its content type.",
     },
     servers: [{ url: serverUrl ?? "/" }],
     tags: Object.entries(tags)
@@ -215,7 +217,7 @@ function describeOperation(
           requestBody: {
             required: !body.safeParse({}).success,
             content: json(
-              body,
+              withNulls(body),
               bodiesOf(exchanges, isTaken, ({ request }) => request),
             ),
           },

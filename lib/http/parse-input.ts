@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { type AppError, appError } from "./app-error.ts";
 import type { Contract } from "./contract.ts";
 import { describeFault } from "./describe-fault.ts";
+import { withoutNulls } from "./optional-nulls.ts";
 import { isStorableText } from "./read-body.ts";
 
 export interface RawInput {
@@ -46,7 +47,7 @@ export function validator(contract: Contract): (raw: RawInput) => ParsedInput | 
     const parsed = {
       params: parse(params, raw.params),
       query: parse(query, raw.query),
-      body: parse(body, raw.body),
+      body: parse(body, body && withoutNulls(body, raw.body)),
     };
     const first = faults[0];
     if (!first) return parsed;

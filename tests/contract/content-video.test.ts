@@ -110,7 +110,7 @@ describe("400", () => {
     [{ image_url: a, model: "a/../b" }, "model has an invalid format"],
     [{ image_url: "cat.png" }, "image_url must be a valid URL"],
     [{ image_url: "" }, "image_url must be a valid URL"],
-    [{ image_url: null }, "image_url must be a string"],
+    [{ image_url: null }, needsImage],
     [{ image_url: `${a}?${"x".repeat(2048)}` }, "image_url must be at most 2048 characters"],
     [{ image_url: "http://example.com/a.png" }, "image_url must be an https URL"],
     [{ image_url: "http://127.0.0.1:1/a.png" }, "image_url must be an https URL"],

@@ -111,7 +111,11 @@ describe("PATCH /api/agents/templates/{id} 400", () => {
       "One of title, description, prompt, tags, is_private, share_emails must be provided",
       [],
     ],
-    [{ title: null }, "title must be a string", ["title"]],
+    [
+      { title: null, tags: null },
+      "One of title, description, prompt, tags, is_private, share_emails must be provided",
+      [],
+    ],
     [{ title: "ab", tags: "a" }, "title must be at least 3 characters", ["title", "tags"]],
   ])("%j is refused", async (body, error, missing_fields) => {
     const { withKey } = await createPerson();

@@ -1,0 +1,76 @@
+/** Optional fields of a body take `null` as if they were absent; here once, for every contract. */
+import { z } from "zod";
+
+/**
+ * Returns `value` without the fields that are `null` and optional in `schema`, at any depth that the
+ * schema describes. A field whose schema has a meaning for `null`, and one that must not be given,
+ * stay as they are.
+ */
+export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
+  const inner = innermost(schema);
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    const { element } = inner;
+    return element instanceof z.ZodType ? value.map((one) => withoutNulls(element, one)) : value;
+  }
+  if (!(inner instanceof z.ZodObject) || !isRecord(value)) return value;
+  const kept = { ...value };
+  for (const [name, field] of Object.entries(inner.shape)) {
+    if (!Object.hasOwn(kept, name) || !(field instanceof z.ZodType)) continue;
+    if (kept[name] === null && takesNullAsAbsent(field)) delete kept[name];
+    else kept[name] = withoutNulls(field, kept[name]);
+  }
+  return kept;
+}
+
+/** Returns the schema as a caller may use it: where `withoutNulls` takes `null`, it says so. */
+export function withNulls(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodArray) {
+    const { element } = schema;
+    return element instanceof z.ZodType
+      ? z.clone(schema, { ...schema._zod.def, element: withNulls(element) }, { parent: true })
+      : schema;
+  }
+  if (schema instanceof z.ZodOptional) {
+    const { innerType } = schema._zod.def;
+    return innerType instanceof z.ZodType
+      ? z.clone(schema, { ...schema._zod.def, innerType: withNulls(innerType) }, { parent: true })
+      : schema;
+  }
+  if (!(schema instanceof z.ZodObject)) return schema;
+  const shape = Object.entries(schema.shape).map(([name, field]) => {
+    if (!(field instanceof z.ZodType)) return [name, field] as const;
+    const inside = withNulls(field);
+    if (!takesNullAsAbsent(field)) return [name, inside] as const;
+    const { description } = field.meta() ?? {};
+    return [
+      name,
+      inside.nullable().meta(description === undefined ? {} : { description }),
+    ] as const;
+  });
+  return z.clone(
+    schema,
+    { ...schema._zod.def, shape: Object.fromEntries(shape) },
+    { parent: true },
+  );
+}
+
+const takesNullAsAbsent = (field: z.ZodType): boolean =>
+  !(innermost(field) instanceof z.ZodNever) &&
+  field.safeParse(undefined).success &&
+  !field.safeParse(null).success;
+
+/** What is inside of the wrappers that only say when a value may be left out, or change it after. */
+function innermost(schema: z.ZodType): z.ZodType {
+  const inside =
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault
+      ? schema._zod.def.innerType
+      : schema instanceof z.ZodPipe
+        ? schema._zod.def.in
+        : undefined;
+  return inside instanceof z.ZodType ? innermost(inside) : schema;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
