@@ -213,6 +213,46 @@ describeInBrowser("the chat", (browsing) => {
     await page.getByRole("heading", { level: 1, name: "By keys" }).waitFor();
   });
 
+  it("keeps the button of a chat's menu where it is while the menu's code is on its way", async () => {
+    const { page } = await openChatPage(browsing, place.server);
+    await say(page, "[deltas:1] Slow menu");
+    await untilIdle(page);
+    await page.reload();
+    const row = page.getByRole("link", { name: "[deltas:1] Slow menu" });
+    await row.waitFor();
+    await page.waitForLoadState("networkidle");
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let held = 0;
+    await page.route("**/_next/static/**/*.js", async (route) => {
+      held += 1;
+      await released;
+      await route.continue();
+    });
+
+    await row.focus();
+    await eventually(() => held).toBeGreaterThan(0);
+    await page.keyboard.press("Tab");
+    const name = "Menu of [deltas:1] Slow menu";
+    expect(await focused(page)).toBe(name);
+    const button = page.getByRole("button", { name });
+    const before = await button.elementHandle();
+    await page.keyboard.press("Enter");
+    release();
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    await page.keyboard.press("Escape");
+    await eventually(() => focused(page)).toBe(name);
+    expect(await button.evaluate((now, old) => now === old, before)).toBe(true);
+
+    // A second click closes what the first has opened.
+    await button.click();
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    await button.click();
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor({ state: "detached" });
+  });
+
   it("loads less than 250 kB of compressed script to show a chat", async () => {
     const { tab, page, talk } = await openChatPage(browsing, place.server);
     await say(page, "[tools:1] [deltas:3]");

@@ -1,7 +1,9 @@
 "use client";
 import { DropdownMenu as Base } from "radix-ui";
-import type { ComponentProps, ReactNode } from "react";
+import { type ComponentProps, type ReactNode, type RefObject, useRef } from "react";
 import { cn } from "./class-names.ts";
+
+const contentStyle = "z-50 min-w-40 rounded-lg border bg-surface p-1 shadow-lg animate-appear";
 
 /** `trigger` is one button; the children are `MenuItem`s and `MenuSeparator`s. */
 export function DropdownMenu({
@@ -17,11 +19,56 @@ export function DropdownMenu({
     <Base.Root modal={false}>
       <Base.Trigger asChild>{trigger}</Base.Trigger>
       <Base.Portal>
+        <Base.Content align={align} sideOffset={4} collisionPadding={8} className={contentStyle}>
+          {children}
+        </Base.Content>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/**
+ * The menu of a button that stands there before the code of menus is loaded: next to it, over the
+ * place that the button takes in its row. The button opens and closes it and says so itself.
+ */
+export function AnchoredMenu({
+  label,
+  button,
+  open,
+  onOpenChange,
+  children,
+}: {
+  readonly label: string;
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+  readonly children: ReactNode;
+}) {
+  const wasLeft = useRef(false);
+  return (
+    <Base.Root modal={false} open={open} onOpenChange={onOpenChange}>
+      <Base.Trigger asChild>
+        <span aria-hidden tabIndex={-1} className="pointer-events-none absolute right-0.5 size-7" />
+      </Base.Trigger>
+      <Base.Portal>
         <Base.Content
-          align={align}
+          aria-label={label}
+          aria-labelledby={undefined}
+          align="end"
           sideOffset={4}
           collisionPadding={8}
-          className="z-50 min-w-40 rounded-lg border bg-surface p-1 shadow-lg animate-appear"
+          className={contentStyle}
+          onInteractOutside={(event) => {
+            // The button closes the menu itself; closed here first, its click would open it again.
+            if (event.target instanceof Node && button.current?.contains(event.target)) {
+              event.preventDefault();
+            } else wasLeft.current = true;
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (!wasLeft.current) button.current?.focus();
+            wasLeft.current = false;
+          }}
         >
           {children}
         </Base.Content>

@@ -1,22 +1,28 @@
 "use client";
 import { MessageSquarePlus, Pencil, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
+import { type RefObject, useState } from "react";
 import { api } from "@/lib/console/api.ts";
 import { tellChats } from "@/lib/console/chat-channel.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { Button } from "../../_ui/button.tsx";
 import { Dialog, DialogActions, DialogClose } from "../../_ui/dialog.tsx";
-import { DropdownMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
+import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
 import { toast } from "../../_ui/toast.tsx";
-import { MenuMark, menuStyle, type RowTarget } from "./row.tsx";
+import type { RowTarget } from "./row.tsx";
 
-/** What can be done to a chat or a session. */
+/** What can be done to a chat or a session: the menu of the row's button. */
 export function RowMenu({
   target,
+  button,
+  open,
+  onOpenChange,
   onRename,
 }: {
   readonly target: RowTarget;
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
   readonly onRename: () => void;
 }) {
   const { title, sessionId } = target;
@@ -34,12 +40,11 @@ export function RowMenu({
   };
   return (
     <>
-      <DropdownMenu
-        trigger={
-          <button type="button" aria-label={`Menu of ${title}`} className={menuStyle}>
-            <MenuMark />
-          </button>
-        }
+      <AnchoredMenu
+        label={`Menu of ${title}`}
+        button={button}
+        open={open}
+        onOpenChange={onOpenChange}
       >
         <MenuItem onSelect={() => setTimeout(onRename)}>
           <Pencil aria-hidden />
@@ -54,7 +59,7 @@ export function RowMenu({
           <Trash2 aria-hidden />
           Delete
         </MenuItem>
-      </DropdownMenu>
+      </AnchoredMenu>
       {isDeleting && <DeleteDialog target={target} onClose={() => setDeleting(false)} />}
     </>
   );

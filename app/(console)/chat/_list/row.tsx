@@ -2,15 +2,13 @@
 import { Ellipsis } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { api } from "@/lib/console/api.ts";
 import { tellChats } from "@/lib/console/chat-channel.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { toast } from "../../_ui/toast.tsx";
 
-const RowMenu = dynamic(() => import("./row-menu.tsx").then((module) => module.RowMenu), {
-  loading: () => <MenuMark />,
-});
+const RowMenu = dynamic(() => import("./row-menu.tsx").then((module) => module.RowMenu));
 
 export interface RowTarget {
   readonly title: string;
@@ -30,6 +28,8 @@ export function Row({
   const [isRenaming, setRenaming] = useState(false);
   // The menu's code is loaded when somebody comes near it.
   const [isNear, setNear] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
   const { title, isCurrent } = target;
   if (isRenaming) return <RenameForm target={target} onDone={() => setRenaming(false)} />;
   return (
@@ -65,24 +65,40 @@ export function Row({
           )}
         </Link>
       )}
-      {isNear ? (
-        <RowMenu target={target} onRename={() => setRenaming(true)} />
-      ) : (
-        <button type="button" aria-label={`Menu of ${title}`} className={menuStyle}>
-          <MenuMark />
-        </button>
+      {/* One and the same button before and after the menu's code is there: it may have the focus. */}
+      <button
+        ref={button}
+        type="button"
+        aria-label={`Menu of ${title}`}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        data-state={isOpen ? "open" : "closed"}
+        onClick={() => setOpen(!isOpen)}
+        onKeyDown={(event) => {
+          if (event.key !== "ArrowDown") return;
+          event.preventDefault();
+          setOpen(true);
+        }}
+        className={menuStyle}
+      >
+        <Ellipsis aria-hidden className="size-4" />
+      </button>
+      {isNear && (
+        <RowMenu
+          target={target}
+          button={button}
+          open={isOpen}
+          onOpenChange={setOpen}
+          onRename={() => setRenaming(true)}
+        />
       )}
     </div>
   );
 }
 
 /** Out of the way until its row is pointed at or focused; always there where nothing hovers. */
-export const menuStyle =
+const menuStyle =
   "mr-0.5 grid size-7 shrink-0 place-items-center rounded-md text-muted-foreground opacity-0 group-hover:opacity-100 group-focus-within:opacity-100 hover:text-foreground data-[state=open]:opacity-100 pointer-coarse:opacity-100";
-
-export function MenuMark() {
-  return <Ellipsis aria-hidden className="size-4" />;
-}
 
 function RenameForm({
   target: { title, sessionId, chatId },
