@@ -24,7 +24,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await form.getByLabel("Description").fill(validTemplate.description);
     await form.getByLabel("Prompt").fill(validTemplate.prompt);
     await form.getByLabel("Tags").pressSequentially("spring,tour");
-    await form.getByRole("switch", { name: "Private" }).check();
+    expect(await form.getByRole("switch", { name: "Private" }).isChecked()).toBe(true);
     await form.getByLabel("Share with").fill("Friend@Example.com");
     await form.getByRole("button", { name: "Create template" }).click();
     const card = cardOf(page, title);
@@ -57,6 +57,30 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await cardOf(page, changed).waitFor({ state: "detached" });
   });
 
+  it("is private unless its maker makes it public, and says what that means", async () => {
+    const tab = await newTab();
+    const { caller, id } = await open(tab);
+    const { page } = tab;
+    const [kept, shown] = [newTitle(), newTitle()];
+    for (const title of [kept, shown]) {
+      await newTemplate(page).click();
+      const form = page.getByRole("dialog", { name: "New template" });
+      await form.getByLabel("Title").fill(title);
+      await form.getByLabel("Description").fill(validTemplate.description);
+      await form.getByLabel("Prompt").fill(validTemplate.prompt);
+      await form.getByText("Only you and the people you share it with").waitFor();
+      if (title === shown) {
+        await form.getByRole("switch", { name: "Private" }).uncheck();
+        await form.getByText("everyone who uses this service can see this template").waitFor();
+        expect(await form.getByLabel("Share with").count()).toBe(0);
+      }
+      await form.getByRole("button", { name: "Create template" }).click();
+      await cardOf(page, title).waitFor();
+    }
+    const made = (await templatesOf(caller, id)).map((one) => [one.title, one.is_private]);
+    expect(Object.fromEntries(made)).toEqual({ [kept]: true, [shown]: false });
+  });
+
   it("says at each field what the API says of it", async () => {
     const tab = await newTab({ expected: /status of 400/ });
     await open(tab);
@@ -65,7 +89,6 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     const form = page.getByRole("dialog");
     await form.getByLabel("Title").fill("ab");
     await form.getByLabel("Description").fill(validTemplate.description);
-    await form.getByRole("switch", { name: "Private" }).check();
     await form.getByLabel("Share with").fill("a@example.com,nobody");
     await form.getByRole("button", { name: "Create template" }).click();
 

@@ -36,7 +36,7 @@ const nothing: TemplateValues = {
   description: "",
   prompt: "",
   tags: [],
-  is_private: false,
+  is_private: true,
   share_emails: [],
 };
 
@@ -149,7 +149,11 @@ export function TemplateForm({
         </Field>
         <Switch
           label="Private"
-          hint="For you and those you share it with. Others never see it."
+          hint={
+            values.is_private
+              ? "Only you and the people you share it with can see this template."
+              : "Public: everyone who uses this service can see this template and its prompt, and start chats with it."
+          }
           checked={values.is_private}
           onChange={(isPrivate) => set("is_private", isPrivate)}
         />
