@@ -5,6 +5,10 @@ export async function register(): Promise<void> {
   markPeers();
   const { reportIsolation } = await import("./lib/isolation/detect.ts");
   reportIsolation();
+  const { secureResponses } = await import("./lib/http/secure-responses.ts");
+  secureResponses();
+  const { warnOfSettings } = await import("./lib/warn-of-settings.ts");
+  warnOfSettings();
   const { engine } = await import("./lib/engine/current.ts");
   await engine().start();
 }

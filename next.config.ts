@@ -7,6 +7,16 @@ const config: NextConfig = {
   // The launcher gives each copy of the development server a folder of its own.
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
   poweredByHeader: false,
+  // It would redirect unknown paths of the API, too: `proxy.ts` decides what a trailing slash means.
+  skipTrailingSlashRedirect: true,
+  headers: async () => [
+    { source: "/:path*", headers: [{ key: "x-content-type-options", value: "nosniff" }] },
+    // Pages have a policy of their own, in `lib/http/guard-page.ts`.
+    {
+      source: "/(api|auth|reference)/:path*",
+      headers: [{ key: "referrer-policy", value: "no-referrer" }],
+    },
+  ],
   // It would lie over the account in the console's corner.
   devIndicators: false,
   // The engine has these loaded by asking for them; in development that is often.

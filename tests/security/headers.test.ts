@@ -1,0 +1,175 @@
+/** Headers that every answer has, whoever makes it; and paths with a slash at their end. */
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningNext } from "../../lib/launch/run-next.ts";
+import { referenceScript } from "../../lib/reference/serve-reference.ts";
+import { client, createPerson, type Person } from "../support/clients.ts";
+import { startServer } from "../support/server.ts";
+import { expectErrorShape } from "../support/shapes.ts";
+import { stack } from "../support/stack.ts";
+import { openTalk } from "../support/talk.ts";
+
+let secure: RunningNext;
+let person: Person;
+beforeAll(async () => {
+  secure = await startServer({ env: { PUBLIC_URL: "https://platform.example" } });
+  person = await createPerson(secure.url);
+});
+afterAll(() => secure?.stop());
+
+interface Asked {
+  readonly method?: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Sends a path as it stands: `fetch` would make another one of some. */
+const ask = (path: string, { method = "GET", body, headers = {} }: Asked = {}, url = secure.url) =>
+  new Promise<Answered>((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const sent = request({ hostname, port, path, method, headers }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (piece: string) => {
+        text += piece;
+      });
+      answer.on("error", reject).on("end", () => {
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
+      });
+    });
+    sent.on("error", reject).end(body);
+  });
+
+describe("every answer", () => {
+  const withKey = () => ({ "x-api-key": person.key });
+  const asked: [string, string, (() => Asked)?][] = [
+    ["JSON", "/api/health"],
+    ["JSON of an account", "/api/keys", () => ({ headers: withKey() })],
+    ["a refusal", "/api/keys"],
+    ["a wrong method", "/api/keys", () => ({ method: "PATCH" })],
+    ["a preflight", "/api/keys", () => ({ method: "OPTIONS" })],
+    ["the OpenAPI document", "/api/openapi.json"],
+    ["an unknown path", "/api/nothing"],
+    ["an unknown path with a slash", "/api/keys/"],
+    ["a path that is not well-formed", "/api/keys/%FF"],
+    ["media that are not there", "/api/media/00000000-0000-4000-8000-000000000000/x.png"],
+    ["sign-in", "/auth/v1/settings"],
+    ["the development sign-in", "/auth/developer", () => ({ method: "POST" })],
+    ["the consent page", "/connectors/consent?state=x"],
+    ["a page", "/"],
+    ["a page that does not exist", "/no/such/page"],
+    ["a page's redirect", "/keys/"],
+    ["a path with two slashes", "/api//keys"],
+    ["a page that is not well-formed", "/%FF"],
+    ["the script of the reference", referenceScript],
+    ["a file that does not exist", "/_next/static/nothing.js"],
+    ["an icon", "/icon.svg"],
+    ["an engine's door", "/.well-known/workflow/v1/flow", () => ({ method: "POST", body: "{}" })],
+  ];
+
+  it.each(asked)("has its type taken at its word, and asks for https: %s", async (_, path, how) => {
+    const answer = await ask(path, how?.());
+    expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+    expect(answer.headers["strict-transport-security"]).toBe("max-age=31536000");
+  });
+
+  it.each(asked.filter(([, path]) => /^\/(api|auth)\/\w/.test(path)))(
+    "of the API tells nobody from where one came: %s",
+    async (_, path, how) => {
+      expect((await ask(path, how?.())).headers["referrer-policy"]).toBe("no-referrer");
+    },
+  );
+
+  it("has them as a stream, too", async () => {
+    const talk = await openTalk(person.withKey);
+    const body = JSON.stringify({
+      sessionId: talk.sessionId,
+      chatId: talk.chatId,
+      messages: [{ id: "m1", content: "Hello" }],
+    });
+    const answer = await ask("/api/chat", { method: "POST", body, headers: withKey() });
+    expect(answer.headers["content-type"]).toContain("text/event-stream");
+    expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+    expect(answer.headers["strict-transport-security"]).toBe("max-age=31536000");
+  });
+
+  it("asks nobody for https where the service has none", async () => {
+    const answer = await ask("/api/health", {}, stack.url);
+    expect(answer.headers["strict-transport-security"]).toBeUndefined();
+    expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+  });
+});
+
+describe("a slash at the end of a path", () => {
+  it.each(["GET", "POST", "PUT", "PATCH", "DELETE"])("%s: is an unknown path", async (method) => {
+    for (const path of [
+      "/api/keys/",
+      "/api/sessions/2f6e83b3-0000-4000-8000-000000000000/",
+      "/api/nothing/",
+      "/api/",
+      "/api/keys/?limit=1",
+      "/api/keys/%41/",
+    ]) {
+      const options = { headers: { "x-request-id": "mine" } };
+      const answer = await client({ key: person.key }, secure.url).request(method, path, options);
+      expect(answer.status, path).toBe(404);
+      expectErrorShape(answer, "error");
+      expect(answer.body).toEqual({ status: "error", error: "Not found" });
+      expect(answer.headers.get("x-error-code")).toBe("not_found");
+      expect(answer.headers.get("x-request-id")).toBe("mine");
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(answer.headers.get("location")).toBeNull();
+    }
+  });
+
+  it("is an unknown path of sign-in and of the engine as well", async () => {
+    for (const path of ["/auth/v1/user/", "/.well-known/workflow/v1/flow/", "/reference/x.js/"]) {
+      expect((await ask(path)).status, path).toBe(404);
+    }
+  });
+
+  it("leads to the page without it, of this origin, with its query", async () => {
+    for (const [path, target] of [
+      ["/keys/", "/keys"],
+      ["/chat/?a=1", "/chat?a=1"],
+      ["/templates/%41/", "/templates/%41"],
+    ] as const) {
+      const answer = await ask(path, { headers: { host: "evil.example" } });
+      expect(answer.status, path).toBe(308);
+      const location = String(answer.headers.location);
+      expect(
+        new URL(location, "http://own").pathname + new URL(location, "http://own").search,
+      ).toBe(target);
+      expect(location).toMatch(/^\//);
+    }
+  });
+});
+
+it("no door of the engine tells strangers which runtime it is", async () => {
+  for (const door of ["flow", "step", "webhook/x"]) {
+    for (const query of ["?__health", "?__health=1", "?x=1&__health", "?__%68ealth", "?__HEALTH"]) {
+      for (const method of ["GET", "HEAD", "POST", "OPTIONS"]) {
+        const answer = await ask(`/.well-known/workflow/v1/${door}${query}`, { method });
+        const what = `${method} ${door}${query}`;
+        expect([204, 404, 405], `${what}: ${answer.status}`).toContain(answer.status);
+        expect(answer.text, what).not.toMatch(/healthy|version|workflow/i);
+      }
+    }
+  }
+});
+
+describe("the origins that a connection may send people back to", () => {
+  const warning = "CONNECTOR_CALLBACK_ORIGINS is not set";
+
+  it("are warned of when the server starts without them, and not with them", async () => {
+    expect(secure.logs()).toContain(warning);
+    const env = { CONNECTOR_CALLBACK_ORIGINS: "https://app.example.com" };
+    const restricted = await startServer({ env });
+    expect(restricted.logs()).not.toContain(warning);
+    await restricted.stop();
+  });
+});
