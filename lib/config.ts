@@ -21,6 +21,8 @@ const flag = <F extends boolean | undefined>(fallback: F) =>
 
 const schema = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
+  /** The address to listen on; the launcher sets it, to loopback in development. */
+  HOST: z.string().min(1).default("0.0.0.0"),
   PORT: z.coerce.number().int().min(1).max(65535).default(3000),
   /** Where the embedded parts and the local sandbox keep their data. */
   DATA_DIR: z.string().min(1).default(".data"),
@@ -102,7 +104,7 @@ const schema = z.object({
   VERCEL_TEAM_ID: z.string().min(1).optional(),
   VERCEL_PROJECT_ID: z.string().min(1).optional(),
   VERCEL_OIDC_TOKEN: z.string().min(1).optional(),
-  /** Hosts the sandbox's commands and the `fetch` tool may call besides the service itself. */
+  /** Hosts with public addresses that the sandbox's commands may call besides the service itself. */
   SANDBOX_ALLOWED_HOSTS: list,
   /**
    * The music catalog's web API (Spotify's, or one of its shape) by client credentials; without

@@ -1,5 +1,6 @@
 /** Which durable engine this server uses: PostgreSQL when there is one to reach, else Vercel's. */
 import { config } from "../config.ts";
+import { localOrigin } from "../local-origin.ts";
 import { log } from "../log.ts";
 import type { Engine } from "./engine.ts";
 import { PostgresEngine } from "./postgres/engine.ts";
@@ -16,11 +17,11 @@ export function engine(): Engine {
 }
 
 function createEngine(): Engine {
-  const { DATABASE_URL, NODE_ENV, PORT } = config();
+  const { DATABASE_URL, NODE_ENV, HOST, PORT } = config();
   if (!DATABASE_URL) return new VercelEngine();
   return new PostgresEngine({
     databaseUrl: DATABASE_URL,
-    selfOrigin: `http://127.0.0.1:${PORT}`,
+    selfOrigin: localOrigin(HOST, PORT),
     reloadHandlers: NODE_ENV === "development",
     onError: (error, runId) => log().error({ err: error, runId }, "durable engine"),
   });

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { guardProcess } from "../../supabase/embedded/guard-process.ts";
+import { localOrigin } from "../local-origin.ts";
 import { projectRoot } from "./start-parts.ts";
 
 export type RunningNext = {
@@ -27,23 +28,31 @@ export type RunningNext = {
  */
 export async function runNext(options: {
   mode: "dev" | "start";
+  /** The address to listen on. Default: loopback. */
+  host?: string;
   port: number;
   distDir: string;
   env: Readonly<Record<string, string | undefined>>;
   output: "collect" | "show";
 }): Promise<RunningNext> {
-  const { mode, port } = options;
+  const { mode, host = "127.0.0.1", port } = options;
   // Otherwise whoever holds the port would answer in the server's place.
-  await assertFree(port);
+  await assertFree(host, port);
   const child = spawn(
     process.execPath,
-    [join(projectRoot, "node_modules/next/dist/bin/next"), mode, "--port", String(port)],
+    [
+      join(projectRoot, "node_modules/next/dist/bin/next"),
+      ...[mode, "--hostname", host, "--port", String(port)],
+    ],
     {
       cwd: projectRoot,
       // A group of its own, so that the server's helpers end with it, and so that Ctrl-C reaches
       // them through us, in order.
       detached: true,
-      env: nextEnv({ ...options.env, PORT: String(port), NEXT_DIST_DIR: options.distDir }, mode),
+      env: nextEnv(
+        { ...options.env, HOST: host, PORT: String(port), NEXT_DIST_DIR: options.distDir },
+        mode,
+      ),
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
@@ -70,7 +79,7 @@ export async function runNext(options: {
     await ended;
   };
 
-  const url = `http://127.0.0.1:${port}`;
+  const url = localOrigin(host, port);
   if (!(await becomesHealthy(url, child))) {
     signalGroup(child, "SIGKILL");
     const output = options.output === "collect" ? `\n${collected().slice(-4000)}` : "";
@@ -91,13 +100,19 @@ export async function runNext(options: {
   };
 }
 
-function assertFree(port: number): Promise<void> {
+function assertFree(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once("error", () =>
-      reject(new Error(`Port ${port} is in use. Stop what uses it, or set PORT to another.`)),
+    probe.once("error", ({ code }: NodeJS.ErrnoException) =>
+      reject(
+        new Error(
+          code === "EADDRINUSE"
+            ? `Port ${port} is in use. Stop what uses it, or set PORT to another.`
+            : `Nothing can listen on ${host}, port ${port} (${code}). Set HOST to an address of this machine.`,
+        ),
+      ),
     );
-    probe.listen(port, () => probe.close(() => resolve()));
+    probe.listen(port, host, () => probe.close(() => resolve()));
   });
 }
 

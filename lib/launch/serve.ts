@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { localOrigin } from "../local-origin.ts";
 import { ensureBuild } from "./ensure-build.ts";
 import { type RunningNext, runNext } from "./run-next.ts";
 import { type Place, seedAccount, seedDeveloperSignIn, seedPlace } from "./seed-development.ts";
@@ -11,9 +12,12 @@ import { type Parts, projectRoot, startParts } from "./start-parts.ts";
  * @returns the exit code
  */
 export async function serve(mode: "dev" | "start", distDir: string): Promise<number> {
+  // Development has accounts with one click and errors with stack traces: for this machine alone.
+  const host = process.env.HOST || (mode === "dev" ? "127.0.0.1" : "0.0.0.0");
   const port = Number(process.env.PORT || 3000);
   const dataDir = resolve(projectRoot, process.env.DATA_DIR || ".data");
-  const url = `http://localhost:${port}`;
+  const isLocal = ["127.0.0.1", "0.0.0.0", "::1", "::"].includes(host);
+  const url = isLocal ? `http://localhost:${port}` : localOrigin(host, port);
   const ending = untilAskedToEnd();
 
   if (mode === "start") await ensureBuild(distDir);
@@ -26,6 +30,7 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
     if (parts.embedded && mode === "dev") await seedDeveloperSignIn(parts.env);
     const starting = runNext({
       mode,
+      host,
       port,
       // `next dev` holds a lock on its folder, so each copy has its own.
       distDir: mode === "dev" ? `.next-dev-${port}` : distDir,

@@ -28,14 +28,24 @@ export function newFolder(): string {
 }
 
 /** `npm start` or `npm run dev` on a free port. */
-export async function npmRun(script: "start" | "dev", dataDir: string): Promise<Copy> {
+export async function npmRun(
+  script: "start" | "dev",
+  dataDir: string,
+  host?: string,
+): Promise<Copy> {
   const port = await freePort();
   const { distDir } = inject("stack");
   const npm = spawn("npm", ["run", script], {
     cwd: projectRoot,
     detached: true,
     env: nextEnv(
-      { PORT: String(port), DATA_DIR: dataDir, NEXT_DIST_DIR: distDir, LOG_LEVEL: "error" },
+      {
+        PORT: String(port),
+        DATA_DIR: dataDir,
+        NEXT_DIST_DIR: distDir,
+        LOG_LEVEL: "error",
+        HOST: host,
+      },
       script,
     ),
     stdio: ["ignore", "pipe", "pipe"],
@@ -48,7 +58,7 @@ export async function npmRun(script: "start" | "dev", dataDir: string): Promise<
   }
   const copy: Copy = {
     npm,
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host ?? "127.0.0.1"}:${port}`,
     output: () => output,
     exit: new Promise((resolve) => npm.once("exit", resolve)),
     key: () =>
