@@ -6,6 +6,7 @@
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { engine } from "../engine/current.ts";
 import type { TurnLog } from "../engine/engine.ts";
+import type { RunCredentialForm } from "../keys/derive-run-credential.ts";
 import { callModel } from "./call-model.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { readProgress } from "./read-progress.ts";
@@ -24,7 +25,7 @@ import {
 export interface ModelStep {
   readonly turnId: string;
   readonly runId: string;
-  readonly sealedBearer: string | null;
+  readonly credential?: RunCredentialForm;
   /** Counts the model calls of the turn from 0. */
   readonly index: number;
   /** Counts from 1; more than 1 after a crash or a failure of the infrastructure. */

@@ -1,10 +1,9 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
-import { deriveRunKey } from "../keys/derive-run-key.ts";
+import { type RunCredentialForm, runCredentialHeader } from "../keys/derive-run-credential.ts";
 import { log as serverLog } from "../log.ts";
 import { sandboxProvider } from "../sandbox/provider.ts";
 import { type Sandbox, SandboxError } from "../sandbox/sandbox.ts";
 import { storedSandbox } from "../sandboxes/stored-sandbox.ts";
-import { openText } from "../seal-text.ts";
 import { serviceOrigin } from "../service-origin.ts";
 import { resolveModel } from "./models/resolve.ts";
 import { shareModel } from "./models/share-model.ts";
@@ -25,7 +24,7 @@ export interface ToolRound {
   /** Of the step that runs the calls. */
   readonly index: number;
   readonly turn: ActiveTurn;
-  readonly sealedBearer: string | null;
+  readonly credential?: RunCredentialForm;
   readonly calls: readonly ToolCall[];
   readonly signal: AbortSignal;
   readonly write: (chunk: OutputChunk) => void;
@@ -95,13 +94,8 @@ async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
   return INTERRUPTED;
 }
 
-function toolContext({ turn, turnId, sealedBearer, signal }: ToolRound): ToolContext {
-  const header =
-    sealedBearer !== null
-      ? `Authorization: Bearer ${openText(sealedBearer, turnId)}`
-      : turn.has_key
-        ? `x-api-key: ${deriveRunKey(turnId)}`
-        : undefined;
+function toolContext({ turn, turnId, credential = "key", signal }: ToolRound): ToolContext {
+  const header = turn.has_key ? runCredentialHeader(turnId, credential) : undefined;
   return {
     sandbox: openSandbox(turn.sandbox_state, turn.account_id),
     env: {

@@ -4,6 +4,7 @@
  */
 import { getStepMetadata, getWorkflowMetadata, RetryableError } from "workflow";
 import { isDatabaseUnavailable } from "../db/unavailable.ts";
+import type { RunCredentialForm } from "../keys/derive-run-credential.ts";
 import { endTurn } from "./end-turn.ts";
 import { forgetTurn, runModelStep } from "./run-model-step.ts";
 
@@ -16,8 +17,11 @@ const LONGEST_PAUSE_MS = 15_000;
 
 export interface TurnInput {
   readonly turnId: string;
-  /** The caller's token, for the sandbox's calls back: sealed, because run state is stored. */
-  readonly sealedBearer: string | null;
+  /**
+   * How the sandbox's calls back authenticate: as the caller did, with what was issued for this turn.
+   * Absent in runs that an earlier version has started, which had keys.
+   */
+  readonly credential?: RunCredentialForm;
 }
 
 export async function turnWorkflow(turn: TurnInput): Promise<void> {

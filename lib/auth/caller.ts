@@ -1,4 +1,4 @@
-/** Who makes a request, and for which account. Spec: Authentication; decisions, section 2. */
+/** Who makes a request, and for which account. Spec: Authentication. */
 export interface Caller {
   /** The account the request acts for: `account_id` where it was given and granted, else `ownerId`. */
   readonly accountId: string;
@@ -8,16 +8,13 @@ export interface Caller {
 }
 
 export type CallerCredential =
-  | {
-      readonly kind: "key";
-      readonly keyId: string;
-      readonly scope: "full" | "run";
-      /** The durable run that a `run` key was made for. */
-      readonly runId: string | null;
-    }
-  | {
-      readonly kind: "bearer";
-      /** The raw token, for the sandbox's calls back. Never stored, never logged. */
-      readonly token: string;
-      readonly email: string;
-    };
+  | { readonly kind: "key"; readonly keyId: string }
+  | { readonly kind: "bearer"; readonly email: string }
+  /** What the sandbox of a run was given, be it a key or a bearer token. */
+  | { readonly kind: "run"; readonly keyId: string; readonly run: RunScope };
+
+/** Where a run takes place: its credential reaches no further than a contract's `runCredential`. */
+export interface RunScope {
+  readonly sessionId: string;
+  readonly chatId: string;
+}

@@ -16,6 +16,7 @@ import { isAppError } from "../http/app-error.ts";
 import { addressOf } from "../http/rate-limit.ts";
 import { readBody } from "../http/read-body.ts";
 import { log } from "../log.ts";
+import { isFromSandbox } from "../sandbox/outgoing-headers.ts";
 import { askAuthServer } from "./auth-server.ts";
 import { rate } from "./resolve-caller.ts";
 
@@ -71,6 +72,8 @@ export async function forwardAuth(request: Request): Promise<Response> {
 async function answer(request: Request): Promise<Response> {
   const { SUPABASE_PUBLISHABLE_KEY: publicKey } = config();
   if (publicKey === undefined) return refuse(501, "not_configured", "Sign-in is not configured");
+  // Whoever signs in is a person at the console: no command of an agent gets itself an account here.
+  if (isFromSandbox(request.headers)) return refuse(404, "not_found", "Not found");
   const url = new URL(request.url);
   const target = `${url.pathname.slice("/auth/v1/".length)}${wantedQuery(url.searchParams)}`;
   const path = paths[`${request.method} ${target}`];

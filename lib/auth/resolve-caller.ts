@@ -57,16 +57,16 @@ const knownEmail = z.object({
   access,
   read: z.unknown().optional(),
 });
-const knownKey = knownEmail.extend({
-  key_id: z.string(),
-  scope: z.enum(["full", "run"]),
-  run_id: z.string().nullable(),
-});
+const knownKey = knownEmail.extend({ key_id: z.string() });
+const knownCredential = z.discriminatedUnion("scope", [
+  knownKey.extend({ scope: z.literal("full") }),
+  knownKey.extend({ scope: z.literal("run"), session_id: z.string(), chat_id: z.string() }),
+]);
 const emailAnswer = z.discriminatedUnion("outcome", [limited, knownEmail]);
 const keyAnswer = z.discriminatedUnion("outcome", [
   limited,
   z.object({ outcome: z.literal("unknown") }),
-  knownKey,
+  knownCredential,
 ]);
 
 /**
@@ -95,16 +95,21 @@ export async function resolveCaller(
       : await rpc("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
     if (isRaised(found) || found.outcome === "unknown") return unauthorized;
     if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
-    const { key_id: keyId, scope, run_id: runId } = found;
-    return resolved(found, named, { kind: "key", keyId, scope, runId });
+    return resolved(found, named, credentialOf(found));
   }
-  const { token, email } = credential;
+  const { email } = credential;
   const found = read
     ? emailAnswer.parse(await authenticateAndRead(asked, read, { email }))
     : await rpc("authenticate_email", { p_email: email, ...asked }, emailAnswer);
   if (isRaised(found)) return unauthorized;
   if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
-  return resolved(found, named, { kind: "bearer", token, email });
+  return resolved(found, named, { kind: "bearer", email });
+}
+
+function credentialOf(found: z.output<typeof knownCredential>): Caller["credential"] {
+  const { key_id: keyId } = found;
+  if (found.scope === "full") return { kind: "key", keyId };
+  return { kind: "run", keyId, run: { sessionId: found.session_id, chatId: found.chat_id } };
 }
 
 async function authenticateAndRead(

@@ -51,6 +51,7 @@ export const listArtistAlbumsContract = contract({
   ...shared,
   auth: "optional",
   path: "/api/catalog/artist/albums",
+  runCredential: true,
   summary: "List the albums of an artist",
   description: "By group, the newest first. Without a credential a stricter rate limit holds.",
   query: z.object({
@@ -70,6 +71,7 @@ export const searchCatalogContract = contract({
   ...shared,
   auth: "optional",
   path: "/api/catalog/search",
+  runCredential: true,
   summary: "Search the catalog",
   description:
     "`q` may hold the filters `artist:`, `album:`, `track:`, `genre:`, `isrc:` and `year:`, each with a word or a quoted text. " +
@@ -93,6 +95,7 @@ export const openPageContract = contract({
   ...shared,
   auth: "none",
   path: "/api/catalog/open",
+  runCredential: true,
   summary: "Go to a thing's page at the catalog's provider",
   description: "What `external_urls.catalog` links to. For people: it needs no credential.",
   query: z.object({ type: z.enum(kinds).describe("The kind of thing"), id: catalogId }),

@@ -109,7 +109,6 @@ export const startRunContract = contract({
   tag: "Chat",
   family: "message",
   auth: "required",
-  runKey: false,
   idempotent: true,
   artistAccess: { in: "body", field: "artistId" },
   bodyLimit: 4 * 1024 * 1024,
@@ -157,6 +156,7 @@ export type Run = z.output<typeof run>;
 export const getRunContract = contract({
   method: "GET",
   path: "/api/chat/runs/{runId}",
+  runCredential: true,
   summary: "Read the status of a run",
   description:
     "Until the run has ended, `retry-after` says in how many seconds to ask again. What it answered is in the messages of its chat.",

@@ -55,7 +55,7 @@ export function provisionRun(plan: RunPlan): Promise<ProvisionedRun | null> {
         title: plan.title,
         model_id: plan.modelId,
         messages: plan.messages.map(({ id, role, parts }) => ({ id, role, parts })),
-        key: key && {
+        key: {
           hash: key.hash,
           prefix: key.prefix,
           name: key.name,

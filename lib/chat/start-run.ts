@@ -9,14 +9,13 @@ import type { Caller } from "../auth/caller.ts";
 import { type AppError, appError, isAppError } from "../http/app-error.ts";
 import { clearSandbox } from "../sandboxes/clear-sandbox.ts";
 import { provisionSandbox } from "../sandboxes/provision-sandbox.ts";
-import { sealText } from "../seal-text.ts";
 import { checkModel } from "../sessions/check-model.ts";
 import { tooManyTurns } from "./active-turns.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation } from "./read-conversation.ts";
 import { titleOf } from "./read-messages.ts";
 import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./run-store.ts";
-import { runKey } from "./start-turn.ts";
+import { runCredentialForm, runKey } from "./start-turn.ts";
 
 export interface RunRequest {
   readonly caller: Caller;
@@ -57,7 +56,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
     title: titleOf(messages),
     modelId: model ?? defaultModelId(),
     messages,
-    key: caller.credential.kind === "key" ? runKey(turnId) : null,
+    key: runKey(turnId, runCredentialForm(caller)),
   });
   if (run === null) return tooManyTurns;
   if (run.runId !== null) return started(run, run.runId);
@@ -73,14 +72,14 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
 
 async function startIn(
   run: ProvisionedRun,
-  { accountId, credential }: Caller,
+  caller: Caller,
   log: Logger,
 ): Promise<StartedRun | AppError> {
   const { sessionId, turnId } = run;
+  const { accountId } = caller;
   const sandbox = await provisionSandbox({ accountId, sessionId, log });
   if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
-  const sealedBearer = credential.kind === "bearer" ? sealText(credential.token, turnId) : null;
-  const { runId } = await start(turnWorkflow, [{ turnId, sealedBearer }]);
+  const { runId } = await start(turnWorkflow, [{ turnId, credential: runCredentialForm(caller) }]);
   const assigned = await assignRun(turnId, runId);
   return assigned === null ? deleted : started(run, assigned);
 }

@@ -9,9 +9,8 @@ import { config } from "../config.ts";
 import { engine } from "../engine/current.ts";
 import type { TurnAddress } from "../engine/engine.ts";
 import { type AppError, appError, isAppError } from "../http/app-error.ts";
-import { deriveRunKey } from "../keys/derive-run-key.ts";
+import { deriveRunCredential, type RunCredentialForm } from "../keys/derive-run-credential.ts";
 import { hashKey, PREFIX_LENGTH } from "../keys/key-format.ts";
-import { sealText } from "../seal-text.ts";
 import { tooManyTurns } from "./active-turns.ts";
 import { awaitRun } from "./await-run.ts";
 import type { ChatEntry } from "./contract.ts";
@@ -87,10 +86,9 @@ function streamActive(runId: string | null): AppError {
   });
 }
 
-async function startRun({ credential }: Caller, turnId: string): Promise<StartedTurn> {
-  const sealedBearer = credential.kind === "bearer" ? sealText(credential.token, turnId) : null;
+async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
   try {
-    const run = await start(turnWorkflow, [{ turnId, sealedBearer }]);
+    const run = await start(turnWorkflow, [{ turnId, credential: runCredentialForm(caller) }]);
     return { turnId, runId: run.runId };
   } catch (error) {
     // Nobody may be left waiting for a run that never was. If this fails too, the claim is void
@@ -125,7 +123,7 @@ async function prepareClaim(
     title: titleOf(messages),
     defaultModelId: defaultModelId(),
     contextLimit: contextLimit ?? null,
-    key: caller.credential.kind === "key" ? runKey(turnId) : null,
+    key: runKey(turnId, runCredentialForm(caller)),
   };
   const whole = (newest: UIMessage) =>
     messages.length > 1 ? [...messages.slice(0, -1), newest] : null;
@@ -153,9 +151,13 @@ async function prepareClaim(
   };
 }
 
-/** What is stored of the key that the turn's sandbox calls back with. */
-export function runKey(turnId: string): Claim["key"] {
-  const raw = deriveRunKey(turnId);
+/** The sandbox's calls back authenticate as the caller did. */
+export const runCredentialForm = ({ credential }: Caller): RunCredentialForm =>
+  credential.kind === "bearer" ? "bearer" : "key";
+
+/** What is stored of the credential that the turn's sandbox calls back with. */
+export function runKey(turnId: string, form: RunCredentialForm): Claim["key"] {
+  const raw = deriveRunCredential(turnId, form);
   return {
     hash: hashKey(raw, config().API_KEY_SECRET),
     prefix: raw.slice(0, PREFIX_LENGTH),

@@ -29,7 +29,7 @@ export interface Claim {
     readonly prefix: string;
     readonly name: string;
     readonly expiresAt: string;
-  } | null;
+  };
 }
 
 const claimed = z.discriminatedUnion("outcome", [
@@ -74,7 +74,7 @@ export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
         history: claim.history,
         message: claim.message,
         answer: answer && { id: answer.id, parts_before: answer.partsBefore, parts: answer.parts },
-        key: key && {
+        key: {
           hash: key.hash,
           prefix: key.prefix,
           name: key.name,

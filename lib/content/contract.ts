@@ -11,6 +11,7 @@ export const listContentTemplatesContract = contract({
   ...shared,
   method: "GET",
   path: "/api/content/templates",
+  runCredential: true,
   summary: "List content templates",
   description: "Their ids go into `template` of images and videos.",
   responses: {
@@ -26,6 +27,7 @@ export const getContentTemplateContract = contract({
   ...shared,
   method: "GET",
   path: "/api/content/templates/{id}",
+  runCredential: true,
   summary: "Read a content template",
   params: z.object({ id: z.string().describe("The template's `id`") }),
   responses: { 200: { description: "The full configuration", schema: contentTemplate } },
@@ -91,6 +93,7 @@ export const createVideoContract = contract({
   ...shared,
   method: "POST",
   path: "/api/content/video",
+  runCredential: true,
   summary: "Generate a video",
   description: mediaUrls + taskRun,
   idempotent: true,
@@ -123,6 +126,7 @@ export const createImageContract = contract({
   ...shared,
   method: "POST",
   path: "/api/content/image",
+  runCredential: true,
   summary: "Generate images",
   description: mediaUrls + taskRun,
   idempotent: true,
@@ -145,6 +149,7 @@ const mediaParams = z.object({
 export const getMediaContract = contract({
   method: "GET",
   path: "/api/media/{accountId}/{name}",
+  runCredential: true,
   summary: "Read a generated file",
   description:
     "The name is 128 random bits and the only key: players and other services read the file " +
@@ -181,7 +186,6 @@ export const deleteMediaContract = contract({
   tag: "Content",
   family: "plain",
   auth: "required",
-  runKey: false,
   params: mediaParams,
   responses: {
     200: { description: "Deleted", schema: z.object({ status: z.literal("success") }) },

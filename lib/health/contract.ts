@@ -25,6 +25,7 @@ const part = z.object({
 export const healthContract = contract({
   method: "GET",
   path: "/api/health",
+  runCredential: true,
   summary: "Is the process alive?",
   description: "Asks nobody else. Tells which adapter each part uses.",
   tag: "Service",
@@ -48,6 +49,7 @@ const readiness = { parts: z.array(checkedPart) };
 export const readyContract = contract({
   method: "GET",
   path: "/api/health/ready",
+  runCredential: true,
   summary: "Can it serve?",
   description: "Asks each part that can be asked, with a deadline.",
   tag: "Service",
@@ -69,6 +71,7 @@ export const readyContract = contract({
 export const openApiContract = contract({
   method: "GET",
   path: "/api/openapi.json",
+  runCredential: true,
   summary: "This description, as OpenAPI 3.1",
   tag: "Service",
   family: "error",

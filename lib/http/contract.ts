@@ -3,6 +3,7 @@
  * OpenAPI. A route file joins it to a use case with `route` (lib/http/route.ts).
  */
 import type { z } from "zod";
+import type { RunScope } from "../auth/caller.ts";
 import type { ErrorCode } from "./app-error.ts";
 
 /** The shape of an endpoint's errors. Decisions, section 1. */
@@ -26,6 +27,17 @@ export type ResponseHeader =
   | "x-workflow-run-id"
   | "x-workflow-stream-tail-index";
 
+/** A condition under which the credential of a run may make a request. */
+export interface RunRule {
+  /** Ends the sentence "The credential of a run may call it …". */
+  readonly only: string;
+  /** @param request as the contract's own schemas parsed it */
+  readonly allows: (
+    request: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
+    run: RunScope,
+  ) => boolean;
+}
+
 export interface SuccessResponse {
   readonly description: string;
   readonly headers?: readonly ResponseHeader[];
@@ -47,8 +59,12 @@ export interface Contract {
   readonly family: ErrorFamily;
   /** `optional`: no credential is fine, a wrong one is not. */
   readonly auth: "required" | "optional" | "none";
-  /** May the short-lived key of a sandbox call it? Default true; false holds where no key is needed, too. */
-  readonly runKey?: boolean;
+  /**
+   * May the credential of a run call it, which every command and every document in a sandbox can
+   * use? Nothing may be called that does not say so, not even what needs no credential: there it
+   * also keeps out all that a sandbox sends. See lib/http/guard-run.ts.
+   */
+  readonly runCredential?: true | RunRule;
   /** `account_id`: the caller then acts for that account, or gets 403. */
   readonly accountAccess?: AccessField;
   /** `organization_id`: the caller must be it or a member, or gets 403. */

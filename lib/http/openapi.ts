@@ -160,6 +160,8 @@ export function describeApi(
       version: "1.0.0",
       description:
         "Send exactly one credential: an API key in `x-api-key`, or a bearer token. " +
+        "The agent's sandbox has a credential of its own for each run, in `AGENT_API_AUTH_HEADER`: " +
+        "it acts for the caller's account, ends with the run, and may only call what says so. " +
         "Every response carries `x-request-id`, every error `x-error-code`. " +
         "Unknown keys of a body are ignored, and an optional field may be `null` as if it were " +
         "absent; a body is read as JSON whatever its content type.",
@@ -198,7 +200,7 @@ function describeOperation(
   return {
     operationId: id,
     summary: contract.summary,
-    ...(contract.description ? { description: contract.description } : {}),
+    ...withDescription(contract),
     tags: [contract.tag],
     security: securityOf(contract),
     requestParams: {
@@ -225,6 +227,18 @@ function describeOperation(
       : {}),
     responses: { ...failures(contract, exchanges), ...successes(contract, exchanges) },
   };
+}
+
+/** What the contract says in words, and whether the credential of a run may call it. */
+function withDescription({ auth, description, runCredential: rule }: Contract) {
+  const forRuns =
+    auth === "none" || rule === undefined
+      ? undefined
+      : rule === true
+        ? "The credential of a run may call it."
+        : `The credential of a run may call it ${rule.only}.`;
+  const sentences = [description, forRuns].filter((sentence) => sentence !== undefined);
+  return sentences.length === 0 ? {} : { description: sentences.join(" ") };
 }
 
 const isTaken = ({ response }: Exchange): boolean => response.status < 400;
@@ -338,7 +352,7 @@ function errorCodes(contract: Contract): ErrorCode[] {
   if (contract.auth !== "none") codes.add("unauthorized").add("rate_limited").add("unavailable");
   if (contract.params || contract.query || contract.body) codes.add("invalid_request");
   if (contract.body) codes.add("invalid_json").add("payload_too_large");
-  if (contract.accountAccess || contract.organizationAccess || contract.runKey === false) {
+  if (contract.accountAccess || contract.organizationAccess || contract.runCredential !== true) {
     codes.add("forbidden");
   }
   if (contract.artistAccess) codes.add("not_found");

@@ -15,11 +15,11 @@ import { config } from "../config.ts";
 import type { AccountRead } from "../db/query.ts";
 import { isDatabaseUnavailable } from "../db/unavailable.ts";
 import { isQueueRefusal } from "../fair-queue.ts";
-import { isWellFormedKey } from "../keys/key-format.ts";
 import { log } from "../log.ts";
 import { type AppError, appError, isAppError } from "./app-error.ts";
 import type { AccessField, Contract } from "./contract.ts";
 import { errorResponse } from "./error-response.ts";
+import { refuseCaller, refuseRequest, refuseSandbox } from "./guard-run.ts";
 import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
 import { type RawInput, validator } from "./parse-input.ts";
 import { queueRefused } from "./queue-refused.ts";
@@ -152,8 +152,8 @@ function pipeline<C extends Contract>(
             contract.auth === "optional" && config().ANONYMOUS_LOOKUPS,
           );
     if (isAppError(credential)) return credential;
-    if (contract.auth === "none" && contract.runKey === false) {
-      const refused = await refuseRunKey(request.headers);
+    if (contract.auth === "none" && contract.runCredential === undefined) {
+      const refused = await refuseSandbox(request.headers);
       if (refused) return refused;
     }
 
@@ -188,9 +188,8 @@ function pipeline<C extends Contract>(
       }
       ({ caller, denied, read, rate: trace.rate } = resolved);
       trace.accountId = caller.accountId;
-      if (contract.runKey === false && isRunKey(caller)) {
-        return wrongKey;
-      }
+      const refused = refuseCaller(contract, caller, request.headers);
+      if (refused) return refused;
     } else if (contract.auth === "optional") {
       trace.rate = await limitAnonymous(addressOf(request.headers));
       if (trace.rate?.retry_after != null) return tooManyRequests(trace.rate);
@@ -202,6 +201,8 @@ function pipeline<C extends Contract>(
     const raw: RawInput = { params, query, body: body?.value };
     const parsed = early ?? validate(raw);
     if (isAppError(parsed)) return parsed;
+    const misused = caller && refuseRequest(contract, caller, parsed);
+    if (misused) return misused;
     if (denied) return denied;
 
     const answer = async (
@@ -232,24 +233,6 @@ function pipeline<C extends Contract>(
       answer(effectId, key),
     );
   };
-}
-
-const isRunKey = ({ credential }: Caller): boolean =>
-  credential.kind === "key" && credential.scope === "run";
-const wrongKey = appError("forbidden", "This key cannot be used here");
-
-/**
- * Where no credential is needed one can still be refused: what runs in a sandbox calls with the
- * run's key, and must not get itself a key that outlives the run. Any other key counts as none.
- */
-async function refuseRunKey(headers: Headers): Promise<AppError | null> {
-  const raw = headers.get("x-api-key");
-  if (raw === null || !isWellFormedKey(raw)) return null;
-  const named = { account: null, organization: null, artist: null };
-  const resolved = await resolveCaller({ kind: "key", raw }, named, addressOf(headers));
-  if (isAppError(resolved)) return null;
-  if ("limited" in resolved) return tooManyRequests(resolved.limited);
-  return isRunKey(resolved.caller) ? wrongKey : null;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -40,7 +40,6 @@ export const createKeyContract = contract({
   tag: "Keys",
   family: "error",
   auth: "required",
-  runKey: false,
   body: z.object({
     account_id: z.never("account_id must not be provided").optional(),
     key_name: z.string().trim().min(1).max(100).describe("For people, need not be unique"),
@@ -58,7 +57,6 @@ export const listKeysContract = contract({
   tag: "Keys",
   family: "error",
   auth: "required",
-  runKey: false,
   responses: {
     200: {
       description: "The account's keys, newest first",
@@ -76,7 +74,6 @@ export const revokeKeyContract = contract({
   tag: "Keys",
   family: "error",
   auth: "required",
-  runKey: false,
   params: byId,
   responses: {
     200: { description: "Revoked", schema: z.object({ status: z.literal("success") }) },
@@ -93,7 +90,6 @@ export const rotateKeyContract = contract({
   tag: "Keys",
   family: "error",
   auth: "required",
-  runKey: false,
   params: byId,
   body: z.object({
     grace_seconds: z

@@ -1,13 +1,15 @@
 /**
  * How an API key is spelled: `ap_`, 43 base62 characters of 32 random bytes, 6 of their CRC-32.
- * The checksum lets scanners spot a key and refuses a typo without a look-up. Decisions, section 2.
+ * The checksum lets scanners spot a key and refuses a typo without a look-up. The token of a run,
+ * which is presented as a bearer, is spelled alike with `rt_`, so that neither passes for the other.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET_LENGTH = 43;
-const PATTERN = /^ap_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
+const KEY = /^ap_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
+const RUN_TOKEN = /^rt_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 
 /** Characters shown in key lists. */
 export const PREFIX_LENGTH = 7;
@@ -26,13 +28,20 @@ export function newKey(secret: string): NewKey {
 }
 
 /** @param bytes 32 random bytes */
-export function formatKey(bytes: Uint8Array): string {
+export const formatKey = (bytes: Uint8Array): string => `ap_${spell(bytes)}`;
+/** @param bytes 32 random bytes */
+export const formatRunToken = (bytes: Uint8Array): string => `rt_${spell(bytes)}`;
+
+export const isWellFormedKey = (text: string): boolean => isSpelled(KEY, text);
+export const isWellFormedRunToken = (text: string): boolean => isSpelled(RUN_TOKEN, text);
+
+function spell(bytes: Uint8Array): string {
   const body = base62(BigInt(`0x${Buffer.from(bytes).toString("hex")}`), SECRET_LENGTH);
-  return `ap_${body}${checksum(body)}`;
+  return body + checksum(body);
 }
 
-export function isWellFormedKey(text: string): boolean {
-  const match = PATTERN.exec(text);
+function isSpelled(pattern: RegExp, text: string): boolean {
+  const match = pattern.exec(text);
   return match?.[1] !== undefined && checksum(match[1]) === match[2];
 }
 

@@ -15,6 +15,7 @@ export type ResearchTrack = z.output<typeof track>;
 export const listTracksContract = contract({
   method: "GET",
   path: "/api/research/tracks",
+  runCredential: true,
   summary: "List all tracks of an artist",
   description:
     "`id` wins over `artist`; one of the two is required. Without a credential a stricter rate limit holds.",

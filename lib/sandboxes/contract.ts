@@ -1,6 +1,6 @@
 /** The sandbox of a session. Specification: POST /api/sandbox; decisions, section 4. */
 import { z } from "zod";
-import { contract } from "../http/contract.ts";
+import { contract, type RunRule } from "../http/contract.ts";
 import { dateTime, uuid } from "../http/fields.ts";
 import { sandboxStatus } from "../sessions/session.ts";
 
@@ -16,6 +16,11 @@ export const sandbox = z
 
 const answer = z.object({ status: z.literal("success"), sessionId: uuid, sandbox });
 const ofSession = z.object({ sessionId: uuid.describe("The session's `id`") });
+
+const ofItsOwnSession: RunRule = {
+  only: "for the sandbox of its own session",
+  allows: ({ query }, run) => ofSession.safeParse(query).data?.sessionId === run.sessionId,
+};
 
 const shared = {
   path: "/api/sandbox",
@@ -37,6 +42,7 @@ export const provisionSandboxContract = contract({
 export const getSandboxContract = contract({
   ...shared,
   method: "GET",
+  runCredential: ofItsOwnSession,
   summary: "Read the state of a session's sandbox",
   description: "Asks the provider, so that one that has ended shows as such.",
   query: ofSession,
@@ -81,6 +87,7 @@ export const listSandboxFilesContract = contract({
   ...shared,
   path: "/api/sandbox/files",
   method: "GET",
+  runCredential: ofItsOwnSession,
   summary: "List a folder of a session's sandbox",
   description:
     "The first 1,000 entries by name; `path` is absolute or relative to the sandbox's home, its default.",
@@ -114,6 +121,7 @@ export const readSandboxFileContract = contract({
   ...shared,
   path: "/api/sandbox/files/content",
   method: "GET",
+  runCredential: ofItsOwnSession,
   summary: "Read a file of a session's sandbox",
   description: "At most 10 MiB, as an attachment that no browser runs.",
   query: ofSession.extend({

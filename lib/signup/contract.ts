@@ -10,7 +10,6 @@ const shared = {
   tag: "Sign-up",
   family: "error",
   auth: "none",
-  runKey: false,
 } as const;
 
 export const signupContract = contract({

@@ -36,6 +36,7 @@ const query = z
 export const listTaskRunsContract = contract({
   method: "GET",
   path: "/api/tasks/runs",
+  runCredential: true,
   summary: "List the task runs of an account, newest first, or look up one",
   description:
     "Items of a list have neither `output` nor `error`. With `runId` the list has that one run, " +

@@ -1,6 +1,6 @@
 /** Agent templates. Specification: Agent template; decisions, section 7. */
 import { z } from "zod";
-import { contract } from "../http/contract.ts";
+import { contract, type RunRule } from "../http/contract.ts";
 import { uuid } from "../http/fields.ts";
 import { nextCursor, pageQuery } from "../http/page.ts";
 import { template } from "./template.ts";
@@ -24,12 +24,20 @@ const shareEmails = z
 const byId = z.object({ id: uuid.describe("The template's `id`") });
 const one = z.object({ status: z.literal("success"), template });
 
+/** What a template says is what an agent does: a run must not hand its words to anybody else. */
+const unshared = z.object({ is_private: z.literal(true), share_emails: z.tuple([]) });
+const forItsAccountAlone: RunRule = {
+  only: "for a private template without `share_emails`",
+  allows: ({ body }) => unshared.safeParse(body).success,
+};
+
 const shared = { tag: "Agent templates", family: "missing", auth: "required" } as const;
 
 export const createTemplateContract = contract({
   ...shared,
   method: "POST",
   path: "/api/agents/templates",
+  runCredential: forItsAccountAlone,
   summary: "Create an agent template",
   description: "Private ones are for their creator and the accounts of `share_emails`.",
   idempotent: true,
@@ -51,6 +59,7 @@ export const listTemplatesContract = contract({
   ...shared,
   method: "GET",
   path: "/api/agents/templates",
+  runCredential: true,
   summary: "List agent templates, newest first",
   description: "The caller's own, the public ones and those shared with the caller's e-mail.",
   query: pageQuery,
@@ -72,6 +81,7 @@ export const getTemplateContract = contract({
   ...shared,
   method: "GET",
   path: "/api/agents/templates/{id}",
+  runCredential: true,
   summary: "Read an agent template",
   params: byId,
   responses: { 200: { description: "The template", schema: one } },

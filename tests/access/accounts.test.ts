@@ -11,6 +11,7 @@ import {
   link,
   type Person,
 } from "../support/clients.ts";
+import { createRunCredential } from "../support/run-credentials.ts";
 import { admin, setting, sql } from "../support/stack.ts";
 
 const verdict = z.object({
@@ -100,8 +101,8 @@ describe("account_id", () => {
   });
 
   it("a run key reaches its own account only", async () => {
-    const key = await createKey(member.id, { scope: "run", runId: "run_3" });
-    const hash = hashKey(key, setting("API_KEY_SECRET"));
+    const { raw } = await createRunCredential(member.id, "key");
+    const hash = hashKey(raw, setting("API_KEY_SECRET"));
     const asked = async (name: string) => {
       const args = { p_hash: hash, p_account_id: ids[name] };
       return verdict.parse((await admin.rpc("authenticate_key", args)).data).access.account;

@@ -12,9 +12,14 @@ import { createTemplate, validTemplate } from "../support/templates.ts";
 /** Ids of the owner's things, under the names that path, query and body use. */
 export type Ids = Readonly<Record<string, string>>;
 
+/** Where the turn takes place whose credentials the table has. */
+export interface RunPlace {
+  readonly sessionId: string;
+}
+
 export interface Row {
   /** Makes a new thing of the owner and gives its ids; `{}` where the request names none. */
-  readonly arrange: (owner: Person) => Promise<Ids>;
+  readonly arrange: (owner: Person, run: RunPlace) => Promise<Ids>;
   readonly query?: (ids: Ids) => Record<string, string>;
   /** A body that the owner's own request succeeds with. */
   readonly body?: (ids: Ids) => Record<string, unknown>;
@@ -60,6 +65,11 @@ const aSandboxFile = async (owner: Person): Promise<Ids> => {
   await owner.withKey.post("/api/sandbox", ids);
   await writeSandboxFile(ids.sessionId ?? "", "notes.txt", "theirs");
   return ids;
+};
+const theRunsOwnFile = async (owner: Person, { sessionId }: RunPlace): Promise<Ids> => {
+  await owner.withKey.post("/api/sandbox", { sessionId });
+  await writeSandboxFile(sessionId, "notes.txt", "theirs");
+  return { sessionId };
 };
 const aRun = async (owner: Person): Promise<Ids> => {
   const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
@@ -138,6 +148,14 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "DELETE /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },
   "POST /api/agents/templates": { arrange: nothing, body: () => validTemplate },
+  "POST /api/agents/templates (private)": {
+    arrange: nothing,
+    body: () => ({ ...validTemplate, is_private: true, share_emails: [] }),
+  },
+  "POST /api/agents/templates (shared)": {
+    arrange: anAddress,
+    body: ({ email }) => ({ ...validTemplate, is_private: true, share_emails: [email] }),
+  },
   "GET /api/agents/templates": { arrange: aTemplate, query: () => ({ limit: "100" }) },
   "GET /api/agents/templates/{id}": { arrange: aTemplate },
   "PATCH /api/agents/templates/{id}": {
@@ -182,8 +200,14 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/chat/runs/{runId}": { arrange: aRun },
   "POST /api/sandbox": { arrange: aSession, body: inBody },
   "GET /api/sandbox": { arrange: aSession, query: inQuery },
+  "GET /api/sandbox (own)": { arrange: theRunsOwnFile, query: inQuery },
   "DELETE /api/sandbox": { arrange: aSession, query: inQuery },
   "GET /api/sandbox/files": { arrange: aSandboxFile, query: inQuery },
+  "GET /api/sandbox/files (own)": { arrange: theRunsOwnFile, query: inQuery },
+  "GET /api/sandbox/files/content (own)": {
+    arrange: theRunsOwnFile,
+    query: (ids) => ({ ...inQuery(ids), path: "notes.txt" }),
+  },
   "GET /api/sandbox/files/content": {
     arrange: aSandboxFile,
     query: (ids) => ({ ...inQuery(ids), path: "notes.txt" }),

@@ -12,8 +12,9 @@ import {
   link,
   type Person,
 } from "../support/clients.ts";
+import { createRunCredential } from "../support/run-credentials.ts";
 import { expectErrorShape, fillPath, nameOf, sentenceOf } from "../support/shapes.ts";
-import { type Ids, type Row, rows } from "./rows.ts";
+import { type Ids, type Row, type RunPlace, rows } from "./rows.ts";
 import { type Caller, callers, sentences, table } from "./table.ts";
 
 interface Cell {
@@ -68,6 +69,7 @@ const find = (name: string): Contract => {
 const titleOf = ({ name, field, whose }: Line) => (field ? `${name} ${field}=${whose}` : name);
 
 let owner: Person;
+let run: RunPlace;
 let accounts: Readonly<Record<string, string>>;
 /** The account of each caller, and what it sends. */
 let people: Readonly<Record<Caller, { readonly id: string; readonly headers: Headers }>>;
@@ -102,11 +104,14 @@ beforeAll(async () => {
     foreignOrganization: other.id,
   };
   const past = new Date(Date.now() - 1000);
-  const [expired, revoked, run] = await Promise.all([
+  const [expired, revoked, runKey] = await Promise.all([
     createKey(owner.id, { expiresAt: past }),
     createKey(owner.id, { revokedAt: past }),
-    createKey(owner.id, { scope: "run", runId: randomUUID() }),
+    createRunCredential(owner.id, "key"),
   ]);
+  // Another chat of the same session.
+  const runBearer = await createRunCredential(owner.id, "bearer", runKey.sessionId);
+  run = runKey;
   const byKey = (key: string) => ({ "x-api-key": key });
   const byBearer = (bearer: string) => ({ authorization: `Bearer ${bearer}` });
   const asOwner = (headers: Headers) => ({ id: owner.id, headers });
@@ -120,7 +125,9 @@ beforeAll(async () => {
     "both credentials": asOwner({ ...byKey(owner.key), ...byBearer(owner.bearer) }),
     "expired key": asOwner(byKey(expired)),
     "revoked key": asOwner(byKey(revoked)),
-    "run key": asOwner(byKey(run)),
+    "run key": asOwner(runKey.headers),
+    "run bearer": asOwner(runBearer.headers),
+    "in a sandbox": asOwner({ "x-agent-sandbox": "1" }),
   };
 });
 
@@ -219,7 +226,7 @@ describe("each cell holds, and what is foreign answers as what is missing", () =
     const row = rows[line.name];
     if (!row) throw new Error("No row says how it is asked");
 
-    const thing = await row.arrange(owner);
+    const thing = await row.arrange(owner, run);
     const missing = Object.fromEntries(
       Object.entries(thing).map(([name, id]) => [name, missingLike(id)]),
     );
@@ -245,7 +252,7 @@ describe("each cell holds, and what is foreign answers as what is missing", () =
     // for readers each has a thing of its own, for it may be the end of it.
     const granted = line.cells.filter(({ sentence }) => sentence === null);
     const others = contract.method === "GET" ? [] : granted.slice(1);
-    const things = [thing, ...(await Promise.all(others.map(() => row.arrange(owner))))];
+    const things = [thing, ...(await Promise.all(others.map(() => row.arrange(owner, run))))];
     await Promise.all(
       granted.map(async (cell, index) => {
         const ids = things[index] ?? thing;

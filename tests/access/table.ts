@@ -1,12 +1,14 @@
 /**
- * Who may do what: every endpoint, for ten callers, with the status and the sentence of each answer.
- * Decisions, sections 1 and 2. How each request is made is in rows.ts.
+ * Who may do what: every endpoint, for twelve callers, with the status and the sentence of each answer.
+ * How each request is made is in rows.ts.
  *
  * The owner has a thing (a session, a template, …), and each caller asks for that thing. Owner and
  * member belong to one organization, with which an artist is linked; the admin belongs to the admin
  * organization; the stranger to another organization, with an artist of its own. The `both` caller
- * sends two good credentials of the owner, and the expired, the revoked and the run key are the
- * owner's.
+ * sends two good credentials of the owner, and the expired and the revoked key are the owner's. So are
+ * the credentials of a run: what its sandbox has while the owner's turn goes on, in the two forms there
+ * are. They reach the things of `(own)` as those of the run's own session. Who is in a sandbox sends no
+ * credential, with the mark that everything bears that leaves a sandbox.
  *
  * A cell is a status; `+` where the answer has the thing's id in it, which it has nowhere else; and
  * a letter for the sentence of an error. A line that starts with `field=whose` is the endpoint above
@@ -28,6 +30,8 @@ export const callers = [
   "expired key",
   "revoked key",
   "run key",
+  "run bearer",
+  "in a sandbox",
 ] as const;
 export type Caller = (typeof callers)[number];
 
@@ -35,7 +39,8 @@ export type Caller = (typeof callers)[number];
 export const sentences: Readonly<Record<string, string>> = {
   x: "Exactly one of x-api-key or Authorization must be provided",
   u: "Unauthorized",
-  k: "This key cannot be used here",
+  k: "This credential cannot be used here",
+  w: "This cannot be used from a sandbox",
   a: "Access denied to specified account_id",
   g: "Access denied to specified organization_id",
   i: "account_id must be a valid UUID",
@@ -58,111 +63,116 @@ export const sentences: Readonly<Record<string, string>> = {
 };
 
 export const table = `
-                                                     owner       mem-  ad-   stran- no cre- both  expi- revo- run
-                                                     key  bearer ber   min   ger    dential       red   ked   key
-POST /api/agents/signup                            | 200   200   200   200   200    200     200   200   200   403k
-POST /api/agents/verify                            | 200   200   200   200   200    200     200   200   200   403k
-GET /api/health                                    | 200   200   200   200   200    200     200   200   200   200
-GET /api/health/ready                              | 200   200   200   200   200    200     200   200   200   200
-GET /api/openapi.json                              | 200   200   200   200   200    200     200   200   200   200
+                                                     owner         mem-  ad-   stran-  no cre-   both  expi-  revo-  run           in a
+                                                     key   bearer  ber   min   ger     dential         red    ked    key   bearer  sandbox
+POST /api/agents/signup                            | 200   200     200   200   200     200       200   200    200    403k  403k    403w
+POST /api/agents/verify                            | 200   200     200   200   200     200       200   200    200    403k  403k    403w
+GET /api/health                                    | 200   200     200   200   200     200       200   200    200    200   200     200
+GET /api/health/ready                              | 200   200     200   200   200     200       200   200    200    200   200     200
+GET /api/openapi.json                              | 200   200     200   200   200     200       200   200    200    200   200     200
 
-GET /api/catalog/search                            | 200+  200+  200+  200+  200+   200+    401x  401u  401u  200+
-GET /api/catalog/artist/albums                     | 200+  200+  200+  200+  200+   200+    401x  401u  401u  200+
-GET /api/catalog/open                              | 404o  404o  404o  404o  404o   404o    404o  404o  404o  404o
-GET /api/research/tracks                           | 200+  200+  200+  200+  200+   200+    401x  401u  401u  200+
-GET /api/models                                    | 200   200   200   200   200    401x    401x  401u  401u  200
+GET /api/catalog/search                            | 200+  200+    200+  200+  200+    200+      401x  401u   401u   200+  200+    200+
+GET /api/catalog/artist/albums                     | 200+  200+    200+  200+  200+    200+      401x  401u   401u   200+  200+    200+
+GET /api/catalog/open                              | 404o  404o    404o  404o  404o    404o      404o  404o   404o   404o  404o    404o
+GET /api/research/tracks                           | 200+  200+    200+  200+  200+    200+      401x  401u   401u   200+  200+    200+
+GET /api/models                                    | 200   200     200   200   200     401x      401x  401u   401u   200   200     401x
 
-POST /api/keys                                     | 201   201   201   201   201    401x    401x  401u  401u  403k
-  account_id=own                                   | 400b  400b  400b  400b  400b   401x    401x  401u  401u  403k
-  account_id=artist                                | 400b  400b  400b  400b  400b   401x    401x  401u  401u  403k
-  account_id=foreign                               | 400b  400b  400b  400b  400b   401x    401x  401u  401u  403k
-  account_id=malformed                             | 400b  400b  400b  400b  400b   401x    401x  401u  401u  403k
-GET /api/keys                                      | 200+  200+  200   200   200    401x    401x  401u  401u  403k
-DELETE /api/keys/{id}                              | 200   200   404p  404p  404p   401x    401x  401u  401u  403k
-POST /api/keys/{id}/rotate                         | 201   201   404p  404p  404p   401x    401x  401u  401u  403k
+POST /api/keys                                     | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
+  account_id=own                                   | 400b  400b    400b  400b  400b    401x      401x  401u   401u   403k  403k    401x
+  account_id=artist                                | 400b  400b    400b  400b  400b    401x      401x  401u   401u   403k  403k    401x
+  account_id=foreign                               | 400b  400b    400b  400b  400b    401x      401x  401u   401u   403k  403k    401x
+  account_id=malformed                             | 400b  400b    400b  400b  400b    401x      401x  401u   401u   403k  403k    401x
+GET /api/keys                                      | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+DELETE /api/keys/{id}                              | 200   200     404p  404p  404p    401x      401x  401u   401u   403k  403k    401x
+POST /api/keys/{id}/rotate                         | 201   201     404p  404p  404p    401x      401x  401u   401u   403k  403k    401x
 
-POST /api/sessions                                 | 201   201   201   201   201    401x    401x  401u  401u  201
-  organization_id=organization                     | 201   201   201   403g  403g   401x    401x  401u  401u  201
-  organization_id=foreign                          | 403g  403g  403g  403g  201    401x    401x  401u  401u  403g
-  organization_id=own                              | 403g  403g  403g  403g  403g   401x    401x  401u  401u  403g
-  organization_id=nobody                           | 403g  403g  403g  403g  403g   401x    401x  401u  401u  403g
-  organization_id=malformed                        | 400j  400j  400j  400j  400j   401x    401x  401u  401u  400j
-  artistId=artist                                  | 201   201   201   201   404m   401x    401x  401u  401u  201
-  artistId=foreign                                 | 404m  404m  404m  201   201    401x    401x  401u  401u  404m
-  artistId=own                                     | 404m  404m  404m  404m  404m   401x    401x  401u  401u  404m
-  artistId=nobody                                  | 404m  404m  404m  404m  404m   401x    401x  401u  401u  404m
-  artistId=malformed                               | 400l  400l  400l  400l  400l   401x    401x  401u  401u  400l
-GET /api/sessions                                  | 200+  200+  200   200   200    401x    401x  401u  401u  200+
-GET /api/sessions/{sessionId}                      | 200+  200+  404s  404s  404s   401x    401x  401u  401u  200+
-PATCH /api/sessions/{sessionId}                    | 200+  200+  404s  404s  404s   401x    401x  401u  401u  200+
-DELETE /api/sessions/{sessionId}                   | 200   200   404s  404s  404s   401x    401x  401u  401u  200
-GET /api/sessions/{sessionId}/chats                | 200+  200+  404s  404s  404s   401x    401x  401u  401u  200+
-POST /api/sessions/{sessionId}/chats               | 201+  201+  404s  404s  404s   401x    401x  401u  401u  201+
-GET /api/sessions/{sessionId}/chats/{chatId}       | 200+  200+  404s  404s  404s   401x    401x  401u  401u  200+
-PATCH /api/sessions/{sessionId}/chats/{chatId}     | 200+  200+  404s  404s  404s   401x    401x  401u  401u  200+
-DELETE /api/sessions/{sessionId}/chats/{chatId}    | 200   200   404s  404s  404s   401x    401x  401u  401u  200
-POST /api/sandbox                                  | 200+  200+  404s  404s  404s   401x    401x  401u  401u  200+
-GET /api/sandbox                                   | 200+  200+  404s  404s  404s   401x    401x  401u  401u  200+
-DELETE /api/sandbox                                | 200+  200+  404s  404s  404s   401x    401x  401u  401u  200+
-GET /api/sandbox/files                             | 200+  200+  404s  404s  404s   401x    401x  401u  401u  200+
-GET /api/sandbox/files/content                     | 200   200   404s  404s  404s   401x    401x  401u  401u  200
+POST /api/sessions                                 | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
+  organization_id=organization                     | 201   201     201   403g  403g    401x      401x  401u   401u   403k  403k    401x
+  organization_id=foreign                          | 403g  403g    403g  403g  201     401x      401x  401u   401u   403k  403k    401x
+  organization_id=own                              | 403g  403g    403g  403g  403g    401x      401x  401u   401u   403k  403k    401x
+  organization_id=nobody                           | 403g  403g    403g  403g  403g    401x      401x  401u   401u   403k  403k    401x
+  organization_id=malformed                        | 400j  400j    400j  400j  400j    401x      401x  401u   401u   403k  403k    401x
+  artistId=artist                                  | 201   201     201   201   404m    401x      401x  401u   401u   403k  403k    401x
+  artistId=foreign                                 | 404m  404m    404m  201   201     401x      401x  401u   401u   403k  403k    401x
+  artistId=own                                     | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artistId=nobody                                  | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artistId=malformed                               | 400l  400l    400l  400l  400l    401x      401x  401u   401u   403k  403k    401x
+GET /api/sessions                                  | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+GET /api/sessions/{sessionId}                      | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
+PATCH /api/sessions/{sessionId}                    | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/sessions/{sessionId}                   | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sessions/{sessionId}/chats                | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
+POST /api/sessions/{sessionId}/chats               | 201+  201+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sessions/{sessionId}/chats/{chatId}       | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
+PATCH /api/sessions/{sessionId}/chats/{chatId}     | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/sessions/{sessionId}/chats/{chatId}    | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+POST /api/sandbox                                  | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sandbox                                   | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sandbox (own)                             | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
+DELETE /api/sandbox                                | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sandbox/files                             | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sandbox/files (own)                       | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
+GET /api/sandbox/files/content                     | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sandbox/files/content (own)               | 200   200     404s  404s  404s    401x      401x  401u   401u   200   200     401x
 
-POST /api/chat                                     | 200   200   404s  404s  404s   401x    401x  401u  401u  200
-GET /api/chat/{chatId}/stream                      | 204   204   404c  404c  404c   401x    401x  401u  401u  204
-POST /api/chat/{chatId}/stop                       | 200   200   404c  404c  404c   401x    401x  401u  401u  200
-POST /api/chat/runs                                | 202   202   202   202   202    401x    401x  401u  401u  403k
-  artistId=artist                                  | 202   202   202   202   404m   401x    401x  401u  401u  403k
-  artistId=foreign                                 | 404m  404m  404m  202   202    401x    401x  401u  401u  403k
-  artistId=own                                     | 404m  404m  404m  404m  404m   401x    401x  401u  401u  403k
-  artistId=nobody                                  | 404m  404m  404m  404m  404m   401x    401x  401u  401u  403k
-  artistId=malformed                               | 400l  400l  400l  400l  400l   401x    401x  401u  401u  403k
-GET /api/chat/runs/{runId}                         | 200+  200+  404r  404r  404r   401x    401x  401u  401u  200+
+POST /api/chat                                     | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/chat/{chatId}/stream                      | 204   204     404c  404c  404c    401x      401x  401u   401u   403k  403k    401x
+POST /api/chat/{chatId}/stop                       | 200   200     404c  404c  404c    401x      401x  401u   401u   403k  403k    401x
+POST /api/chat/runs                                | 202   202     202   202   202     401x      401x  401u   401u   403k  403k    401x
+  artistId=artist                                  | 202   202     202   202   404m    401x      401x  401u   401u   403k  403k    401x
+  artistId=foreign                                 | 404m  404m    404m  202   202     401x      401x  401u   401u   403k  403k    401x
+  artistId=own                                     | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artistId=nobody                                  | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artistId=malformed                               | 400l  400l    400l  400l  400l    401x      401x  401u   401u   403k  403k    401x
+GET /api/chat/runs/{runId}                         | 200+  200+    404r  404r  404r    401x      401x  401u   401u   200+  200+    401x
 
-POST /api/agents/templates                         | 201   201   201   201   201    401x    401x  401u  401u  201
-GET /api/agents/templates                          | 200+  200+  200   200   200    401x    401x  401u  401u  200+
-GET /api/agents/templates/{id}                     | 200+  200+  404t  404t  404t   401x    401x  401u  401u  200+
-PATCH /api/agents/templates/{id}                   | 200+  200+  404t  404t  404t   401x    401x  401u  401u  200+
-DELETE /api/agents/templates/{id}                  | 200   200   404t  404t  404t   401x    401x  401u  401u  200
-PUT /api/agents/templates/{id}/favorite            | 200+  200+  404t  404t  404t   401x    401x  401u  401u  200+
-GET /api/agents/templates/{id} (public)            | 200+  200+  200+  200+  200+   401x    401x  401u  401u  200+
-PATCH /api/agents/templates/{id} (public)          | 200+  200+  403e  403e  403e   401x    401x  401u  401u  200+
-DELETE /api/agents/templates/{id} (public)         | 200   200   403d  403d  403d   401x    401x  401u  401u  200
-PUT /api/agents/templates/{id}/favorite (public)   | 200+  200+  200+  200+  200+   401x    401x  401u  401u  200+
+POST /api/agents/templates                         | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
+POST /api/agents/templates (private)               | 201   201     201   201   201     401x      401x  401u   401u   201   201     401x
+POST /api/agents/templates (shared)                | 201+  201+    201+  201+  201+    401x      401x  401u   401u   403k  403k    401x
+GET /api/agents/templates                          | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+GET /api/agents/templates/{id}                     | 200+  200+    404t  404t  404t    401x      401x  401u   401u   200+  200+    401x
+PATCH /api/agents/templates/{id}                   | 200+  200+    404t  404t  404t    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/agents/templates/{id}                  | 200   200     404t  404t  404t    401x      401x  401u   401u   403k  403k    401x
+PUT /api/agents/templates/{id}/favorite            | 200+  200+    404t  404t  404t    401x      401x  401u   401u   403k  403k    401x
+GET /api/agents/templates/{id} (public)            | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x
+PATCH /api/agents/templates/{id} (public)          | 200+  200+    403e  403e  403e    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/agents/templates/{id} (public)         | 200   200     403d  403d  403d    401x      401x  401u   401u   403k  403k    401x
+PUT /api/agents/templates/{id}/favorite (public)   | 200+  200+    200+  200+  200+    401x      401x  401u   401u   403k  403k    401x
 
-GET /api/content/templates                         | 200+  200+  200+  200+  200+   401x    401x  401u  401u  200+
-GET /api/content/templates/{id}                    | 200+  200+  200+  200+  200+   401x    401x  401u  401u  200+
-POST /api/content/image                            | 200+  200+  400f  400f  400f   401x    401x  401u  401u  200+
-POST /api/content/video                            | 400v  400v  400v  400v  400v   401x    401x  401u  401u  400v
-GET /api/media/{accountId}/{name}                  | 200   200   200   200   200    200     200   200   200   200
-DELETE /api/media/{accountId}/{name}               | 200   200   200   200   404h   401x    401x  401u  401u  403k
+GET /api/content/templates                         | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x
+GET /api/content/templates/{id}                    | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x
+POST /api/content/image                            | 200+  200+    400f  400f  400f    401x      401x  401u   401u   200+  200+    401x
+POST /api/content/video                            | 400v  400v    400v  400v  400v    401x      401x  401u   401u   400v  400v    401x
+GET /api/media/{accountId}/{name}                  | 200   200     200   200   200     200       200   200    200    200   200     200
+DELETE /api/media/{accountId}/{name}               | 200   200     200   200   404h    401x      401x  401u   401u   403k  403k    401x
 
-GET /api/tasks/runs                                | 200+  200+  404n  404n  404n   401x    401x  401u  401u  200+
-  account_id=own                                   | 200+  200+  404n  404n  404n   401x    401x  401u  401u  200+
-  account_id=owner                                 | 200+  200+  200+  200+  403a   401x    401x  401u  401u  200+
-  account_id=artist                                | 404n  404n  404n  404n  403a   401x    401x  401u  401u  403a
-  account_id=foreign                               | 403a  403a  403a  404n  404n   401x    401x  401u  401u  403a
-  account_id=nobody                                | 403a  403a  403a  403a  403a   401x    401x  401u  401u  403a
-  account_id=malformed                             | 400i  400i  400i  400i  400i   401x    401x  401u  401u  400i
-GET /api/tasks/runs (list)                         | 200+  200+  200   200   200    401x    401x  401u  401u  200+
-  account_id=own                                   | 200+  200+  200   200   200    401x    401x  401u  401u  200+
-  account_id=owner                                 | 200+  200+  200+  200+  403a   401x    401x  401u  401u  200+
-  account_id=artist                                | 200   200   200   200   403a   401x    401x  401u  401u  403a
-  account_id=foreign                               | 403a  403a  403a  200   200    401x    401x  401u  401u  403a
-  account_id=nobody                                | 403a  403a  403a  403a  403a   401x    401x  401u  401u  403a
-  account_id=malformed                             | 400i  400i  400i  400i  400i   401x    401x  401u  401u  400i
+GET /api/tasks/runs                                | 200+  200+    404n  404n  404n    401x      401x  401u   401u   200+  200+    401x
+  account_id=own                                   | 200+  200+    404n  404n  404n    401x      401x  401u   401u   200+  200+    401x
+  account_id=owner                                 | 200+  200+    200+  200+  403a    401x      401x  401u   401u   200+  200+    401x
+  account_id=artist                                | 404n  404n    404n  404n  403a    401x      401x  401u   401u   403a  403a    401x
+  account_id=foreign                               | 403a  403a    403a  404n  404n    401x      401x  401u   401u   403a  403a    401x
+  account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403a  403a    401x
+  account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   400i  400i    401x
+GET /api/tasks/runs (list)                         | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+  account_id=own                                   | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+  account_id=owner                                 | 200+  200+    200+  200+  403a    401x      401x  401u   401u   200+  200+    401x
+  account_id=artist                                | 200   200     200   200   403a    401x      401x  401u   401u   403a  403a    401x
+  account_id=foreign                               | 403a  403a    403a  200   200     401x      401x  401u   401u   403a  403a    401x
+  account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403a  403a    401x
+  account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   400i  400i    401x
 
-POST /api/connectors                               | 200   200   200   200   200    401x    401x  401u  401u  200
-  account_id=own                                   | 200   200   200   200   200    401x    401x  401u  401u  200
-  account_id=owner                                 | 200   200   200   200   403a   401x    401x  401u  401u  200
-  account_id=artist                                | 200   200   200   200   403a   401x    401x  401u  401u  403a
-  account_id=foreign                               | 403a  403a  403a  200   200    401x    401x  401u  401u  403a
-  account_id=nobody                                | 403a  403a  403a  403a  403a   401x    401x  401u  401u  403a
-  account_id=malformed                             | 400i  400i  400i  400i  400i   401x    401x  401u  401u  400i
-GET /api/connectors                                | 200+  200+  200   200   200    401x    401x  401u  401u  200+
-  account_id=own                                   | 200+  200+  200   200   200    401x    401x  401u  401u  200+
-  account_id=owner                                 | 200+  200+  200+  200+  403a   401x    401x  401u  401u  200+
-  account_id=artist                                | 200   200   200   200   403a   401x    401x  401u  401u  403a
-  account_id=foreign                               | 403a  403a  403a  200   200    401x    401x  401u  401u  403a
-  account_id=nobody                                | 403a  403a  403a  403a  403a   401x    401x  401u  401u  403a
-  account_id=malformed                             | 400i  400i  400i  400i  400i   401x    401x  401u  401u  400i
+POST /api/connectors                               | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
+  account_id=own                                   | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
+  account_id=owner                                 | 200   200     200   200   403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=artist                                | 200   200     200   200   403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=foreign                               | 403a  403a    403a  200   200     401x      401x  401u   401u   403k  403k    401x
+  account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   403k  403k    401x
+GET /api/connectors                                | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+  account_id=own                                   | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+  account_id=owner                                 | 200+  200+    200+  200+  403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=artist                                | 200   200     200   200   403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=foreign                               | 403a  403a    403a  200   200     401x      401x  401u   401u   403k  403k    401x
+  account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   403k  403k    401x
 `;

@@ -1,4 +1,4 @@
-/** Decisions, sections 2 and 5: what a turn knows of its caller is nowhere to be found afterwards. */
+/** What a turn knows of its caller is nowhere to be found, and what it was given ends with it. */
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -143,20 +143,29 @@ describe("a turn that was asked for with an API key", () => {
 });
 
 describe("a turn that was asked for with a bearer", () => {
-  it("gives it to its commands, and to nothing that lasts", async () => {
+  it("gives its sandbox a token of its own, which works as long as the turn", async () => {
     const email = `${randomUUID()}@example.com`;
     const bearer = await createBearer(email, {}, place.env.SUPABASE_JWT_SECRET);
     const caller = client({ bearer }, place.server.url);
     const { talk, stream, held } = await startTurn("with-bearer", caller);
-    expect(unreverse(stdoutOf(stream, "reversed"))).toBe(`Authorization: Bearer ${bearer}`);
+    const header = unreverse(stdoutOf(stream, "reversed"));
+    const [, token = ""] = /^Authorization: Bearer (rt_\w+)$/.exec(header) ?? [];
+    expect(token).not.toBe("");
     expect(stdoutOf(stream, "env")).toContain("[redacted]");
     expect(JSON.parse(stdoutOf(stream, "callback"))).toMatchObject({
       sessions: [{ id: talk.sessionId }],
     });
-    expect(JSON.stringify(stream.chunks)).not.toContain(bearer);
-    await expectNowhere([bearer]);
+    expect(JSON.stringify(stream.chunks)).not.toContain(token);
+    await expectNowhere([bearer, token]);
+
+    const asRun = client({ bearer: token }, place.server.url);
+    expect((await asRun.get(`/api/sessions/${talk.sessionId}`)).status).toBe(200);
+    expect((await asRun.get("/api/keys")).status).toBe(403);
+    expect((await client({ key: token }, place.server.url).get("/api/sessions")).status).toBe(401);
     held.open();
+    await stream.until((chunk) => chunk.type === "finish");
+    expect((await asRun.get(`/api/sessions/${talk.sessionId}`)).status).toBe(401);
     await stream.ended;
-    await expectNowhere([bearer]);
+    await expectNowhere([bearer, token]);
   });
 });

@@ -463,7 +463,8 @@ describe("fetch", () => {
 
   test("sends method, headers and body", async () => {
     await fetchWith({ url: site, method: "PUT", headers: { "X-A": "1" }, body: "data" }, allowed());
-    expect(seen).toMatchObject([{ method: "PUT", body: "data", headers: { "x-a": "1" } }]);
+    const headers = { "x-a": "1", "x-agent-sandbox": "1" };
+    expect(seen).toMatchObject([{ method: "PUT", body: "data", headers }]);
   });
 
   test("cuts a large body, leaves out a binary one, survives a broken one", async () => {
@@ -529,6 +530,12 @@ describe("fetch", () => {
       "Content-Length",
       "Transfer-Encoding",
       "Forwarded",
+      "X-Real-IP",
+      "CF-Connecting-IP",
+      "X-Vercel-Forwarded-For",
+      "X-Peer-Address",
+      "X-Middleware-Subrequest",
+      "X-Agent-Sandbox",
     ]) {
       expect(await fetchWith({ url: site, headers: { [name]: "1" } }, allowed())).toHaveProperty(
         "error",
@@ -544,7 +551,11 @@ describe("fetch", () => {
       expect(await fetchWith({ url: `${service}/api/keys` }, own())).toMatchObject({
         body: "own",
       });
-      expect(seen[0]?.headers).toMatchObject({ "x-api-key": TOKEN, forwarded: "for=_sandbox" });
+      expect(seen[0]?.headers).toMatchObject({
+        "x-api-key": TOKEN,
+        forwarded: "for=_sandbox",
+        "x-agent-sandbox": "1",
+      });
     });
 
     test("does not add a second credential to one that is given", async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { client, createKey, createPerson } from "../support/clients.ts";
+import { client, createPerson } from "../support/clients.ts";
+import { createRunCredential } from "../support/run-credentials.ts";
 import { endOf, readRun, startRun, talkOf } from "../support/runs.ts";
 import { expectErrorShape } from "../support/shapes.ts";
 import { sql } from "../support/stack.ts";
@@ -49,7 +50,7 @@ describe("GET /api/chat/runs/{runId} 200", () => {
   it("answers a run's own key", async () => {
     const person = await createPerson();
     const run = await startRun(person.withKey, { prompt: "hello" });
-    const runKey = client({ key: await createKey(person.id, { scope: "run" }) });
+    const runKey = client({ key: (await createRunCredential(person.id, "key")).raw });
     expect((await runKey.get(`/api/chat/runs/${run.runId}`)).status).toBe(200);
     await endOf(person.withKey, run);
   });

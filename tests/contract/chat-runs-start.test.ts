@@ -1,13 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import {
-  client,
-  createAccount,
-  createKey,
-  createPerson,
-  link,
-  type Person,
-} from "../support/clients.ts";
+import { client, createAccount, createPerson, link, type Person } from "../support/clients.ts";
+import { createRunCredential } from "../support/run-credentials.ts";
 import { endOf, readRun, startedOf, startRun, talkOf } from "../support/runs.ts";
 import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
 import { admin, sql } from "../support/stack.ts";
@@ -99,20 +93,20 @@ describe("POST /api/chat/runs 202", () => {
     expect(await readRun(person.withKey, run)).toMatchObject({ status: "cancelled", error: null });
   });
 
-  it("the run's key dies with the run; a bearer's run has none", async () => {
-    const person = await createPerson();
-    const withBearer = await startRun(person.withBearer, { prompt: "hello" });
-    await endOf(person.withBearer, withBearer);
-    expect((await madeBy(person))?.keys).toBe(0);
-    const run = await startRun(person.withKey, { prompt: "run: sleep 100" });
-    const keys = () =>
-      sql`select scope, revoked_at from api_keys where run_id = ${run.runId}`.then((rows) => [
-        ...rows,
-      ]);
-    expect(await keys()).toEqual([{ scope: "run", revoked_at: null }]);
-    await talkOf(person.withKey, run).stop();
-    expect(await keys()).toEqual([{ scope: "run", revoked_at: expect.any(Date) }]);
-  });
+  it.each(["withKey", "withBearer"] as const)(
+    "the run's credential dies with it (%s)",
+    async (by) => {
+      const caller = (await createPerson())[by];
+      const run = await startRun(caller, { prompt: "run: sleep 100" });
+      const keys = () =>
+        sql`select scope, revoked_at from api_keys where run_id = ${run.runId}`.then((rows) => [
+          ...rows,
+        ]);
+      expect(await keys()).toEqual([{ scope: "run", revoked_at: null }]);
+      await talkOf(caller, run).stop();
+      expect(await keys()).toEqual([{ scope: "run", revoked_at: expect.any(Date) }]);
+    },
+  );
 
   it("closes what a dead request left unstarted, its key included", async () => {
     const person = await createPerson();
@@ -195,11 +189,11 @@ describe("POST /api/chat/runs 400", () => {
 describe("POST /api/chat/runs 403", () => {
   it("the key of a run starts no further run", async () => {
     const person = await createPerson();
-    const runKey = client({ key: await createKey(person.id, { scope: "run" }) });
+    const runKey = client({ key: (await createRunCredential(person.id, "key")).raw });
     const answer = await runKey.post("/api/chat/runs", { prompt: "hello" });
     expect(answer.status).toBe(403);
     expectErrorShape(answer, "message");
-    expect(await madeBy(person)).toMatchObject({ sessions: 0, turns: 0 });
+    expect(await madeBy(person)).toMatchObject({ sessions: 1, turns: 1 });
   });
 });
 

@@ -6,7 +6,7 @@ import { authorize, redirectIn, statesOf } from "../support/connections.ts";
 import { COMPOSIO_KEY, type Fault, startFakeComposio } from "../support/fake-composio.ts";
 import { createOrganization, type Organization } from "../support/organization.ts";
 import { startServer } from "../support/server.ts";
-import { expectErrorShape } from "../support/shapes.ts";
+import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
 import { sql, stack } from "../support/stack.ts";
 
 let person: Person;
@@ -58,9 +58,13 @@ describe("200", () => {
     expect(await statesOf(admin, strangerId)).toEqual(["notion pending"]);
     expect((await statesOf(member, artistId)).length).toBe(3);
   });
+});
 
-  it("the key of a run connects for its own account", async () => {
-    redirectIn(await post(organization.run, { connector: "gmail" }));
+describe("403, of a run", () => {
+  it("what runs in a sandbox connects its account with nothing", async () => {
+    const answer = await post(organization.run, { connector: "gmail" });
+    expect(answer.status, answer.text).toBe(403);
+    expect(sentenceOf(answer)).toBe("This credential cannot be used here");
   });
 });
 
@@ -129,12 +133,11 @@ describe("400", () => {
 
 describe("403", () => {
   it("account_id of a foreign or missing account gets the same bytes, and nothing is begun", async () => {
-    const { stranger, artistId, memberId, run } = organization;
+    const { stranger, artistId, memberId } = organization;
     const missing = await post(stranger, { connector: "github", account_id: randomUUID() });
     for (const [caller, account_id] of [
       [stranger, artistId],
       [stranger, memberId],
-      [run, artistId],
     ] as const) {
       const answer = await post(caller, { connector: "github", account_id });
       expect(answer.status).toBe(403);

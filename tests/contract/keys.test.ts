@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { isWellFormedKey } from "../../lib/keys/key-format.ts";
 import type { paths } from "../generated/api.ts";
-import { client, createKey, createPerson, dataOf, type Person } from "../support/clients.ts";
+import { client, createPerson, dataOf, type Person } from "../support/clients.ts";
+import { createRunCredential } from "../support/run-credentials.ts";
 import { expectErrorShape } from "../support/shapes.ts";
 import { sql } from "../support/stack.ts";
 
@@ -69,7 +70,7 @@ describe("POST /api/keys", () => {
 
   it("403: a run key cannot make, list, rotate or revoke keys", async () => {
     const person = await createPerson();
-    const run = client({ key: await createKey(person.id, { scope: "run", runId: "run_1" }) });
+    const run = client({ key: (await createRunCredential(person.id, "key")).raw });
     const [own] = await list(person);
     for (const answer of [
       await run.post("/api/keys", { key_name: "a" }),
@@ -90,7 +91,7 @@ describe("GET /api/keys", () => {
     const other = await createPerson();
     const first = await create(person, { key_name: "first" });
     const second = await create(person, { key_name: "second" });
-    await createKey(person.id, { scope: "run", runId: "run_2" });
+    await createRunCredential(person.id, "key");
     const keys = await list(person);
     expect(keys.map((key) => key.key_name)).toEqual(["second", "first", "test"]);
     expect(keys[0]?.id).toBe(second.id);

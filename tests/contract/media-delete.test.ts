@@ -3,10 +3,11 @@ import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { deleteMediaContract } from "../../lib/content/contract.ts";
-import { client, createAccount, createKey, createPerson, link } from "../support/clients.ts";
+import { client, createAccount, createPerson, link } from "../support/clients.ts";
 import { imagesIn } from "../support/generations.ts";
 import { makeImage, makeMedia, mediaBytesOf } from "../support/media.ts";
 import { expectPublished } from "../support/published.ts";
+import { createRunCredential } from "../support/run-credentials.ts";
 import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
 import { setting, sql } from "../support/stack.ts";
 
@@ -84,7 +85,7 @@ describe("DELETE /api/media/{accountId}/{name} 403", () => {
   test("a run credential deletes nothing", async () => {
     const person = await createPerson();
     const url = await makeMedia(person.id, await makeImage(), "image/png");
-    const key = await createKey(person.id, { scope: "run", runId: "r" });
+    const { raw: key } = await createRunCredential(person.id, "key");
     expect((await client({ key }).delete(pathOf(url))).status).toBe(403);
     expect((await fetch(url)).status).toBe(200);
   });

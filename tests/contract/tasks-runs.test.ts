@@ -7,13 +7,13 @@ import {
   type Client,
   client,
   createAccount,
-  createKey,
   createPerson,
   dataOf,
   link,
   type Person,
 } from "../support/clients.ts";
 import { type FakeTrigger, startFakeTrigger } from "../support/fake-trigger.ts";
+import { createRunCredential } from "../support/run-credentials.ts";
 import { startServer } from "../support/server.ts";
 import { expectErrorShape } from "../support/shapes.ts";
 import { sql } from "../support/stack.ts";
@@ -127,7 +127,7 @@ describe("GET /api/tasks/runs 403", () => {
       createAccount({ kind: "organization" }),
     ]);
     await link(organization.id, member.id);
-    const key = await createKey(member.id, { scope: "run", runId: "r" });
+    const { raw: key } = await createRunCredential(member.id, "key");
     const own = await client({ key }).get(path);
     const switched = await client({ key }).get(`${path}?account_id=${organization.id}`);
     expect([own.status, switched.status]).toEqual([200, 403]);

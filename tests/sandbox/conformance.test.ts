@@ -391,13 +391,19 @@ describe("the vercel sandbox", () => {
       fetch: vercel.fetch,
     });
 
-  test("reaches only the service and the allow-list, and no private address", async () => {
+  const mark = [{ headers: { "x-agent-sandbox": "1" } }];
+
+  test("reaches only the service and the allow-list, marked, and no private address", async () => {
     const state = await connect(
       ["*.example.org", "a.example:8443"],
       "https://api.example.com",
     ).provision(randomUUID(), account);
     expect(vercel.networkPolicyOf(state.name)).toMatchObject({
-      allow: { "api.example.com": expect.any(Array), "*.example.org": [], "a.example": [] },
+      allow: {
+        "api.example.com": expect.any(Array),
+        "*.example.org": [{ transform: mark }],
+        "a.example": [{ transform: mark }],
+      },
       subnets: { deny: expect.arrayContaining(["169.254.0.0/16", "10.0.0.0/8", "127.0.0.0/8"]) },
     });
     const closed = await connect([]).provision(randomUUID(), account);

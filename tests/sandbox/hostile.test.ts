@@ -17,7 +17,7 @@ import {
   utimes,
   writeFile,
 } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -57,10 +57,11 @@ beforeAll(async () => {
     internalRequests += 1;
     answer(200, SECRET);
   });
-  service = await serve((path, answer) => {
+  service = await serve((path, answer, headers) => {
     const { pathname, searchParams } = new URL(path, "http://service");
     const to = searchParams.get("to");
-    if (to) answer(Number(searchParams.get("status") ?? 302), "", { location: to });
+    if (pathname === "/api/headers") answer(200, JSON.stringify(headers));
+    else if (to) answer(Number(searchParams.get("status") ?? 302), "", { location: to });
     else answer(200, `served ${pathname}`);
   });
   provider = createLocalProvider({
@@ -401,6 +402,32 @@ describe("the network", () => {
     }
   });
 
+  test("a command cannot say where it calls from, nor hide that it is a sandbox", async () => {
+    const url = `http://127.0.0.1:${port(service)}/api/headers`;
+    const forged = [
+      ...["X-Forwarded-For", "Forwarded", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP"],
+      ...["X-Vercel-Forwarded-For", "X-Vercel-Proxied-For", "X-Peer-Address", "Via", "Host"],
+      ...["X-Middleware-Subrequest", "X-Agent-Sandbox", "x-agent-sandbox"],
+    ];
+    const lines = [
+      ...forged.map((name) => `-H '${name}: 203.0.113.9'`),
+      ...["-H 'X-Agent-Sandbox;'", "-H 'X-Agent-Sandbox:'", "-H 'Connection: x-agent-sandbox'"],
+      ...["-H 'Connection: close, x-agent-sandbox'", "-H 'Transfer-Encoding: chunked'"],
+    ];
+    const redirect = `${url.replace("headers", "redirect")}?to=${encodeURIComponent("/api/headers")}`;
+    for (const command of [
+      `curl -s ${url}`,
+      ...lines.map((line) => `curl -s ${line} ${url}`),
+      `curl -s ${lines.join(" ")} ${url}`,
+      `curl -sL ${lines.join(" ")} '${redirect}'`,
+    ]) {
+      const { stdout } = await shell(command);
+      expect(JSON.parse(stdout), command).toMatchObject({ "x-agent-sandbox": "1" });
+      expect(stdout, command).not.toContain("203.0.113.9");
+      expect(JSON.parse(stdout).connection ?? "", command).not.toContain("sandbox");
+    }
+  });
+
   const forms = [
     ...["169.254.169.254", "2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518"],
     ...["[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "[fd00:ec2::254]", "10.0.0.1", "0.0.0.0"],
@@ -468,12 +495,17 @@ async function serve(
   handle: (
     path: string,
     answer: (status: number, body: string, headers?: Record<string, string>) => void,
+    headers: IncomingHttpHeaders,
   ) => void,
 ): Promise<Server> {
   const server = createServer((request, response) =>
-    handle(request.url ?? "/", (status, body, headers = {}) => {
-      response.writeHead(status, headers).end(body);
-    }),
+    handle(
+      request.url ?? "/",
+      (status, body, headers = {}) => {
+        response.writeHead(status, headers).end(body);
+      },
+      request.headers,
+    ),
   );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

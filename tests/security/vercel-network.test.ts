@@ -64,7 +64,7 @@ it.each([
   const rules = await ownRules([]);
   expect(judge(rules, path)).toBe("passed on");
   const marks = rules.flatMap(({ transform = [] }) => transform.map(({ headers }) => headers));
-  expect(marks).toEqual([{ forwarded: "for=_sandbox" }]);
+  expect(marks).toEqual([{ forwarded: "for=_sandbox", "x-agent-sandbox": "1" }]);
 });
 
 it.each([

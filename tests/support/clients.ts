@@ -34,12 +34,12 @@ export async function link(organizationId: string, accountId: string): Promise<v
 /** The raw key of a new row. */
 export async function createKey(
   accountId: string,
-  given: { scope?: "full" | "run"; runId?: string; expiresAt?: Date; revokedAt?: Date } = {},
+  given: { expiresAt?: Date; revokedAt?: Date } = {},
 ): Promise<string> {
   const { raw, hash, prefix } = newKey(setting("API_KEY_SECRET"));
-  await sql`insert into api_keys (account_id, name, hash, prefix, scope, run_id, expires_at, revoked_at)
-    values (${accountId}, 'test', ${hash}, ${prefix}, ${given.scope ?? "full"},
-      ${given.runId ?? null}, ${given.expiresAt ?? null}, ${given.revokedAt ?? null})`;
+  await sql`insert into api_keys (account_id, name, hash, prefix, expires_at, revoked_at)
+    values (${accountId}, 'test', ${hash}, ${prefix}, ${given.expiresAt ?? null},
+      ${given.revokedAt ?? null})`;
   return raw;
 }
 

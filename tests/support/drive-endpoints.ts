@@ -10,6 +10,7 @@ import { rows } from "../access/rows.ts";
 import { type ApiDocument, type Described, readApiDocument } from "./api-document.ts";
 import { type MadeUp, RequestMaker } from "./arbitrary-requests.ts";
 import { createPerson, type Person, strangersKey } from "./clients.ts";
+import { createRunCredential } from "./run-credentials.ts";
 import { fillPath, nameOf } from "./shapes.ts";
 import { stack } from "./stack.ts";
 
@@ -36,7 +37,7 @@ export function driveEveryEndpoint({ seed, runs }: Options): void {
       person = await createPerson();
       const row = rows[name];
       if (!row) throw new Error(`${name} has no row in tests/access/rows.ts`);
-      const ids = await row.arrange(person);
+      const ids = await row.arrange(person, await createRunCredential(person.id, "key"));
       const known = { ...ids, ...row.query?.(ids), ...row.body?.(ids), account_id: person.id };
       make = new RequestMaker(document, operation, known);
     });

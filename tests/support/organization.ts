@@ -1,4 +1,5 @@
-import { type Client, client, createAccount, createKey, createPerson, link } from "./clients.ts";
+import { type Client, client, createAccount, createPerson, link } from "./clients.ts";
+import { createRunCredential } from "./run-credentials.ts";
 
 /** Everybody whom `account_id` tells apart, around one artist of an organization. */
 export interface Organization {
@@ -25,7 +26,7 @@ export async function createOrganization(url?: string): Promise<Organization> {
   await link(organization.id, member.id);
   await link(organization.id, artist.id);
   await link(internal.id, admin.id);
-  const key = await createKey(member.id, { scope: "run", runId: "run_1" });
+  const { raw } = await createRunCredential(member.id, "key");
   return {
     artistId: artist.id,
     member: member.withKey,
@@ -33,6 +34,6 @@ export async function createOrganization(url?: string): Promise<Organization> {
     admin: admin.withBearer,
     stranger: stranger.withKey,
     strangerId: stranger.id,
-    run: client({ key }, url),
+    run: client({ key: raw }, url),
   };
 }

@@ -24,7 +24,7 @@ export function expectErrorShape(answer: Answer, family: ErrorFamily): void {
 }
 
 /** The sentence of an error, wherever its family keeps it. */
-export function sentenceOf(answer: Answer): string {
+export function sentenceOf(answer: Pick<Answer, "body">): string {
   const found = z
     .union([
       z.object({ message: sentence }).transform((body) => body.message),

@@ -5,6 +5,7 @@ import { contract } from "../../http/contract.ts";
 export const listModelsContract = contract({
   method: "GET",
   path: "/api/models",
+  runCredential: true,
   summary: "List the models that can be chosen",
   description:
     "`id` is what a chat's `modelId` and a headless run's `model` take. `default` is used where none is named.",

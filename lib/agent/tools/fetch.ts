@@ -2,6 +2,7 @@ import { type Dispatcher, fetch, type RequestInit, type Response } from "undici"
 import { z } from "zod";
 import { AddressRefused } from "../../outbound/public-address.ts";
 import { anywhere, publicOnly } from "../../outbound/public-only.ts";
+import { isReservedHeader, markedHeaders } from "../../sandbox/outgoing-headers.ts";
 import { MAX_OUTPUT_CHARS } from "./limits.ts";
 import { type AnyAgentTool, agentTool, type ToolContext, toolFailure } from "./tool.ts";
 
@@ -19,9 +20,6 @@ const SHOWN_HEADERS = [
   "link",
   "allow",
 ];
-/** Set by the connection itself, or told apart from the caller's by a proxy. */
-const FORBIDDEN_HEADERS =
-  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|via|forwarded|x-forwarded-.*|x-real-ip|proxy-.*|x-vercel-.*|x-workflow-.*)$/i;
 /** What may follow a redirect to another origin. */
 const HARMLESS_HEADERS = /^(?:accept|accept-language|user-agent)$/i;
 
@@ -43,7 +41,7 @@ export const createFetchTool = (outside: Dispatcher): AnyAgentTool =>
       body: z.string().optional().describe("Request body, as text"),
     }),
     async execute({ url, method = "GET", headers = {}, body }, context) {
-      const refused = Object.keys(headers).find((name) => FORBIDDEN_HEADERS.test(name));
+      const refused = Object.keys(headers).find(isReservedHeader);
       if (refused !== undefined) return toolFailure(`The header ${refused} cannot be set`);
       if (body !== undefined && (method === "GET" || method === "HEAD")) {
         return toolFailure(`${method} has no body`);
@@ -118,7 +116,7 @@ async function send(
   }
   const init: RequestInit = {
     method: hop.method,
-    headers: { ...hop.headers, ...(own ? ownHeaders(hop, context) : {}) },
+    headers: own ? ownHeaders(hop, context) : leaving(hop.headers),
     redirect: "manual",
     dispatcher: own ? anywhere : context.outside,
     signal,
@@ -132,12 +130,15 @@ async function send(
  * tells the service's own guards that this is no local delivery, wherever it comes from.
  */
 function ownHeaders(hop: Hop, context: ToolContext): Record<string, string> {
-  const forwarded = { forwarded: "for=_sandbox" };
-  const names = Object.keys(hop.headers).map((name) => name.toLowerCase());
-  if (names.includes("authorization") || names.includes("x-api-key")) return forwarded;
+  const headers: Record<string, string> = { ...leaving(hop.headers), forwarded: "for=_sandbox" };
+  if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return headers;
   const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(context.env.AGENT_API_AUTH_HEADER ?? "") ?? [];
-  return name && value ? { ...forwarded, [name]: value } : forwarded;
+  return name && value ? { ...headers, [name]: value } : headers;
 }
+
+/** In lower case. */
+const leaving = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(markedHeaders(new Headers(headers)));
 
 function redirected(hop: Hop, status: number, url: URL): Hop {
   const becomesGet =

@@ -7,6 +7,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import type { SecureFetch } from "just-bash";
 import { isPrivateLiteral, lookupPublic } from "../../outbound/public-address.ts";
+import { markedHeaders } from "../outgoing-headers.ts";
 
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
@@ -24,11 +25,7 @@ export function createGuardedFetch(
       AbortSignal.timeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
       ...(options.signal ? [options.signal] : []),
     ]);
-    const headers = new Headers(options.headers);
-    // How the message is framed and for whom it is, is not the command's to say.
-    for (const name of ["host", "connection", "content-length", "transfer-encoding"]) {
-      headers.delete(name);
-    }
+    const headers = markedHeaders(new Headers(options.headers));
     let method = (options.method ?? "GET").toUpperCase();
     let body = options.body;
     let url = new URL(address);

@@ -2,6 +2,7 @@
  * The sandbox on Vercel: one named, persistent machine for each session. It is saved and stopped
  * when it is not used, and resumes with its files at the next call.
  */
+import { SANDBOX_MARK } from "../outgoing-headers.ts";
 import { SandboxError, type SandboxProvider, type SandboxState } from "../sandbox.ts";
 import { openMachine } from "./machine.ts";
 import { type NetworkPolicy, type NetworkPolicyRule, statusOf, vercelSdk } from "./sdk.ts";
@@ -96,14 +97,17 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
   };
 }
 
+/** Vercel sets the mark outside of the machine, on all that leaves it: nothing inside can leave it out. */
 function policyFor(hosts: readonly string[], serviceOrigin: string | undefined): NetworkPolicy {
   const allow: Record<string, NetworkPolicyRule[]> = {};
-  for (const host of hosts) allow[host.replace(/:\d+$/, "")] = [];
+  for (const host of hosts) allow[host.replace(/:\d+$/, "")] = [{ transform: [{ headers: mark }] }];
   // Last, so that the operator's list cannot open the rest of the service's own origin.
   if (serviceOrigin) allow[new URL(serviceOrigin).hostname] = ownApiOnly;
   const isOpen = Object.keys(allow).length > 0;
   return isOpen ? { allow, subnets: { deny: PRIVATE_SUBNETS } } : "deny-all";
 }
+
+const mark = { [SANDBOX_MARK]: "1" };
 
 const refused = {
   statusCode: 403,
@@ -119,7 +123,7 @@ const ownApiOnly: NetworkPolicyRule[] = [
   { match: { path: { regex: DOT_SEGMENT } }, response: refused },
   {
     match: { path: { startsWith: "/api/" } },
-    transform: [{ headers: { forwarded: "for=_sandbox" } }],
+    transform: [{ headers: { ...mark, forwarded: "for=_sandbox" } }],
   },
   { response: refused },
 ];
