@@ -11,4 +11,6 @@ export async function register(): Promise<void> {
   warnOfSettings();
   const { engine } = await import("./lib/engine/current.ts");
   await engine().start();
+  const { scheduleRetention } = await import("./lib/retention/schedule.ts");
+  scheduleRetention();
 }

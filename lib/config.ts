@@ -148,6 +148,14 @@ const schema = z.object({
     .string()
     .regex(/^[\w-]{1,63}$/)
     .default("media"),
+  /** Seconds between two runs of the retention job; 0 turns it off in this process. */
+  RETENTION_INTERVAL_SECONDS: z.coerce.number().int().min(0).max(86_400).default(600),
+  /** Days after its end that a task run keeps what it was asked. */
+  TASK_INPUT_RETENTION_DAYS: z.coerce.number().int().min(1).default(30),
+  /** Days that a connection is kept that was refused, or that nobody decided. */
+  CONNECTION_RETENTION_DAYS: z.coerce.number().int().min(1).default(30),
+  /** Days that mail stays in the mailbox folder. */
+  MAILBOX_RETENTION_DAYS: z.coerce.number().int().min(1).default(7),
   /** Commands of the local sandbox at a time; one account runs at most half as many. */
   SANDBOX_COMMANDS_AT_ONCE: z.coerce.number().int().min(2).max(1_000).default(16),
   /** Milliseconds that a command waits for its turn among those of its account. */

@@ -49,6 +49,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     DATA_DIR: dataDir,
     CHECK_RESPONSES: "true",
     LOG_LEVEL: "warn",
+    // Tests look at what it would delete; those of the job itself call it.
+    RETENTION_INTERVAL_SECONDS: "0",
   };
   const server = withServer
     ? await runNext({

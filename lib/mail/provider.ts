@@ -20,9 +20,12 @@ export function mailer(): Mailer {
   return globalThis.agentPlatformMailer;
 }
 
+/** Where mail goes without SMTP. */
+export const mailboxFolder = (): string => join(config().DATA_DIR, "mailbox");
+
 function createMailer(): Mailer {
-  const { SMTP_URL: url, MAIL_FROM, DATA_DIR } = config();
+  const { SMTP_URL: url, MAIL_FROM } = config();
   const from = MAIL_FROM ?? "Agent Platform <no-reply@localhost>";
   if (url !== undefined) return createSmtpMailer({ url, from, deadline: DEADLINE });
-  return createMailboxMailer({ folder: join(DATA_DIR, "mailbox"), from });
+  return createMailboxMailer({ folder: mailboxFolder(), from });
 }

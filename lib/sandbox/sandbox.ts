@@ -114,4 +114,16 @@ export interface SandboxProvider {
   status(state: SandboxState): Promise<"active" | "stopped" | "expired">;
   /** Stops it and deletes its files. Idempotent. */
   destroy(state: SandboxState): Promise<void>;
+  /** Sandboxes that this machine itself keeps; absent where a service keeps them. */
+  readonly kept?: KeptSandboxes;
+}
+
+export interface KeptSandboxes {
+  /**
+   * Whether they are of the database with this id. The first one that asks becomes theirs: a server
+   * that is pointed at another database must not take every folder for forsaken.
+   */
+  belongsTo(installationId: string): Promise<boolean>;
+  /** Session ids whose folder was made or changed longer ago than that. */
+  namesOlderThan(ageMs: number): Promise<readonly string[]>;
 }

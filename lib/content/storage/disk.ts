@@ -1,6 +1,6 @@
 /** Media in a folder of this machine, one folder an account, served by `/api/media`. */
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { copyFile, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type MediaKey, parseMediaKey } from "./media-name.ts";
 import type { MediaStorage } from "./storage.ts";
@@ -10,6 +10,8 @@ const PATH = "/api/media/";
 export interface DiskStorage extends MediaStorage {
   /** Null when there is no such file. */
   find(key: MediaKey): Promise<{ readonly path: string; readonly bytes: number } | null>;
+  /** Every media file that was last written longer ago than that; nothing else that lies there. */
+  filesOlderThan(ageMs: number): AsyncGenerator<MediaKey>;
 }
 
 /** @param given.origin under which this service is called */
@@ -48,6 +50,17 @@ export function createDiskStorage(given: {
       await rm(pathOf(key), { force: true });
     },
     find,
+    async *filesOlderThan(ageMs) {
+      const before = Date.now() - ageMs;
+      for (const accountId of (await ifThere(readdir(given.folder))) ?? []) {
+        const names = await readdir(join(given.folder, accountId)).catch((): string[] => []);
+        for (const name of names) {
+          const key = parseMediaKey(accountId, name);
+          const found = key && (await ifThere(stat(pathOf(key))));
+          if (key && found && found.mtimeMs < before) yield key;
+        }
+      }
+    },
   };
 }
 

@@ -20,6 +20,7 @@ import {
 } from "../sandbox.ts";
 import type { Outcome } from "./jail.ts";
 import { JailPool, type PoolRequest } from "./jail-pool.ts";
+import { keptSandboxes } from "./kept-sandboxes.ts";
 import type { JailReply, JailRequest } from "./protocol.ts";
 
 const FILE_TIMEOUT_MS = 30_000;
@@ -197,6 +198,7 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
       );
       if (renamed) await remove(gone);
     },
+    kept: keptSandboxes(rootDir),
   };
 }
 

@@ -1,0 +1,26 @@
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { config } from "../config.ts";
+import { mailAdapter, mailboxFolder } from "../mail/provider.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** One pass looks at no more files than these; the names begin with the time, oldest first. */
+const MAX_FILES = 10_000;
+
+/** Deletes old mail of the mailbox folder, unfinished files included. Returns how many. */
+export async function sweepMailbox(): Promise<number> {
+  if (mailAdapter() !== "mailbox") return 0;
+  const folder = mailboxFolder();
+  const oldest = Date.now() - config().MAILBOX_RETENTION_DAYS * DAY_MS;
+  // No mail was sent yet: there is no folder.
+  const names = await readdir(folder).catch((): string[] => []);
+  let deleted = 0;
+  for (const name of names.sort().slice(0, MAX_FILES)) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => null);
+    if (!found?.isFile() || found.mtimeMs >= oldest) continue;
+    await rm(path, { force: true });
+    deleted += 1;
+  }
+  return deleted;
+}
