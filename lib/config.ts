@@ -156,6 +156,15 @@ const schema = z.object({
   CONNECTION_RETENTION_DAYS: z.coerce.number().int().min(1).default(30),
   /** Days that mail stays in the mailbox folder. */
   MAILBOX_RETENTION_DAYS: z.coerce.number().int().min(1).default(7),
+  /**
+   * Bytes of files that all local sandboxes of one account may hold; 0 is no limit. A running sandbox
+   * reserves its whole SANDBOX_DISK_QUOTA, so this should be many times that.
+   */
+  ACCOUNT_SANDBOX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(20 * 1024 ** 3),
   /** Commands of the local sandbox at a time; one account runs at most half as many. */
   SANDBOX_COMMANDS_AT_ONCE: z.coerce.number().int().min(2).max(1_000).default(16),
   /** Milliseconds that a command waits for its turn among those of its account. */

@@ -137,7 +137,7 @@ export const startRunContract = contract({
       }),
     },
   },
-  errors: ["not_found", "conflict", "upstream_error"],
+  errors: ["quota_exceeded", "not_found", "conflict", "upstream_error"],
 });
 
 export const run = z

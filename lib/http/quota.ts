@@ -4,6 +4,11 @@
  */
 import { appError } from "./app-error.ts";
 
+export const sandboxQuotaExceeded = appError(
+  "quota_exceeded",
+  "The account's sandboxes are full: delete files or sandboxes to make room",
+);
+
 export const mediaQuotaExceeded = appError(
   "quota_exceeded",
   "The account's media storage is full: delete media to make room",

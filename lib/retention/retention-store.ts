@@ -72,4 +72,10 @@ export async function settleSandboxRemoval(sessionId: string): Promise<void> {
   await call("settle_sandbox_removal", { p_session_id: sessionId }, z.null());
 }
 
+const reservations = z.array(z.object({ sessionId: z.string(), reservedAt: z.string() }));
+
+/** Reservations of sandbox space that are older than an hour, the oldest first. */
+export const staleSandboxReservations = (batch: number): Promise<z.output<typeof reservations>> =>
+  call("stale_sandbox_reservations", { p_batch: batch }, reservations);
+
 export const installationId = (): Promise<string> => call("installation_id", {}, z.string());

@@ -13,7 +13,11 @@ import { endJob, takeJob } from "./retention-store.ts";
 import { sweepMailbox } from "./sweep-mailbox.ts";
 import { checkMediaRows, removeDeletedMedia, removeUnownedMedia } from "./sweep-media.ts";
 import { sweepRows } from "./sweep-rows.ts";
-import { destroyDeletedSandboxes, destroyUnownedSandboxes } from "./sweep-sandboxes.ts";
+import {
+  destroyDeletedSandboxes,
+  destroyUnownedSandboxes,
+  measureLostSandboxes,
+} from "./sweep-sandboxes.ts";
 
 type Part = () => Promise<number | Readonly<Record<string, number>>>;
 
@@ -29,6 +33,7 @@ const ofThisMachine: Readonly<Record<string, Part>> = {
   // Also here: a local sandbox is out of reach for other machines.
   deletedSandboxes: destroyDeletedSandboxes,
   sandboxesWithoutSession: destroyUnownedSandboxes,
+  sandboxesWithoutSize: measureLostSandboxes,
   mediaWithoutRow: removeUnownedMedia,
   mail: sweepMailbox,
 };

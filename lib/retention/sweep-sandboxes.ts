@@ -1,5 +1,6 @@
 /** Sandboxes of sessions that are gone. */
 import { log } from "../log.ts";
+import { settleSandboxBytes } from "../sandbox/account-space.ts";
 import { sandboxProvider } from "../sandbox/provider.ts";
 import { clearSandbox } from "../sandboxes/clear-sandbox.ts";
 import { destroySandbox } from "../sandboxes/destroy-sandbox.ts";
@@ -7,6 +8,7 @@ import {
   dueSandboxRemovals,
   installationId,
   settleSandboxRemoval,
+  staleSandboxReservations,
   unownedSandboxes,
 } from "./retention-store.ts";
 
@@ -24,6 +26,21 @@ export async function destroyDeletedSandboxes(): Promise<number> {
     destroyed += 1;
   }
   return destroyed;
+}
+
+/** Measures sandboxes whose jail ended without a word, as in a crash. Returns how many. */
+export async function measureLostSandboxes(): Promise<number> {
+  const kept = sandboxProvider().kept;
+  if (!kept) return 0;
+  let measured = 0;
+  for (const { sessionId, reservedAt } of await staleSandboxReservations(BATCH)) {
+    const bytes = await kept.bytesOf(sessionId);
+    // One of another machine's.
+    if (bytes === null) continue;
+    await settleSandboxBytes(sessionId, reservedAt, bytes);
+    measured += 1;
+  }
+  return measured;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type Config, config } from "../config.ts";
 import { serviceOrigin } from "../service-origin.ts";
+import { accountSpace } from "./account-space.ts";
 import { createLocalProvider } from "./local/provider.ts";
 import type { SandboxProvider } from "./sandbox.ts";
 import { createVercelProvider } from "./vercel/provider.ts";
@@ -34,6 +35,8 @@ function createProvider(): SandboxProvider {
   return createLocalProvider({
     rootDir: join(settings.DATA_DIR, "sandboxes"),
     diskQuota: settings.SANDBOX_DISK_QUOTA,
+    space:
+      settings.ACCOUNT_SANDBOX_BYTES > 0 ? accountSpace(settings.ACCOUNT_SANDBOX_BYTES) : undefined,
     maxJails: settings.SANDBOX_COMMANDS_AT_ONCE,
     maxWaitMs: settings.SANDBOX_WAIT_MS,
     allowedHosts,

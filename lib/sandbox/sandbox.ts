@@ -126,4 +126,6 @@ export interface KeptSandboxes {
   belongsTo(installationId: string): Promise<boolean>;
   /** Session ids whose folder was made or changed longer ago than that. */
   namesOlderThan(ageMs: number): Promise<readonly string[]>;
+  /** Bytes of a session's files, by a walk; null when this machine has no folder of it. */
+  bytesOf(sessionId: string): Promise<number | null>;
 }

@@ -36,7 +36,7 @@ export const provisionSandboxContract = contract({
   description: "Repeated or simultaneous requests answer the one sandbox of the session.",
   body: ofSession,
   responses: { 200: { description: "The session's sandbox", schema: answer } },
-  errors: ["not_found", "upstream_error"],
+  errors: ["quota_exceeded", "not_found", "upstream_error"],
 });
 
 export const getSandboxContract = contract({

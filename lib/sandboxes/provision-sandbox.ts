@@ -7,7 +7,10 @@
  * changes by compare-and-set, and the second of two answers the state of the first.
  */
 import type { Logger } from "pino";
+import { config } from "@/lib/config.ts";
 import { type AppError, appError, isAppError } from "@/lib/http/app-error.ts";
+import { sandboxQuotaExceeded } from "@/lib/http/quota.ts";
+import { isSandboxSpaceFull } from "@/lib/sandbox/account-space.ts";
 import { sandboxProvider } from "@/lib/sandbox/provider.ts";
 import type { SandboxState } from "@/lib/sandbox/sandbox.ts";
 import { replaceSandboxState, selectSession } from "@/lib/sessions/store.ts";
@@ -18,7 +21,10 @@ const TRIES = 10;
 
 const failed = appError("upstream_error", "Failed to provision sandbox");
 
-/** Errors: 404 `Session not found`, 502 `Failed to provision sandbox`. */
+/**
+ * Errors: 403 when the account's sandboxes are full and this session has none yet, 404 `Session not
+ * found`, 502 `Failed to provision sandbox`. @throws DatabaseUnavailable
+ */
 export async function provisionSandbox(input: {
   readonly accountId: string;
   readonly sessionId: string;
@@ -27,6 +33,8 @@ export async function provisionSandbox(input: {
   const { accountId, sessionId, log } = input;
   const found = await selectSession(accountId, sessionId);
   if (isAppError(found)) return found;
+
+  if (found.sandbox === null && (await isFull(accountId))) return sandboxQuotaExceeded;
 
   let expected = found.sandbox;
   for (let attempt = 1; attempt <= TRIES; attempt++) {
@@ -44,6 +52,12 @@ export async function provisionSandbox(input: {
   }
   log.error({ sessionId }, "the sandbox's state kept changing while it was provisioned");
   return failed;
+}
+
+/** Only of sandboxes on this machine: a service that keeps them has limits of its own. */
+async function isFull(accountId: string): Promise<boolean> {
+  const { ACCOUNT_SANDBOX_BYTES: limit } = config();
+  return limit > 0 && sandboxProvider().kept !== undefined && isSandboxSpaceFull(accountId, limit);
 }
 
 /** `current` itself when it answers, else a sandbox that does. */

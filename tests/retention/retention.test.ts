@@ -18,6 +18,7 @@ import { sweepRows } from "../../lib/retention/sweep-rows.ts";
 import {
   destroyDeletedSandboxes,
   destroyUnownedSandboxes,
+  measureLostSandboxes,
 } from "../../lib/retention/sweep-sandboxes.ts";
 import { createLocalProvider } from "../../lib/sandbox/local/provider.ts";
 import { startServer } from "../support/server.ts";
@@ -207,6 +208,20 @@ describe("sandboxes", () => {
     expect(await destroyDeletedSandboxes()).toBe(1);
     expect(await isThere(folder)).toBe(false);
     expect(await destroyDeletedSandboxes()).toBe(0);
+  });
+
+  test("whose size was not noted before a crash are measured", async () => {
+    const id = await createSession(await createAccount(), null);
+    await writeFile(join(await makeFolder(id), "home", "notes.txt"), "12345");
+    await sql`update sessions set sandbox_bytes = 1000000, sandbox_reserved_at = now()
+      where id = ${id}`;
+    expect(await measureLostSandboxes()).toBe(0);
+    await sql`update sessions set sandbox_reserved_at = now() - interval '61 minutes'
+      where id = ${id}`;
+    expect(await measureLostSandboxes()).toBe(1);
+    expect(
+      await sql`select sandbox_bytes::int, sandbox_reserved_at from sessions where id = ${id}`,
+    ).toEqual([{ sandbox_bytes: 5, sandbox_reserved_at: null }]);
   });
 
   test("a folder is of the first database that looks after it, and of no other", async () => {

@@ -39,20 +39,24 @@ export class DiskUsage {
   }
 
   async #measure(): Promise<void> {
-    let bytes = 0;
-    let files = 0;
-    const folders = [this.#root];
-    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      for await (const entry of await opendir(folder)) {
-        files += 1;
-        const path = join(folder, entry.name);
-        if (entry.isDirectory()) folders.push(path);
-        else bytes += await sizeOf(path, entry.name);
-      }
-    }
-    this.#bytes = bytes;
-    this.#files = files;
+    ({ bytes: this.#bytes, files: this.#files } = await measureFolder(this.#root));
   }
+}
+
+/** Walks the whole folder. @throws Error when it is not there */
+export async function measureFolder(root: string): Promise<{ bytes: number; files: number }> {
+  let bytes = 0;
+  let files = 0;
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for await (const entry of await opendir(folder)) {
+      files += 1;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else bytes += await sizeOf(path, entry.name);
+    }
+  }
+  return { bytes, files };
 }
 
 async function sizeOf(path: string, name: string): Promise<number> {

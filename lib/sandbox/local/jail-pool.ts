@@ -46,11 +46,20 @@ const MAX_WAITING_OF_ACCOUNT = 1_000;
 /** Somebody waits in front of a screen. */
 const MAX_LOOK_WAIT_MS = 10_000;
 
+export interface JailPlan {
+  readonly settings: JailSettings;
+  /** Called once, when the jail is gone. */
+  readonly onExit: () => void;
+}
+
+/** @param mayWrite false for a jail that serves only looks */
+type PlanJail = (sessionId: string, mayWrite: boolean) => Promise<JailPlan>;
+
 const aborted: Outcome = { op: "ended", why: "aborted" };
 
 export class JailPool {
   readonly #lanes = new Map<string, Lane>();
-  readonly #settingsOf: (sessionId: string) => JailSettings;
+  readonly #plan: PlanJail;
   readonly #idleMs: number;
   readonly #maxProcesses: number;
   readonly #commands: FairQueue;
@@ -59,10 +68,7 @@ export class JailPool {
   readonly #starting: (() => void)[] = [];
   #processes = 0;
 
-  constructor(
-    { maxJails, maxWaitMs, idleMs }: PoolLimits,
-    settingsOf: (sessionId: string) => JailSettings,
-  ) {
+  constructor({ maxJails, maxWaitMs, idleMs }: PoolLimits, plan: PlanJail) {
     const lookSlots = Math.max(1, Math.floor(maxJails / 4));
     const waitersPerAccount = MAX_WAITING_OF_ACCOUNT;
     this.#commands = new FairQueue({ slots: maxJails, waitersPerAccount, maxWaitMs });
@@ -73,7 +79,7 @@ export class JailPool {
     });
     this.#maxProcesses = maxJails + lookSlots;
     this.#idleMs = idleMs;
-    this.#settingsOf = settingsOf;
+    this.#plan = plan;
     // A child that is stuck in a loop would not notice that its server has gone.
     process.once("exit", () => {
       for (const lane of this.#lanes.values()) lane.jail?.kill("aborted");
@@ -149,16 +155,18 @@ export class JailPool {
 
   /** For a lane with a slot: there are fewer slots than processes, so one of them can be spared. */
   async #start(key: string, lane: Lane): Promise<Jail> {
+    const plan = await this.#plan(lane.sessionId, key === lane.sessionId);
     while (this.#processes >= this.#maxProcesses) {
       const gone = new Promise<void>((resolve) => this.#starting.push(resolve));
       this.#evict();
       await gone;
     }
-    const jail = new Jail(this.#settingsOf(lane.sessionId), () => {
+    const jail = new Jail(plan.settings, () => {
       if (lane.jail === jail) lane.jail = undefined;
       if (lane.waiting === 0 && this.#lanes.get(key) === lane) this.#lanes.delete(key);
       this.#processes -= 1;
       this.#starting.shift()?.();
+      plan.onExit();
     });
     this.#processes += 1;
     return jail;

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeptSandboxes } from "../sandbox.ts";
+import { measureFolder } from "./disk-usage.ts";
 
 const OWNER = ".installation";
 const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -26,6 +27,13 @@ export function keptSandboxes(rootDir: string): KeptSandboxes {
         if (found?.isDirectory() && found.mtimeMs < before) names.push(name);
       }
       return names;
+    },
+    async bytesOf(sessionId) {
+      if (!SESSION_ID.test(sessionId)) return null;
+      return measureFolder(join(rootDir, sessionId)).then(
+        ({ bytes }) => bytes,
+        () => null,
+      );
     },
   };
 }

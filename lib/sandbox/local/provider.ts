@@ -18,10 +18,12 @@ import {
   type SandboxProvider,
   type SandboxState,
 } from "../sandbox.ts";
+import { measureFolder } from "./disk-usage.ts";
 import type { Outcome } from "./jail.ts";
 import { JailPool, type PoolRequest } from "./jail-pool.ts";
 import { keptSandboxes } from "./kept-sandboxes.ts";
 import type { JailReply, JailRequest } from "./protocol.ts";
+import type { ReservedSpace, SandboxSpace } from "./space.ts";
 
 const FILE_TIMEOUT_MS = 30_000;
 const IDLE_MS = 60_000;
@@ -36,6 +38,8 @@ export interface LocalProviderOptions {
   readonly rootDir: string;
   /** Bytes of files one session may hold. */
   readonly diskQuota: number;
+  /** Limits what the sandboxes of an account take together; absent for no limit. */
+  readonly space?: SandboxSpace | undefined;
   /** Hosts that commands may call: `example.com`, `example.com:8443`, `*.example.com`. */
   readonly allowedHosts: readonly string[];
   /** The service's own origin; commands may call its `/api/`, wherever it is. */
@@ -63,15 +67,33 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
       maxWaitMs: options.maxWaitMs ?? 300_000,
       idleMs: IDLE_MS,
     },
-    (name) => ({
-      dir: dirOf(name),
-      diskQuota: options.diskQuota,
-      maxFiles: MAX_FILES,
-      maxFileBytes: MAX_FILE_BYTES,
-      allowedHosts: options.allowedHosts,
-      serviceOrigin: options.serviceOrigin,
-    }),
+    async (name, mayWrite) => {
+      const space = await reserve(name, mayWrite);
+      return {
+        settings: {
+          dir: dirOf(name),
+          diskQuota: space?.grantedBytes ?? options.diskQuota,
+          maxFiles: MAX_FILES,
+          maxFileBytes: MAX_FILE_BYTES,
+          allowedHosts: options.allowedHosts,
+          serviceOrigin: options.serviceOrigin,
+        },
+        // A size that cannot be stored now is stored by the retention job.
+        onExit: () => {
+          if (space)
+            void bytesOf(dirOf(name))
+              .then(space.settle)
+              .catch(() => {});
+        },
+      };
+    },
   );
+  async function reserve(name: string, mayWrite: boolean): Promise<ReservedSpace | undefined> {
+    if (!mayWrite) return undefined;
+    return options.space?.reserve(name, options.diskQuota).catch((cause: unknown) => {
+      throw new SandboxError("unavailable", `The sandbox's space could not be reserved: ${cause}`);
+    });
+  }
   const exists = (name: string) =>
     access(join(dirOf(name), "home")).then(
       () => true,
@@ -204,6 +226,13 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
 
 /** Whose share of the commands a request takes, and in which session. */
 type Whose = Pick<PoolRequest, "accountId" | "sessionId">;
+
+/** 0 of a folder that is gone. */
+const bytesOf = (folder: string): Promise<number> =>
+  measureFolder(folder).then(
+    ({ bytes }) => bytes,
+    () => 0,
+  );
 
 const remove = (folder: string) => rm(folder, { recursive: true, force: true });
 
