@@ -3,11 +3,11 @@ export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
   const { markPeers } = await import("./lib/http/mark-peer.ts");
   markPeers();
-  const { reportIsolation } = await import("./lib/isolation/detect.ts");
+  const { reportIsolation } = await import("./lib/platform/isolation/detect.ts");
   reportIsolation();
   const { secureResponses } = await import("./lib/http/secure-responses.ts");
   secureResponses();
-  const { warnOfSettings } = await import("./lib/warn-of-settings.ts");
+  const { warnOfSettings } = await import("./lib/health/warn-of-settings.ts");
   warnOfSettings();
   const { engine } = await import("./lib/engine/current.ts");
   await engine().start();

@@ -1,7 +1,7 @@
 import type { NextConfig } from "next";
 import { withWorkflow } from "workflow/next";
 
-const leftOut = { browser: "./lib/console/left-out.ts" };
+const leftOut = { browser: "./app/(console)/_build/left-out.ts" };
 
 const config: NextConfig = {
   // The launcher gives each copy of the development server a folder of its own.

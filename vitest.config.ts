@@ -5,9 +5,9 @@ export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
   test: {
     include: ["tests/**/*.test.ts"],
-    exclude: process.env.SOAK === "1" ? [] : ["tests/soak/**"],
+    exclude: process.env.SOAK === "1" ? [] : ["tests/**/*.soak.test.ts"],
     globalSetup: ["tests/global-setup.ts"],
-    setupFiles: ["tests/support/observe-answers.ts"],
+    setupFiles: ["tests/support/harness/observe-answers.ts"],
     // No guarantee is one of time: these only end what hangs, on the slowest machine too.
     testTimeout: 120_000,
     hookTimeout: 120_000,

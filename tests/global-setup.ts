@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { ensureFreshBuild } from "../lib/launch/ensure-build.ts";
-import { freePort, runNext } from "../lib/launch/run-next.ts";
-import { startParts } from "../lib/launch/start-parts.ts";
-import { type OpenApi, openApi } from "./support/open-api.ts";
+import { ensureFreshBuild } from "../scripts/ensure-build.ts";
+import { freePort, runNext } from "../scripts/run-next.ts";
+import { startParts } from "../scripts/start-parts.ts";
+import { type OpenApi, openApi } from "./support/harness/open-api.ts";
 
 /** What every test file can reach, by `inject("stack")`. */
 export type Stack = {

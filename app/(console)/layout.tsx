@@ -1,8 +1,8 @@
 import type { Metadata, Viewport } from "next";
 import { cookies } from "next/headers";
 import type { ReactNode } from "react";
-import { hasDeveloperSignIn } from "@/lib/auth/developer-sign-in.ts";
-import { parseTheme, THEME_COOKIE } from "@/lib/console/theme.ts";
+import { parseTheme, THEME_COOKIE } from "@/app/(console)/_hooks/theme.ts";
+import { hasDeveloperSignIn } from "@/app/auth/developer/developer-sign-in.ts";
 import { mediaOrigin } from "@/lib/content/storage/media-origin.ts";
 import { FrameProvider } from "./_shell/frame.tsx";
 import { Shell } from "./_shell/shell.tsx";

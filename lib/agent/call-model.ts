@@ -8,8 +8,9 @@ import {
   type ToolModelMessage,
   type UIMessageChunk,
 } from "ai";
-import { isQueueRefusal } from "../fair-queue.ts";
-import { log as serverLog } from "../log.ts";
+import { isQueueRefusal } from "../platform/fair-queue.ts";
+import { log as serverLog } from "../platform/log.ts";
+import type { ActiveTurn, StepResult } from "../turns/turn-store.ts";
 import { closeOpenCalls } from "./close-open-calls.ts";
 import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
@@ -18,7 +19,6 @@ import { shareModel } from "./models/share-model.ts";
 import { systemPrompt } from "./prompt.ts";
 import { toolSchemas } from "./tools/index.ts";
 import { storableJson } from "./tools/make-storable.ts";
-import type { ActiveTurn, StepResult } from "./turn-store.ts";
 
 /** How often an answer that breaks off is begun anew. */
 const MODEL_STREAM_ATTEMPTS = 3;

@@ -3,7 +3,7 @@
  * itself. The SDK checks the URL and each redirect; the connection checks what they lead to.
  */
 import { createDownload } from "ai";
-import { publicOnly } from "../outbound/public-only.ts";
+import { publicOnly } from "../platform/outbound/public-only.ts";
 
 const MAX_BYTES = 20 * 1024 * 1024;
 const DEADLINE_MS = 30_000;

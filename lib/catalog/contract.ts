@@ -1,7 +1,7 @@
 /** Music catalog. Specification: Catalog objects; decisions, section 11. */
 import { z } from "zod";
-import { contract } from "../http/contract.ts";
-import { queryInteger } from "../http/fields.ts";
+import { contract } from "../contract/contract.ts";
+import { queryInteger } from "../contract/fields.ts";
 import { markets } from "./markets.ts";
 import { albumPage, searchResult } from "./present.ts";
 import { albumGroups, kinds } from "./records.ts";

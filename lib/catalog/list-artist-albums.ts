@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type AppError, isAppError } from "../http/app-error.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
 import { type albumPage, presentAlbum, presentPage } from "./present.ts";
 import { catalogProvider } from "./provider.ts";
 import { type AlbumGroup, albumGroups } from "./records.ts";

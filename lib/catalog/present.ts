@@ -6,7 +6,7 @@
  * `GET /api/catalog/open` when the provider has it), or `href` when there is none.
  */
 import { z } from "zod";
-import { serviceOrigin } from "../service-origin.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
 import {
   type AlbumRecord,
   type Found,

@@ -1,10 +1,11 @@
 /** The port to the music catalog: one adapter asks a web API, the other the project's database. */
-import { config } from "../config.ts";
-import type { AccountRead } from "../db/query.ts";
-import type { AppError } from "../http/app-error.ts";
-import { createEmbeddedCatalog } from "./embedded.ts";
+
+import type { AppError } from "../contract/app-error.ts";
+import { config } from "../platform/config.ts";
+import type { AccountRead } from "../platform/database/query.ts";
+import { createEmbeddedCatalog } from "./adapters/embedded.ts";
+import { createRemoteCatalog } from "./adapters/web-api.ts";
 import type { AlbumGroup, AlbumRecord, Findings, Found, Kind } from "./records.ts";
-import { createRemoteCatalog } from "./remote.ts";
 
 export interface SearchQuery {
   readonly q: string;

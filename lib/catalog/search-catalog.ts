@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { AccountRead } from "../db/query.ts";
-import { type AppError, isAppError } from "../http/app-error.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { AccountRead } from "../platform/database/query.ts";
 import { MAX_SEARCH_OFFSET } from "./contract.ts";
 import {
   type PagePlace,

@@ -1,6 +1,6 @@
 /** The embedded catalog's rows. @throws DatabaseUnavailable from every function here. */
 import { z } from "zod";
-import { type AccountRead, call } from "../db/query.ts";
+import { type AccountRead, call } from "../platform/database/query.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { AlbumsQuery, SearchQuery } from "./provider.ts";
 import { type AlbumRecord, type Findings, type Found, findingsOf, records } from "./records.ts";

@@ -1,8 +1,8 @@
 /** The URL at which a person connects a service to an account. Specification: POST /api/connectors. */
 import type { Logger } from "pino";
-import { config } from "../config.ts";
-import { appError } from "../http/app-error.ts";
-import { serviceOrigin } from "../service-origin.ts";
+import { appError } from "../contract/app-error.ts";
+import { config } from "../platform/config.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
 import { isAllowedOrigin } from "./check-callback.ts";
 import { describeFault, notConfigured } from "./describe-fault.ts";
 import { connectorProvider } from "./provider.ts";

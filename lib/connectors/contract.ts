@@ -1,7 +1,7 @@
 /** Connections of an account to third-party services. Specification: POST /api/connectors; decisions, section 9. */
 import { z } from "zod";
-import { contract } from "../http/contract.ts";
-import { dateTime, uuid } from "../http/fields.ts";
+import { contract } from "../contract/contract.ts";
+import { dateTime, uuid } from "../contract/fields.ts";
 import { isSafeCallback } from "./check-callback.ts";
 
 const slug = z

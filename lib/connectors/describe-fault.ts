@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { type AppError, appError } from "../http/app-error.ts";
-import type { ConnectorFault } from "./connector-provider.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import type { ConnectorFault } from "./port.ts";
 
 export const notConfigured = appError("not_configured", "Connectors are not configured");
 

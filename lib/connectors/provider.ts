@@ -2,11 +2,11 @@
  * Which provider of connections this process uses. Beside a hosted database nothing stands in for
  * the real one: a connection that connects nothing is for trying only.
  */
-import { config } from "../config.ts";
-import { serviceOrigin } from "../service-origin.ts";
-import { createComposioProvider } from "./composio.ts";
-import type { ConnectorProvider } from "./connector-provider.ts";
-import { createEmbeddedProvider } from "./embedded.ts";
+import { config } from "../platform/config.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
+import { createComposioProvider } from "./adapters/composio.ts";
+import { createEmbeddedProvider } from "./adapters/embedded.ts";
+import type { ConnectorProvider } from "./port.ts";
 
 /** Milliseconds that the provider has for one request of ours. */
 const DEADLINE = 10_000;

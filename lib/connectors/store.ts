@@ -1,8 +1,8 @@
 /** The connections that the embedded provider keeps. */
 import { z } from "zod";
-import { db } from "../db/client.ts";
-import { timestamp } from "../db/columns.ts";
-import { call, parseAnswer } from "../db/query.ts";
+import { db } from "../platform/database/client.ts";
+import { timestamp } from "../platform/database/columns.ts";
+import { call, parseAnswer } from "../platform/database/query.ts";
 import type { Connection } from "./contract.ts";
 
 /** Connections shown of one account. */

@@ -1,7 +1,7 @@
 /** Content creation. Specification: Content template, POST /api/content/video; decisions, section 10. */
 import { z } from "zod";
-import { contract } from "../http/contract.ts";
-import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./provider.ts";
+import { contract } from "../contract/contract.ts";
+import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./port.ts";
 import { MEDIA_TYPES } from "./storage/media-name.ts";
 import { contentTemplate, templateSummary } from "./template.ts";
 

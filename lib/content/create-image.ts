@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AppError, appError, isAppError } from "../http/app-error.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { seedOf } from "./choose-motion.ts";
 import type { ImageRequest } from "./contract.ts";
 import { contentProvider } from "./current-provider.ts";

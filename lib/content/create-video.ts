@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import { z } from "zod";
-import { type AppError, appError, isAppError } from "../http/app-error.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { chooseMotion, seedOf } from "./choose-motion.ts";
 import type { VideoRequest } from "./contract.ts";
 import { contentProvider } from "./current-provider.ts";
 import { checkInputs, type FetchedInput, fetchInputs, type Input } from "./media/fetch-inputs.ts";
-import type { VideoMode, VideoOrder } from "./provider.ts";
+import type { VideoMode, VideoOrder } from "./port.ts";
 import { type Attempt, runGeneration } from "./run-generation.ts";
 import { showRequest, showUrl } from "./show-request.ts";
 import { selectContentTemplate } from "./store.ts";

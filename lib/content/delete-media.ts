@@ -1,4 +1,4 @@
-import { type AppError, appError } from "../http/app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
 import { deleteMediaRow, settleRemoval } from "./media-store.ts";
 import { mediaStorage } from "./storage/current.ts";
 import { parseMediaKey } from "./storage/media-name.ts";

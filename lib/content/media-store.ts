@@ -3,7 +3,7 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { call } from "../db/query.ts";
+import { call } from "../platform/database/query.ts";
 import type { MediaKey } from "./storage/media-name.ts";
 
 export interface SizedMedia {

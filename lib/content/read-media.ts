@@ -1,6 +1,6 @@
 /** Files of the disk storage over HTTP, as RFC 9110 says. Decisions, section 10. */
 import { createReadStream } from "node:fs";
-import { type AppError, appError } from "../http/app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
 import { diskStorage } from "./storage/current.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 

@@ -3,9 +3,9 @@
  * which goes on whatever becomes of the request, and an answer that waits for it for a while.
  */
 import type { z } from "zod";
-import { config } from "../config.ts";
-import { type AppError, appError, isAppError } from "../http/app-error.ts";
-import { runTask } from "../tasks/embedded/run-task.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { config } from "../platform/config.ts";
+import { runTask } from "../tasks/adapters/embedded/run-task.ts";
 import { withWorkFolder } from "./work-folder.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
-import { config } from "../config.ts";
-import type { AppError } from "../http/app-error.ts";
+import type { AppError } from "../contract/app-error.ts";
 import { mediaQuotaExceeded } from "../http/quota.ts";
+import { config } from "../platform/config.ts";
 import { reserveMedia } from "./media-store.ts";
-import type { GeneratedFile } from "./provider.ts";
+import type { GeneratedFile } from "./port.ts";
 import { mediaStorage } from "./storage/current.ts";
 import { newMediaKey } from "./storage/media-name.ts";
 

@@ -3,9 +3,9 @@
  * are the same for all. @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { db } from "../db/client.ts";
-import { parseAnswer } from "../db/query.ts";
-import { type AppError, appError } from "../http/app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { db } from "../platform/database/client.ts";
+import { parseAnswer } from "../platform/database/query.ts";
 import { type ContentTemplate, contentTemplate, templateSummary } from "./template.ts";
 
 const templates = () => db().from("content_templates");

@@ -1,7 +1,7 @@
 /** Which kind of video a request asks for, and what that kind needs. Decisions, section 10. */
-import { type AppError, appError } from "../http/app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
 import type { VideoRequest } from "./contract.ts";
-import type { VideoMode } from "./provider.ts";
+import type { VideoMode } from "./port.ts";
 
 /** The media that a mode is made from; what else a request names is not looked at. */
 export const INPUTS_OF = {

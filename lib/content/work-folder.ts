@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { config } from "../config.ts";
+import { config } from "../platform/config.ts";
 
 /** Milliseconds; far longer than any generation may take. */
 const FORSAKEN_AFTER = 60 * 60 * 1000;

@@ -1,10 +1,10 @@
 /** Which durable engine this server uses: PostgreSQL when there is one to reach, else Vercel's. */
-import { config } from "../config.ts";
-import { localOrigin } from "../local-origin.ts";
-import { log } from "../log.ts";
-import type { Engine } from "./engine.ts";
-import { PostgresEngine } from "./postgres/engine.ts";
-import { VercelEngine } from "./vercel/engine.ts";
+import { config } from "../platform/config.ts";
+import { localOrigin } from "../platform/local-origin.ts";
+import { log } from "../platform/log.ts";
+import { PostgresEngine } from "./adapters/postgres/engine.ts";
+import { VercelEngine } from "./adapters/vercel/engine.ts";
+import type { Engine } from "./port.ts";
 
 declare global {
   // The SDK bundles steps apart from routes: only globalThis is common to both.

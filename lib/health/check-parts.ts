@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { checkIdentity } from "../auth/verify-bearer.ts";
-import { db } from "../db/client.ts";
-import { parseAnswer } from "../db/query.ts";
 import { engine } from "../engine/current.ts";
-import { log } from "../log.ts";
+import { checkIdentity } from "../identity/credentials/verify-bearer.ts";
+import { db } from "../platform/database/client.ts";
+import { parseAnswer } from "../platform/database/query.ts";
+import { log } from "../platform/log.ts";
 import { listParts, type Part } from "./list-parts.ts";
 
 /** Milliseconds after which a part counts as not ready. */

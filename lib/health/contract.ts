@@ -1,6 +1,6 @@
 /** Liveness, readiness and the description of the API. */
 import { z } from "zod";
-import { contract } from "../http/contract.ts";
+import { contract } from "../contract/contract.ts";
 
 const part = z.object({
   name: z.enum([

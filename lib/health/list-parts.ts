@@ -1,10 +1,10 @@
 import { catalogProvider } from "../catalog/provider.ts";
-import { type Config, config } from "../config.ts";
 import { connectorAdapter } from "../connectors/provider.ts";
 import { contentProvider } from "../content/current-provider.ts";
 import { mediaStorage } from "../content/storage/current.ts";
 import { engine } from "../engine/current.ts";
 import { mailAdapter } from "../mail/provider.ts";
+import { type Config, config } from "../platform/config.ts";
 import { researchProvider } from "../research/provider.ts";
 import { sandboxAdapter } from "../sandbox/provider.ts";
 import { taskRunner } from "../tasks/provider.ts";

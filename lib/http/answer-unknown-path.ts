@@ -1,5 +1,5 @@
-import { log } from "../log.ts";
-import { appError } from "./app-error.ts";
+import { appError } from "../contract/app-error.ts";
+import { log } from "../platform/log.ts";
 import { preflight } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
 import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";

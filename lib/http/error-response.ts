@@ -1,6 +1,6 @@
 /** An error value becomes a response: one table for the status, one small function a family. */
-import type { AppError, ErrorCode } from "./app-error.ts";
-import type { ErrorFamily } from "./contract.ts";
+import type { AppError, ErrorCode } from "../contract/app-error.ts";
+import type { ErrorFamily } from "../contract/contract.ts";
 
 export const statusOf: Readonly<Record<ErrorCode, number>> = {
   invalid_request: 400,

@@ -1,8 +1,8 @@
 /** The headers of the console's pages: what they may run and load, and that nobody frames them. */
 import { randomBytes } from "node:crypto";
 import { NextResponse } from "next/server";
-import { config } from "../config.ts";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
+import { config } from "../platform/config.ts";
 
 /** Next puts the nonce on its own scripts when it finds the policy among the request's headers. */
 export function guardPage(request: Request): Response {

@@ -3,12 +3,13 @@
  * a request from there may do what the credential of its run may, or what anybody may without one, and
  * it can neither make an account nor use a credential that it found.
  */
-import type { Caller } from "../auth/caller.ts";
-import { storedCredentials } from "../auth/read-credential.ts";
-import { resolveCaller } from "../auth/resolve-caller.ts";
+
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { Caller } from "../identity/credentials/caller.ts";
+import { storedCredentials } from "../identity/credentials/read-credential.ts";
+import { resolveCaller } from "../identity/credentials/resolve-caller.ts";
 import { isFromSandbox } from "../sandbox/outgoing-headers.ts";
-import { type AppError, appError, isAppError } from "./app-error.ts";
-import type { Contract } from "./contract.ts";
 import { addressOf, tooManyRequests } from "./rate-limit.ts";
 
 export const wrongCredential = appError("forbidden", "This credential cannot be used here");

@@ -1,6 +1,6 @@
 /** Idempotency keys in the database (supabase/migrations/…_idempotency.sql). */
 import { z } from "zod";
-import { call } from "../db/query.ts";
+import { call } from "../platform/database/query.ts";
 
 /** An account's key, by its HMAC. */
 export interface StoredKey {

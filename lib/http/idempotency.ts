@@ -15,9 +15,9 @@
 import { createHmac } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { config } from "../config.ts";
-import { openText, sealText } from "../seal-text.ts";
-import { type AppError, appError, type ErrorCode, isAppError } from "./app-error.ts";
+import { type AppError, appError, type ErrorCode, isAppError } from "../contract/app-error.ts";
+import { config } from "../platform/config.ts";
+import { openText, sealText } from "../platform/seal-text.ts";
 import { statusOf } from "./error-response.ts";
 import {
   beginIdempotent,

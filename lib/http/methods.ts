@@ -4,11 +4,11 @@
  *
  * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: …, POST: … });`
  */
-import { appError } from "./app-error.ts";
-import type { Method } from "./contract.ts";
+import { appError } from "../contract/app-error.ts";
+import type { Method } from "../contract/contract.ts";
 import { preflight } from "./cors.ts";
+import type { RouteHandler } from "./endpoint.ts";
 import { errorResponse } from "./error-response.ts";
-import type { RouteHandler } from "./route.ts";
 import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 export function methods(

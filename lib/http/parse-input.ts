@@ -1,8 +1,8 @@
 /** Params, query and body against a contract's schemas, with one sentence for what is wrong. */
 import type { z } from "zod";
-import { type AppError, appError } from "./app-error.ts";
-import type { Contract } from "./contract.ts";
-import { describeFault } from "./describe-fault.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import type { Contract } from "../contract/contract.ts";
+import { describeFault } from "../contract/describe-issue.ts";
 import { withoutNulls } from "./optional-nulls.ts";
 import { isStorableText } from "./read-body.ts";
 

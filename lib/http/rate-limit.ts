@@ -1,8 +1,8 @@
 /** Limits by address and by account, counted in the database. Decisions, section 1. */
 import ipaddr from "ipaddr.js";
-import type { RateVerdict } from "../auth/resolve-caller.ts";
-import { config } from "../config.ts";
-import { type AppError, appError } from "./app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import type { RateVerdict } from "../identity/credentials/resolve-caller.ts";
+import { config } from "../platform/config.ts";
 import { peerOf } from "./mark-peer.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** A request's body, counted while it is read and made harmless before anything sees it. */
-import { type AppError, appError } from "./app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
 
 /** Real bodies stay far below; recursive code further down would overflow far above. */
 const MAX_DEPTH = 100;

@@ -1,5 +1,5 @@
 import { NextResponse } from "next/server";
-import { appError } from "./app-error.ts";
+import { appError } from "../contract/app-error.ts";
 import { errorResponse } from "./error-response.ts";
 import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 

@@ -5,7 +5,7 @@
  */
 import { subscribe } from "node:diagnostics_channel";
 import { ServerResponse } from "node:http";
-import { config } from "../config.ts";
+import { config } from "../platform/config.ts";
 
 const ONE_YEAR_SECONDS = 31_536_000;
 

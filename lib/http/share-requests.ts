@@ -1,6 +1,6 @@
 /** The requests that a process works on, and with them the database's connections, shared fairly. */
-import { config } from "../config.ts";
-import { FairQueue } from "../fair-queue.ts";
+import { config } from "../platform/config.ts";
+import { FairQueue } from "../platform/fair-queue.ts";
 
 const WAITING_REQUESTS_OF_ACCOUNT = 1_000;
 /** As long as a silent database is waited for. */
@@ -13,7 +13,7 @@ declare global {
 
 /**
  * Answers a request in the share of the account that its credential belongs to. A stream counts until
- * its headers are made (lib/chat/stream-turn.ts bounds what follows).
+ * its headers are made (lib/turns/stream-turn.ts bounds what follows).
  * @throws QueueRefusal when the account has too many requests under way
  */
 export function shareRequests<T>(

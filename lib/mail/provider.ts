@@ -1,9 +1,9 @@
 /** Which mail adapter this process uses: SMTP where it is configured, else files on this machine. */
 import { join } from "node:path";
-import { config } from "../config.ts";
-import { createMailboxMailer } from "./mailbox.ts";
-import type { Mailer } from "./mailer.ts";
-import { createSmtpMailer } from "./smtp.ts";
+import { config } from "../platform/config.ts";
+import { createMailboxMailer } from "./adapters/mailbox.ts";
+import { createSmtpMailer } from "./adapters/smtp.ts";
+import type { Mailer } from "./port.ts";
 
 /** Milliseconds that one mail may take. */
 const DEADLINE = 10_000;

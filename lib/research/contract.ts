@@ -1,6 +1,6 @@
 /** Research. Specification: Research track, GET /api/research/tracks; decisions, section 11. */
 import { z } from "zod";
-import { contract } from "../http/contract.ts";
+import { contract } from "../contract/contract.ts";
 
 const track = z.object({
   title: z.string(),

@@ -1,4 +1,4 @@
-import type { AppError } from "../http/app-error.ts";
+import type { AppError } from "../contract/app-error.ts";
 import type { ResearchTrack } from "./contract.ts";
 import { researchProvider } from "./provider.ts";
 

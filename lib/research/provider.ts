@@ -1,9 +1,10 @@
 /** The port to artist research: one adapter asks a web API, the other the project's database. */
-import { config } from "../config.ts";
-import type { AppError } from "../http/app-error.ts";
+
+import type { AppError } from "../contract/app-error.ts";
+import { config } from "../platform/config.ts";
+import { createEmbeddedResearch } from "./adapters/embedded.ts";
+import { createRemoteResearch } from "./adapters/web-api.ts";
 import type { ResearchTrack } from "./contract.ts";
-import { createEmbeddedResearch } from "./embedded.ts";
-import { createRemoteResearch } from "./remote.ts";
 
 export type ArtistKey = { readonly id: string } | { readonly name: string };
 

@@ -7,9 +7,9 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { config } from "../config.ts";
-import { log } from "../log.ts";
-import { endJob, takeJob } from "./retention-store.ts";
+import { config } from "../platform/config.ts";
+import { log } from "../platform/log.ts";
+import { endJob, takeJob } from "./store.ts";
 import { sweepMailbox } from "./sweep-mailbox.ts";
 import { checkMediaRows, removeDeletedMedia, removeUnownedMedia } from "./sweep-media.ts";
 import { sweepRows } from "./sweep-rows.ts";

@@ -1,5 +1,5 @@
-import { config } from "../config.ts";
-import { log } from "../log.ts";
+import { config } from "../platform/config.ts";
+import { log } from "../platform/log.ts";
 import { runRetention } from "./run-retention.ts";
 
 declare global {

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { config } from "../config.ts";
 import { mailAdapter, mailboxFolder } from "../mail/provider.ts";
+import { config } from "../platform/config.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** One pass looks at no more files than these; the names begin with the time, oldest first. */

@@ -2,7 +2,7 @@
 import { settleRemoval } from "../content/media-store.ts";
 import { diskStorage, mediaStorage } from "../content/storage/current.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
-import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./retention-store.ts";
+import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./store.ts";
 
 const BATCH = 200;
 const MAX_BATCHES = 20;

@@ -1,5 +1,5 @@
-import { config } from "../config.ts";
-import { sweepRowBatch } from "./retention-store.ts";
+import { config } from "../platform/config.ts";
+import { sweepRowBatch } from "./store.ts";
 
 const BATCH = 1_000;
 const MAX_BATCHES = 100;

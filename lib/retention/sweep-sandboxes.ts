@@ -1,16 +1,16 @@
 /** Sandboxes of sessions that are gone. */
-import { log } from "../log.ts";
+import { log } from "../platform/log.ts";
 import { settleSandboxBytes } from "../sandbox/account-space.ts";
+import { clearSandbox } from "../sandbox/clear-sandbox.ts";
+import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { sandboxProvider } from "../sandbox/provider.ts";
-import { clearSandbox } from "../sandboxes/clear-sandbox.ts";
-import { destroySandbox } from "../sandboxes/destroy-sandbox.ts";
 import {
   dueSandboxRemovals,
   installationId,
   settleSandboxRemoval,
   staleSandboxReservations,
   unownedSandboxes,
-} from "./retention-store.ts";
+} from "./store.ts";
 
 const BATCH = 200;
 const MAX_BATCHES = 20;

@@ -3,8 +3,8 @@
  * (supabase/migrations/…_sandbox_space.sql). @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { call } from "../db/query.ts";
-import type { SandboxSpace } from "./local/space.ts";
+import { call } from "../platform/database/query.ts";
+import type { SandboxSpace } from "./adapters/local/space.ts";
 
 const reservation = z.object({ granted: z.int(), reservedAt: z.string().nullable() });
 

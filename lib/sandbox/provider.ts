@@ -1,11 +1,11 @@
 /** Which sandbox this server uses: Vercel's when it is configured, else the one on this machine. */
 import { join } from "node:path";
-import { type Config, config } from "../config.ts";
-import { serviceOrigin } from "../service-origin.ts";
+import { type Config, config } from "../platform/config.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
 import { accountSpace } from "./account-space.ts";
-import { createLocalProvider } from "./local/provider.ts";
-import type { SandboxProvider } from "./sandbox.ts";
-import { createVercelProvider } from "./vercel/provider.ts";
+import { createLocalProvider } from "./adapters/local/provider.ts";
+import { createVercelProvider } from "./adapters/vercel/provider.ts";
+import type { SandboxProvider } from "./port.ts";
 
 /** Modules are evaluated again by the development server; the children must not be started twice. */
 const shared = globalThis as typeof globalThis & { agentSandboxProvider?: SandboxProvider };

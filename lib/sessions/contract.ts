@@ -1,8 +1,8 @@
 /** Sessions, chats and stored messages. Specification: Session, Chat; decisions, section 4. */
 import { z } from "zod";
-import { contract } from "../http/contract.ts";
-import { uuid } from "../http/fields.ts";
-import { nextCursor, pageQuery } from "../http/page.ts";
+import { contract } from "../contract/contract.ts";
+import { uuid } from "../contract/fields.ts";
+import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { chat, chatWithMessages, session } from "./session.ts";
 
 const title = z.string().trim().max(200);

@@ -1,7 +1,7 @@
 /** A chat in a session; idempotent with an id of the client's. Decisions, section 4. */
 import { defaultModelId } from "@/lib/agent/models/default-model.ts";
-import type { AppError } from "@/lib/http/app-error.ts";
-import { checkModel } from "./check-model.ts";
+import type { AppError } from "@/lib/contract/app-error.ts";
+import { checkModel } from "../agent/models/check-model.ts";
 import type { Chat } from "./session.ts";
 import { insertChat } from "./store.ts";
 

@@ -1,5 +1,5 @@
-import { stopTurn } from "@/lib/chat/stop-turn.ts";
-import { type AppError, isAppError } from "@/lib/http/app-error.ts";
+import { type AppError, isAppError } from "@/lib/contract/app-error.ts";
+import { stopTurn } from "@/lib/turns/stop-turn.ts";
 import { removeChat, selectChat } from "./store.ts";
 
 /**

@@ -4,12 +4,12 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type AccountRead, call, readFor } from "@/lib/db/query.ts";
-import { rpcText } from "@/lib/db/rpc-text.ts";
-import { type AppError, appError } from "@/lib/http/app-error.ts";
-import { type PageRequest, pageArguments, storedCursor } from "@/lib/http/page.ts";
-import type { SandboxState } from "@/lib/sandbox/sandbox.ts";
-import { statusOfStored, storedSandbox } from "@/lib/sandboxes/stored-sandbox.ts";
+import { type AppError, appError } from "@/lib/contract/app-error.ts";
+import { type PageRequest, pageArguments, storedCursor } from "@/lib/contract/pagination.ts";
+import { type AccountRead, call, readFor } from "@/lib/platform/database/query.ts";
+import { rpcText } from "@/lib/platform/database/rpc-text.ts";
+import type { SandboxState } from "@/lib/sandbox/port.ts";
+import { statusOfStored, storedSandbox } from "@/lib/sandbox/stored-sandbox.ts";
 import { type Chat, chat, type Session, session } from "./session.ts";
 
 const sessionNotFound = appError("not_found", "Session not found");

@@ -1,8 +1,8 @@
 /** Background task runs. Specification: GET /api/tasks/runs; decisions, section 8. */
 import { z } from "zod";
-import { contract } from "../http/contract.ts";
-import { describeFault } from "../http/describe-fault.ts";
-import { queryInteger, uuid } from "../http/fields.ts";
+import { contract } from "../contract/contract.ts";
+import { describeFault } from "../contract/describe-issue.ts";
+import { queryInteger, uuid } from "../contract/fields.ts";
 import { taskRun } from "./task-run.ts";
 
 /** Read only when runs are listed: whatever it is, a single look-up ignores it. */

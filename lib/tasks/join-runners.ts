@@ -1,6 +1,6 @@
-import { type AppError, isAppError } from "../http/app-error.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { TaskRunner } from "./port.ts";
 import type { TaskRun } from "./task-run.ts";
-import type { TaskRunner } from "./task-runner.ts";
 
 /**
  * The runs of two runners as those of one: content is always made in this service's own runner

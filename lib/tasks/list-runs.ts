@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { AccountRead } from "../db/query.ts";
-import { type AppError, isAppError } from "../http/app-error.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { AccountRead } from "../platform/database/query.ts";
 import { listQuery } from "./contract.ts";
+import { RUN_ID, taskRunNotFound } from "./port.ts";
 import { taskRunner } from "./provider.ts";
 import type { TaskRun } from "./task-run.ts";
-import { RUN_ID, taskRunNotFound } from "./task-runner.ts";
 
 type Asked = Pick<Parameters<typeof listRuns>[0], "runId" | "limit">;
 

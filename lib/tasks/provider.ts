@@ -1,9 +1,9 @@
 /** Whose task runs this server shows: its own, and Trigger.dev's when that is configured. */
-import { config } from "../config.ts";
-import { createEmbeddedRunner } from "./embedded/provider.ts";
+import { config } from "../platform/config.ts";
+import { createEmbeddedRunner } from "./adapters/embedded/provider.ts";
+import { createTriggerRunner } from "./adapters/trigger/provider.ts";
 import { joinRunners } from "./join-runners.ts";
-import type { TaskRunner } from "./task-runner.ts";
-import { createTriggerRunner } from "./trigger/provider.ts";
+import type { TaskRunner } from "./port.ts";
 
 let runner: TaskRunner | undefined;
 

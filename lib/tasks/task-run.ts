@@ -1,6 +1,6 @@
 /** The resource as callers see it: the raw object of the task runner. Specification: Task run. */
 import { z } from "zod";
-import { dateTime } from "../http/fields.ts";
+import { dateTime } from "../contract/fields.ts";
 
 const fault = z.object({
   message: z.string().optional(),

@@ -1,8 +1,8 @@
 /** Agent templates. Specification: Agent template; decisions, section 7. */
 import { z } from "zod";
-import { contract, type RunRule } from "../http/contract.ts";
-import { uuid } from "../http/fields.ts";
-import { nextCursor, pageQuery } from "../http/page.ts";
+import { contract, type RunRule } from "../contract/contract.ts";
+import { uuid } from "../contract/fields.ts";
+import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { template } from "./template.ts";
 
 const title = z.string().trim().min(3).max(50);

@@ -1,6 +1,6 @@
 /** The resource as callers see it. Specification: Agent template. */
 import { z } from "zod";
-import { dateTime, uuid } from "../http/fields.ts";
+import { dateTime, uuid } from "../contract/fields.ts";
 
 export const template = z
   .object({

@@ -1,7 +1,7 @@
 /** What `route` itself costs a request, without the database: in this process, against a bare handler. */
 import { z } from "zod";
-import { contract } from "../../lib/http/contract.ts";
-import { route } from "../../lib/http/route.ts";
+import { contract } from "../../lib/contract/contract.ts";
+import { route } from "../../lib/http/endpoint.ts";
 import { type Bench, report, timed } from "./context.ts";
 
 const REQUESTS = 5_000;

@@ -1,8 +1,8 @@
 /** What axe finds on the pages of the shell, in both colours and on a phone's width. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeInBrowser, seriousFindings, signIn } from "../support/browser.ts";
-import { createKey } from "../support/clients.ts";
+import { describeInBrowser, seriousFindings, signIn } from "../support/harness/browser.ts";
+import { createKey } from "../support/harness/clients.ts";
 
 const looks = [
   { colorScheme: "light", width: 1280 },

@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeInBrowser, seriousFindings, type Tab } from "../support/browser.ts";
+import { describeInBrowser, seriousFindings, type Tab } from "../support/harness/browser.ts";
 import {
   answers,
   type ChatServer,
@@ -13,8 +13,8 @@ import {
   say,
   startChatServer,
   untilIdle,
-} from "../support/chat-browser.ts";
-import { sql } from "../support/stack.ts";
+} from "../support/harness/chat-browser.ts";
+import { sql } from "../support/harness/stack.ts";
 
 let place: ChatServer;
 beforeAll(async () => {

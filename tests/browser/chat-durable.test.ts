@@ -1,6 +1,8 @@
 /** The chat through reloads, second tabs, lost networks and restarted servers. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeInBrowser } from "../support/browser.ts";
+import { startCuttingProxy } from "../support/fakes/cutting-proxy.ts";
+import { type Gate, gate } from "../support/fakes/openai.ts";
+import { describeInBrowser } from "../support/harness/browser.ts";
 import {
   answers,
   type ChatServer,
@@ -13,10 +15,8 @@ import {
   signInByCode,
   startChatServer,
   untilIdle,
-} from "../support/chat-browser.ts";
-import { startCuttingProxy } from "../support/cutting-proxy.ts";
-import { type Gate, gate } from "../support/fake-openai.ts";
-import { crash, startPlace } from "../support/place.ts";
+} from "../support/harness/chat-browser.ts";
+import { crash, startPlace } from "../support/harness/workspace.ts";
 
 let place: ChatServer;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 /** The chat as a person uses it: the first answer, questions, stop, the list, the files. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeInBrowser } from "../support/browser.ts";
+import { gate } from "../support/fakes/openai.ts";
+import { describeInBrowser } from "../support/harness/browser.ts";
 import {
   answers,
   type ChatServer,
@@ -12,9 +13,8 @@ import {
   signInByCode,
   startChatServer,
   untilIdle,
-} from "../support/chat-browser.ts";
-import { gate } from "../support/fake-openai.ts";
-import { openChat } from "../support/talk.ts";
+} from "../support/harness/chat-browser.ts";
+import { openChat } from "../support/harness/converse.ts";
 
 let place: ChatServer;
 beforeAll(async () => {

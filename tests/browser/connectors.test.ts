@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeInBrowser, signIn } from "../support/browser.ts";
+import { describeInBrowser, signIn } from "../support/harness/browser.ts";
 
 describeInBrowser("the connectors", ({ newTab }) => {
   it("a service is chosen, agreed to at its page, and linked back here", async () => {

@@ -1,17 +1,17 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, it, vi } from "vitest";
+import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
+import { makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
+import { insertRun, plainRun, type RawRun } from "../support/fixtures/task-runs.ts";
 import {
   describeInBrowser,
   type SignedIn,
   seriousFindings,
   signIn,
   type Tab,
-} from "../support/browser.ts";
-import { hostileTexts } from "../support/hostile-texts.ts";
-import { makeImage, makeVideo, storeMedia } from "../support/media.ts";
-import { looks, noteOf, sidewaysScroll, soon } from "../support/page-facts.ts";
-import { sql } from "../support/stack.ts";
-import { insertRun, plainRun, type RawRun } from "../support/task-runs.ts";
+} from "../support/harness/browser.ts";
+import { looks, noteOf, sidewaysScroll, soon } from "../support/harness/page-facts.ts";
+import { sql } from "../support/harness/stack.ts";
 
 /** Milliseconds: pictures are really drawn and encoded, on a machine that does much else. */
 const RENDERED = 150_000;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeInBrowser, signIn } from "../support/browser.ts";
+import { describeInBrowser, signIn } from "../support/harness/browser.ts";
 
 describeInBrowser("the API reference", ({ newTab }) => {
   it("is read by those who are not signed in, and asks nobody else for anything", async () => {

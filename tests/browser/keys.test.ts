@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeInBrowser, signIn } from "../support/browser.ts";
-import { client } from "../support/clients.ts";
+import { describeInBrowser, signIn } from "../support/harness/browser.ts";
+import { client } from "../support/harness/clients.ts";
 
 async function create(page: Page, name: string): Promise<string> {
   await page.getByRole("button", { name: "Create a key" }).first().click();

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { describeInBrowser } from "../support/browser.ts";
-import { makeImage, makeVideoWithSound, storeMedia } from "../support/media.ts";
+import { makeImage, makeVideoWithSound, storeMedia } from "../support/fixtures/media.ts";
+import { describeInBrowser } from "../support/harness/browser.ts";
 
 /** As soon as it can be played, or cannot. */
 const seen = () =>

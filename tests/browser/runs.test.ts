@@ -1,16 +1,16 @@
 import { expect, it, vi } from "vitest";
+import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
+import { makeVideo, storeMedia } from "../support/fixtures/media.ts";
+import { fullRun, insertRun, plainRun, type RawRun } from "../support/fixtures/task-runs.ts";
 import {
   describeInBrowser,
   type SignedIn,
   seriousFindings,
   signIn,
   type Tab,
-} from "../support/browser.ts";
-import { hostileTexts } from "../support/hostile-texts.ts";
-import { makeVideo, storeMedia } from "../support/media.ts";
-import { looks, sidewaysScroll, soon } from "../support/page-facts.ts";
-import { sql } from "../support/stack.ts";
-import { fullRun, insertRun, plainRun, type RawRun } from "../support/task-runs.ts";
+} from "../support/harness/browser.ts";
+import { looks, sidewaysScroll, soon } from "../support/harness/page-facts.ts";
+import { sql } from "../support/harness/stack.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeInBrowser, signIn } from "../support/browser.ts";
+import { describeInBrowser, signIn } from "../support/harness/browser.ts";
 
 describeInBrowser("the shell", ({ newTab }) => {
   it("shows who is signed in and the way to every page", async () => {

@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { createAuthUser, sessionFor } from "../support/auth-session.ts";
-import { describeInBrowser, haveSession } from "../support/browser.ts";
-import { mailsTo } from "../support/mailbox.ts";
-import { stack } from "../support/stack.ts";
+import { createAuthUser, sessionFor } from "../support/harness/auth-session.ts";
+import { describeInBrowser, haveSession } from "../support/harness/browser.ts";
+import { mailsTo } from "../support/harness/mailbox.ts";
+import { stack } from "../support/harness/stack.ts";
 
 /** Answers of 4xx that a test asks for are errors on the browser's console. */
 const refused = /status of 40[013]/;

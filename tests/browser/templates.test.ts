@@ -3,11 +3,16 @@ import type { Locator, Page } from "playwright-core";
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { type Template, template } from "../../lib/templates/template.ts";
-import { describeInBrowser, seriousFindings, signIn, type Tab } from "../support/browser.ts";
-import { type Client, client, createPerson } from "../support/clients.ts";
-import { hostileTexts } from "../support/hostile-texts.ts";
-import { looks, noteOf, sidewaysScroll, soon } from "../support/page-facts.ts";
-import { createTemplate, setFavorite, validTemplate } from "../support/templates.ts";
+import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
+import { createTemplate, setFavorite, validTemplate } from "../support/fixtures/templates.ts";
+import {
+  describeInBrowser,
+  seriousFindings,
+  signIn,
+  type Tab,
+} from "../support/harness/browser.ts";
+import { type Client, client, createPerson } from "../support/harness/clients.ts";
+import { looks, noteOf, sidewaysScroll, soon } from "../support/harness/page-facts.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -1,10 +1,10 @@
 /** Decisions, section 5: the claim on a chat. One run at a time, and never a stuck chat. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Client } from "../support/clients.ts";
-import { type Place, startPlace } from "../support/place.ts";
-import { openTalk, type Talk } from "../support/talk.ts";
-import { expectWhole, type TurnStream, textOf } from "../support/turn-stream.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { expectWhole, type TurnStream, textOf } from "../support/harness/turn-stream.ts";
+import { type Place, startPlace } from "../support/harness/workspace.ts";
 
 let place: Place;
 let caller: Client;

@@ -1,10 +1,15 @@
 /** kill -9 of the server in a ten-step turn; the same database and folder; a new server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Client } from "../support/clients.ts";
-import { gate } from "../support/fake-openai.ts";
-import { at, crash, type Place, startPlace } from "../support/place.ts";
-import { openTalk, type Talk } from "../support/talk.ts";
-import { assemble, expectWhole, type Frame, type TurnStream } from "../support/turn-stream.ts";
+import { gate } from "../support/fakes/openai.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openTalk, type Talk } from "../support/harness/converse.ts";
+import {
+  assemble,
+  expectWhole,
+  type Frame,
+  type TurnStream,
+} from "../support/harness/turn-stream.ts";
+import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, type Halt, logOf, STEPS, tenSteps } from "./ten-steps.ts";
 
 let place: Place;

@@ -1,9 +1,9 @@
 /** The database cuts every connection, as in a restart or a failover, while turns are running. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Client } from "../support/clients.ts";
-import { gate } from "../support/fake-openai.ts";
-import { type Place, startPlace } from "../support/place.ts";
-import { openTalk } from "../support/talk.ts";
+import { gate } from "../support/fakes/openai.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openTalk } from "../support/harness/converse.ts";
+import { type Place, startPlace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
 
 let place: Place;

@@ -2,15 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { contracts } from "../../lib/http/registry.ts";
-import type { RunningNext } from "../../lib/launch/run-next.ts";
-import type { Answer, Client } from "../support/clients.ts";
-import { imagesIn, runOf, videoIn } from "../support/generations.ts";
-import { haltBefore } from "../support/halt.ts";
-import { at, crash, type Place, startPlace } from "../support/place.ts";
-import { endOf, startedOf } from "../support/runs.ts";
-import { nameOf } from "../support/shapes.ts";
-import { templateIn, validTemplate } from "../support/templates.ts";
+import { contracts } from "../../lib/openapi/registry.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { imagesIn, runOf, videoIn } from "../support/fixtures/generations.ts";
+import { nameOf } from "../support/fixtures/shapes.ts";
+import { templateIn, validTemplate } from "../support/fixtures/templates.ts";
+import type { Answer, Client } from "../support/harness/clients.ts";
+import { haltBefore } from "../support/harness/pause-process.ts";
+import { endOf, startedOf } from "../support/harness/runs.ts";
+import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
 
 let place: Place;
 let survivor: RunningNext;

@@ -2,10 +2,10 @@
 import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Client } from "../support/clients.ts";
-import { gate } from "../support/fake-openai.ts";
-import { type Place, startPlace } from "../support/place.ts";
-import { openTalk } from "../support/talk.ts";
+import { gate } from "../support/fakes/openai.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openTalk } from "../support/harness/converse.ts";
+import { type Place, startPlace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
 
 /** Stands before the REST interface, and refuses every connection while it is `away`. */

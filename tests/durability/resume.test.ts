@@ -1,10 +1,10 @@
 /** Decisions, section 5: the stream is exact for whoever reads it from wherever. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Client } from "../support/clients.ts";
-import { type Gate, gate } from "../support/fake-openai.ts";
-import { type Place, startPlace } from "../support/place.ts";
-import { openChat, openTalk, type Talk } from "../support/talk.ts";
-import { assemble, expectWhole, type TurnStream, textOf } from "../support/turn-stream.ts";
+import { type Gate, gate } from "../support/fakes/openai.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openChat, openTalk, type Talk } from "../support/harness/converse.ts";
+import { assemble, expectWhole, type TurnStream, textOf } from "../support/harness/turn-stream.ts";
+import { type Place, startPlace } from "../support/harness/workspace.ts";
 
 let place: Place;
 let caller: Client;

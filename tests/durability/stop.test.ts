@@ -4,11 +4,11 @@
  */
 import type { UIMessage } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Client } from "../support/clients.ts";
-import { gate, type Script } from "../support/fake-openai.ts";
-import { type Place, startPlace } from "../support/place.ts";
-import { openTalk, type Talk } from "../support/talk.ts";
-import { assemble, expectWhole, type TurnStream, textOf } from "../support/turn-stream.ts";
+import { gate, type Script } from "../support/fakes/openai.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { assemble, expectWhole, type TurnStream, textOf } from "../support/harness/turn-stream.ts";
+import { type Place, startPlace } from "../support/harness/workspace.ts";
 
 let place: Place;
 let caller: Client;

@@ -1,9 +1,9 @@
 /** The ten-step turn that crash tests cut, and what must be true of it afterwards. */
 import { expect } from "vitest";
-import type { Gate, Script, ScriptPart } from "../support/fake-openai.ts";
-import type { Place } from "../support/place.ts";
-import type { Talk } from "../support/talk.ts";
-import { assemble, expectWhole, type Frame } from "../support/turn-stream.ts";
+import type { Gate, Script, ScriptPart } from "../support/fakes/openai.ts";
+import type { Talk } from "../support/harness/converse.ts";
+import { assemble, expectWhole, type Frame } from "../support/harness/turn-stream.ts";
+import type { Place } from "../support/harness/workspace.ts";
 
 export const STEPS = 10;
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
-import { createPerson } from "../support/clients.ts";
-import { createSession } from "../support/sessions.ts";
-import { sql } from "../support/stack.ts";
+import { createSession } from "../support/fixtures/sessions.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
 
 it("of two processes that record the same tool call at once, one may run it", async () => {
   const person = await createPerson();

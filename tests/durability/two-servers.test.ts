@@ -1,11 +1,11 @@
 /** Two server processes on one database and one sandbox folder. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningNext } from "../../lib/launch/run-next.ts";
-import type { Client } from "../support/clients.ts";
-import { gate } from "../support/fake-openai.ts";
-import { at, crash, type Place, startPlace } from "../support/place.ts";
-import { openTalk } from "../support/talk.ts";
-import { assemble, expectWhole } from "../support/turn-stream.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { gate } from "../support/fakes/openai.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openTalk } from "../support/harness/converse.ts";
+import { assemble, expectWhole } from "../support/harness/turn-stream.ts";
+import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
 
 let place: Place;

@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { platform } from "node:os";
 import { afterEach, expect, it, vi } from "vitest";
-import { endCopies, newFolder, npmRun } from "../embedded/copies.ts";
+import { endCopies, newFolder, npmRun } from "../adapters/supabase/copies.ts";
 
 // Each starts whole copies, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });

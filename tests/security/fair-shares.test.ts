@@ -4,15 +4,15 @@
  * has started at once, and the holders are seen to be still there afterwards.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningNext } from "../../lib/launch/run-next.ts";
-import type { Client } from "../support/clients.ts";
-import { gate } from "../support/fake-openai.ts";
-import { imagesIn } from "../support/generations.ts";
-import { at, type Place, startPlace } from "../support/place.ts";
-import { endOf, readRun, startRun, talkOf } from "../support/runs.ts";
-import { startServer } from "../support/server.ts";
-import { openTalk } from "../support/talk.ts";
-import { runsIn } from "../support/task-runs.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { gate } from "../support/fakes/openai.ts";
+import { imagesIn } from "../support/fixtures/generations.ts";
+import { runsIn } from "../support/fixtures/task-runs.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openTalk } from "../support/harness/converse.ts";
+import { endOf, readRun, startRun, talkOf } from "../support/harness/runs.ts";
+import { startServer } from "../support/harness/server.ts";
+import { at, type Place, startPlace } from "../support/harness/workspace.ts";
 
 const ACTIVE_TURNS = 10;
 const STREAMS = 3;

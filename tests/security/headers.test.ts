@@ -1,13 +1,13 @@
 /** Headers that every answer has, whoever makes it; and paths with a slash at their end. */
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningNext } from "../../lib/launch/run-next.ts";
-import { referenceScript } from "../../lib/reference/serve-reference.ts";
-import { client, createPerson, type Person } from "../support/clients.ts";
-import { startServer } from "../support/server.ts";
-import { expectErrorShape } from "../support/shapes.ts";
-import { stack } from "../support/stack.ts";
-import { openTalk } from "../support/talk.ts";
+import { referenceScript } from "../../lib/openapi/serve-reference.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { client, createPerson, type Person } from "../support/harness/clients.ts";
+import { openTalk } from "../support/harness/converse.ts";
+import { startServer } from "../support/harness/server.ts";
+import { stack } from "../support/harness/stack.ts";
 
 let secure: RunningNext;
 let person: Person;

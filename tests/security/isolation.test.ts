@@ -12,26 +12,26 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { embeddedContent } from "../../lib/content/embedded/embedded.ts";
-import { runJob, viewOf } from "../../lib/content/embedded/render-process.ts";
-import { isAppError } from "../../lib/http/app-error.ts";
-import { confine } from "../../lib/isolation/confine.ts";
+import { embeddedContent } from "../../lib/content/adapters/embedded/embedded.ts";
+import { runJob, viewOf } from "../../lib/content/adapters/embedded/render-process.ts";
+import { isAppError } from "../../lib/contract/app-error.ts";
+import { confine } from "../../lib/platform/isolation/confine.ts";
 import {
   detectIsolation,
   type Host,
   type Isolation,
   thisHost,
-} from "../../lib/isolation/detect.ts";
-import { createLocalProvider } from "../../lib/sandbox/local/provider.ts";
-import { environmentOf, findConfined, listConfined } from "../support/confined.ts";
+} from "../../lib/platform/isolation/detect.ts";
+import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import {
   drawScene,
   imageOrder,
   openWorkshop,
   videoOrder,
   type Workshop,
-} from "../support/content.ts";
-import { makeVideo } from "../support/media.ts";
+} from "../support/fixtures/content.ts";
+import { makeVideo } from "../support/fixtures/media.ts";
+import { environmentOf, findConfined, listConfined } from "../support/harness/confined.ts";
 
 const host = thisHost();
 const without = (...programs: string[]): Host => ({

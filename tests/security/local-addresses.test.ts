@@ -5,10 +5,10 @@
 import { randomUUID } from "node:crypto";
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningNext } from "../../lib/launch/run-next.ts";
-import { client, strangersKey } from "../support/clients.ts";
-import { startServer } from "../support/server.ts";
-import { startOwnParts } from "../support/stack.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { client, strangersKey } from "../support/harness/clients.ts";
+import { startServer } from "../support/harness/server.ts";
+import { startOwnParts } from "../support/harness/stack.ts";
 
 const LIMIT = 4;
 const limits = {

@@ -5,15 +5,15 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { RunningNext } from "../../lib/launch/run-next.ts";
-import { type Answer, createPerson, type Person } from "../support/clients.ts";
-import { type FakeFal, startFakeFal } from "../support/fake-fal.ts";
-import { imagesIn, onlyEnd } from "../support/generations.ts";
-import { mediaBytesOf } from "../support/media.ts";
-import { startServer } from "../support/server.ts";
-import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
-import { sql, stack } from "../support/stack.ts";
-import { insertRun, plainRun, runsIn } from "../support/task-runs.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
+import { imagesIn, onlyEnd } from "../support/fixtures/generations.ts";
+import { mediaBytesOf } from "../support/fixtures/media.ts";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { insertRun, plainRun, runsIn } from "../support/fixtures/task-runs.ts";
+import { type Answer, createPerson, type Person } from "../support/harness/clients.ts";
+import { startServer } from "../support/harness/server.ts";
+import { sql, stack } from "../support/harness/stack.ts";
 
 const LIMIT = 1024 * 1024;
 let fal: FakeFal;
@@ -109,10 +109,14 @@ describe("generations that race for the last room", () => {
 describe("a process that dies between its reservation and the run's end", () => {
   test("takes no room for ever: the reservation goes with the run", async () => {
     const person = await createPerson();
-    const child = fork(join(import.meta.dirname, "../support/task-run-process.ts"), [person.id], {
-      env: { ...process.env, ...stack.env, LOG_LEVEL: "silent" },
-      execArgv: [],
-    });
+    const child = fork(
+      join(import.meta.dirname, "../support/harness/task-run-process.ts"),
+      [person.id],
+      {
+        env: { ...process.env, ...stack.env, LOG_LEVEL: "silent" },
+        execArgv: [],
+      },
+    );
     const [message] = await once(child, "message");
     const { runId } = z.object({ runId: z.string() }).parse(message);
     const name = `${randomUUID().replaceAll("-", "")}.png`;

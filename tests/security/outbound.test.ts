@@ -8,11 +8,11 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from "
 import { hostname } from "node:os";
 import { fetch } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createEmbeddedModel } from "../../lib/agent/models/embedded/create-embedded-model.ts";
+import { createEmbeddedModel } from "../../lib/agent/models/adapters/embedded/create-embedded-model.ts";
 import { runTool } from "../../lib/agent/tools/index.ts";
-import { AddressRefused, isPublicAddress } from "../../lib/outbound/public-address.ts";
-import { publicOnly } from "../../lib/outbound/public-only.ts";
-import { SandboxError } from "../../lib/sandbox/sandbox.ts";
+import { AddressRefused, isPublicAddress } from "../../lib/platform/outbound/public-address.ts";
+import { publicOnly } from "../../lib/platform/outbound/public-only.ts";
+import { SandboxError } from "../../lib/sandbox/port.ts";
 
 let connections = 0;
 let inside: Server;

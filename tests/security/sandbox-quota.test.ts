@@ -4,15 +4,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunningNext } from "../../lib/launch/run-next.ts";
 import { accountSpace } from "../../lib/sandbox/account-space.ts";
-import { measureFolder } from "../../lib/sandbox/local/disk-usage.ts";
-import { createLocalProvider } from "../../lib/sandbox/local/provider.ts";
-import { createPerson } from "../support/clients.ts";
-import { startServer } from "../support/server.ts";
-import { createSession } from "../support/sessions.ts";
-import { expectErrorShape, sentenceOf } from "../support/shapes.ts";
-import { sql, stack } from "../support/stack.ts";
+import { measureFolder } from "../../lib/sandbox/adapters/local/disk-usage.ts";
+import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { createSession } from "../support/fixtures/sessions.ts";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { startServer } from "../support/harness/server.ts";
+import { sql, stack } from "../support/harness/stack.ts";
 
 const LIMIT = 1_000_000;
 

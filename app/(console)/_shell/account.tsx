@@ -2,7 +2,7 @@
 import { KeySquare, LogOut } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
-import { signOut, useSession } from "@/lib/console/auth.ts";
+import { signOut, useSession } from "@/app/(console)/_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";

@@ -1,6 +1,6 @@
 "use client";
 import { createContext, type ReactNode, useContext } from "react";
-import type { Theme } from "@/lib/console/theme.ts";
+import type { Theme } from "@/app/(console)/_hooks/theme.ts";
 
 /** What the server knew when it drew the page. */
 export interface Frame {

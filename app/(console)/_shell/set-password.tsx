@@ -1,7 +1,7 @@
 "use client";
 import { type FormEvent, useState } from "react";
-import { authClient } from "@/lib/console/auth.ts";
-import { explainAuthError } from "@/lib/console/explain-auth-error.ts";
+import { authClient } from "@/app/(console)/_session/auth.ts";
+import { explainAuthError } from "@/app/(console)/_session/explain-auth-error.ts";
 import { Button } from "../_ui/button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { Field } from "../_ui/field.tsx";

@@ -3,7 +3,7 @@ import { Menu } from "lucide-react";
 import dynamic from "next/dynamic";
 import { usePathname } from "next/navigation";
 import { type ReactNode, useState } from "react";
-import { useSession } from "@/lib/console/auth.ts";
+import { useSession } from "@/app/(console)/_session/auth.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Skeleton } from "../_ui/skeleton.tsx";

@@ -1,8 +1,8 @@
 "use client";
 import { type FormEvent, useState } from "react";
-import { authClient } from "@/lib/console/auth.ts";
-import { signInAsDeveloper } from "@/lib/console/developer-sign-in.ts";
-import { explainAuthError } from "@/lib/console/explain-auth-error.ts";
+import { authClient } from "@/app/(console)/_session/auth.ts";
+import { signInAsDeveloper } from "@/app/(console)/_session/developer-sign-in.ts";
+import { explainAuthError } from "@/app/(console)/_session/explain-auth-error.ts";
 import { Button } from "../_ui/button.tsx";
 import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";

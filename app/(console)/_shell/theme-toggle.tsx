@@ -1,7 +1,7 @@
 "use client";
 import { Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
-import { chooseTheme, type Theme } from "@/lib/console/theme.ts";
+import { chooseTheme, type Theme } from "@/app/(console)/_hooks/theme.ts";
 import { Button } from "../_ui/button.tsx";
 import { useFrame } from "./frame.tsx";
 

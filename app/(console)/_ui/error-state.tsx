@@ -1,6 +1,6 @@
 "use client";
 import { CircleAlert } from "lucide-react";
-import type { ApiError } from "@/lib/console/api.ts";
+import type { ApiError } from "@/app/(console)/_hooks/api.ts";
 import { Button } from "./button.tsx";
 
 /** A request that failed, with a way to try it again and the id that support asks for. */

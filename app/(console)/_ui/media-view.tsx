@@ -1,6 +1,6 @@
 "use client";
 import { ExternalLink } from "lucide-react";
-import { type ContentMedia, mediaAddress } from "@/lib/console/content-result.ts";
+import { type ContentMedia, mediaAddress } from "@/app/(console)/content/content-result.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { cn } from "./class-names.ts";
 

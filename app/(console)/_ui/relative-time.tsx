@@ -1,6 +1,6 @@
 "use client";
 import { useEffect, useState } from "react";
-import { describeAge } from "@/lib/console/describe-time.ts";
+import { describeAge } from "@/app/(console)/_hooks/describe-time.ts";
 
 /** How long ago; the exact time is its tooltip. It keeps up with the clock. */
 export function RelativeTime({

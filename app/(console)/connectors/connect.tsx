@@ -1,8 +1,8 @@
 "use client";
 import { type FormEvent, useId, useState } from "react";
 import type { z } from "zod";
+import { api } from "@/app/(console)/_hooks/api.ts";
 import type { createConnectionContract } from "@/lib/connectors/contract.ts";
-import { api } from "@/lib/console/api.ts";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { Field } from "../_ui/field.tsx";

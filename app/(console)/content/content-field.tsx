@@ -1,6 +1,6 @@
 import type { ComponentProps } from "react";
-import type { ApiError } from "@/lib/console/api.ts";
-import { fieldOf } from "@/lib/console/content-form.ts";
+import type { ApiError } from "@/app/(console)/_hooks/api.ts";
+import { fieldOf } from "@/app/(console)/content/content-form.ts";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Field } from "../_ui/field.tsx";
 

@@ -1,6 +1,9 @@
 "use client";
 import { useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
+import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import {
   emptyImage,
   emptyVideo,
@@ -9,13 +12,10 @@ import {
   type VideoValues,
   valuesOf,
   videoBody,
-} from "@/lib/console/content-form.ts";
-import { isContentRun } from "@/lib/console/content-result.ts";
-import { stateOf } from "@/lib/console/task-run-state.ts";
-import { usePoll } from "@/lib/console/use-poll.ts";
-import { useQuery } from "@/lib/console/use-query.ts";
-import { useSubmit } from "@/lib/console/use-submit.ts";
-import type { TaskRunList } from "@/lib/console/use-task-run.ts";
+} from "@/app/(console)/content/content-form.ts";
+import { isContentRun } from "@/app/(console)/content/content-result.ts";
+import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import type { TaskRunList } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Card } from "../_ui/card.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";

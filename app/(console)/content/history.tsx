@@ -1,7 +1,7 @@
 "use client";
 import { useState } from "react";
-import { titleOf } from "@/lib/console/content-result.ts";
-import { stateOf, summaryOf } from "@/lib/console/task-run-state.ts";
+import { titleOf } from "@/app/(console)/content/content-result.ts";
+import { stateOf, summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";

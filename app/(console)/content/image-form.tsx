@@ -1,9 +1,9 @@
 "use client";
 import { Plus, Sparkles, X } from "lucide-react";
 import type { FormEvent } from "react";
-import type { ImageValues } from "@/lib/console/content-form.ts";
-import { useFocusFault } from "@/lib/console/use-focus-fault.ts";
-import type { Submit } from "@/lib/console/use-submit.ts";
+import { useFocusFault } from "@/app/(console)/_hooks/use-focus-fault.ts";
+import type { Submit } from "@/app/(console)/_hooks/use-submit.ts";
+import type { ImageValues } from "@/app/(console)/content/content-form.ts";
 import { Button } from "../_ui/button.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { Textarea } from "../_ui/textarea.tsx";

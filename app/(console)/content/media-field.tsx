@@ -2,8 +2,8 @@
 import { Images } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
-import type { ApiError } from "@/lib/console/api.ts";
-import { type ContentMedia, mediaAddress } from "@/lib/console/content-result.ts";
+import type { ApiError } from "@/app/(console)/_hooks/api.ts";
+import { type ContentMedia, mediaAddress } from "@/app/(console)/content/content-result.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Input } from "../_ui/input.tsx";

@@ -7,7 +7,7 @@ import {
   TextCursorInput,
 } from "lucide-react";
 import { useId } from "react";
-import { VIDEO_MODES, type VideoMode } from "@/lib/content/provider.ts";
+import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
 
 const modes = {
   prompt: { icon: TextCursorInput, name: "Prompt", text: "Words lead, a picture opens" },

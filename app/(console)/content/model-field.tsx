@@ -1,4 +1,4 @@
-import type { ApiError } from "@/lib/console/api.ts";
+import type { ApiError } from "@/app/(console)/_hooks/api.ts";
 import { Input } from "../_ui/input.tsx";
 import { ContentField } from "./content-field.tsx";
 

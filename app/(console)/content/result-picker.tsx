@@ -1,9 +1,9 @@
 "use client";
 import { ImageOff } from "lucide-react";
 import { useState } from "react";
-import { type ContentMedia, isImageRun, titleOf } from "@/lib/console/content-result.ts";
-import { stateOf, summaryOf } from "@/lib/console/task-run-state.ts";
-import { useTaskRunMedia } from "@/lib/console/use-task-run-media.ts";
+import { type ContentMedia, isImageRun, titleOf } from "@/app/(console)/content/content-result.ts";
+import { stateOf, summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run-media.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Button } from "../_ui/button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";

@@ -1,7 +1,11 @@
 import { Image as ImageIcon, LoaderCircle, Play, TriangleAlert } from "lucide-react";
-import { type ContentMedia, isImageRun, mediaAddress } from "@/lib/console/content-result.ts";
-import { stateOf } from "@/lib/console/task-run-state.ts";
-import { useTaskRunMedia } from "@/lib/console/use-task-run-media.ts";
+import {
+  type ContentMedia,
+  isImageRun,
+  mediaAddress,
+} from "@/app/(console)/content/content-result.ts";
+import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run-media.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { cn } from "../_ui/class-names.ts";

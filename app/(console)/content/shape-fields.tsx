@@ -1,5 +1,5 @@
-import type { AspectRatio, Resolution } from "@/lib/content/provider.ts";
-import { ASPECT_RATIOS, RESOLUTIONS } from "@/lib/content/provider.ts";
+import type { AspectRatio, Resolution } from "@/lib/content/port.ts";
+import { ASPECT_RATIOS, RESOLUTIONS } from "@/lib/content/port.ts";
 import { Segmented } from "../_ui/segmented.tsx";
 
 const aspects = ASPECT_RATIOS.map((value) => ({ value, label: value === "auto" ? "Auto" : value }));

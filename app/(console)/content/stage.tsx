@@ -2,18 +2,18 @@
 import { Clapperboard, Download, LoaderCircle, RotateCcw, Sparkles } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
-import type { VideoValues } from "@/lib/console/content-form.ts";
+import { describeSpan } from "@/app/(console)/_hooks/describe-time.ts";
+import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import type { VideoValues } from "@/app/(console)/content/content-form.ts";
 import {
   type ContentMedia,
   mediaAddress,
   mediaIn,
   stepOf,
   titleOf,
-} from "@/lib/console/content-result.ts";
-import { describeSpan } from "@/lib/console/describe-time.ts";
-import { spanOf, stateOf, summaryOf } from "@/lib/console/task-run-state.ts";
-import { useClock } from "@/lib/console/use-clock.ts";
-import { useTaskRun } from "@/lib/console/use-task-run.ts";
+} from "@/app/(console)/content/content-result.ts";
+import { spanOf, stateOf, summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import { useTaskRun } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { Badge } from "../_ui/badge.tsx";

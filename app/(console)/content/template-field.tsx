@@ -1,7 +1,7 @@
 "use client";
 import type { z } from "zod";
-import type { ApiError } from "@/lib/console/api.ts";
-import { useQuery } from "@/lib/console/use-query.ts";
+import type { ApiError } from "@/app/(console)/_hooks/api.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import { Select } from "../_ui/select.tsx";
 import { ContentField } from "./content-field.tsx";

@@ -1,10 +1,10 @@
 "use client";
 import { Clapperboard } from "lucide-react";
 import type { FormEvent } from "react";
-import type { VideoValues } from "@/lib/console/content-form.ts";
-import { useFocusFault } from "@/lib/console/use-focus-fault.ts";
-import type { Submit } from "@/lib/console/use-submit.ts";
-import type { VideoMode } from "@/lib/content/provider.ts";
+import { useFocusFault } from "@/app/(console)/_hooks/use-focus-fault.ts";
+import type { Submit } from "@/app/(console)/_hooks/use-submit.ts";
+import type { VideoValues } from "@/app/(console)/content/content-form.ts";
+import type { VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
 import { Button } from "../_ui/button.tsx";
 import { Input } from "../_ui/input.tsx";

@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { referenceScript } from "@/lib/reference/serve-reference.ts";
+import { referenceScript } from "@/lib/openapi/serve-reference.ts";
 import { Reference } from "./reference.tsx";
 
 export const metadata: Metadata = { title: "API reference" };

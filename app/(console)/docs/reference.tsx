@@ -1,7 +1,7 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
-import { accessToken, useSession } from "@/lib/console/auth.ts";
-import { onThemeShown, shownTheme } from "@/lib/console/theme.ts";
+import { onThemeShown, shownTheme } from "@/app/(console)/_hooks/theme.ts";
+import { accessToken, useSession } from "@/app/(console)/_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { nameControls } from "./name-controls.ts";

@@ -1,6 +1,6 @@
 "use client";
 import { type FormEvent, useState } from "react";
-import { api } from "@/lib/console/api.ts";
+import { api } from "@/app/(console)/_hooks/api.ts";
 import { Button } from "../_ui/button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { Field } from "../_ui/field.tsx";

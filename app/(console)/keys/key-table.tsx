@@ -1,6 +1,6 @@
 "use client";
 import { useState } from "react";
-import { api } from "@/lib/console/api.ts";
+import { api } from "@/app/(console)/_hooks/api.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";

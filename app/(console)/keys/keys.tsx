@@ -2,8 +2,8 @@
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import type { z } from "zod";
-import { useQuery } from "@/lib/console/use-query.ts";
-import type { createKeyContract, listKeysContract } from "@/lib/keys/contract.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import type { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";

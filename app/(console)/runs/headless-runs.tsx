@@ -2,15 +2,19 @@
 import { Bot, MessageSquare, Plus, Square, X } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
-import type { Run } from "@/lib/chat/contract.ts";
-import { api } from "@/lib/console/api.ts";
-import { useSession } from "@/lib/console/auth.ts";
-import { describeSpan } from "@/lib/console/describe-time.ts";
-import { forgetRun, type StartedRun, useStartedRuns } from "@/lib/console/headless-runs.ts";
-import type { RunState, RunTone } from "@/lib/console/task-run-state.ts";
-import { useClock } from "@/lib/console/use-clock.ts";
-import { usePoll } from "@/lib/console/use-poll.ts";
-import { useQuery } from "@/lib/console/use-query.ts";
+import { api } from "@/app/(console)/_hooks/api.ts";
+import { describeSpan } from "@/app/(console)/_hooks/describe-time.ts";
+import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { useSession } from "@/app/(console)/_session/auth.ts";
+import {
+  forgetRun,
+  type StartedRun,
+  useStartedRuns,
+} from "@/app/(console)/runs/_state/headless-runs.ts";
+import type { RunState, RunTone } from "@/app/(console)/runs/_state/task-run-state.ts";
+import type { Run } from "@/lib/turns/contract.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";

@@ -1,5 +1,5 @@
 import { LoaderCircle } from "lucide-react";
-import type { RunState } from "@/lib/console/task-run-state.ts";
+import type { RunState } from "@/app/(console)/runs/_state/task-run-state.ts";
 import { Badge } from "../_ui/badge.tsx";
 
 /** A run's state; one that goes on has a turning mark. */

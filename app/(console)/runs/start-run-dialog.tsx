@@ -1,12 +1,12 @@
 "use client";
 import { type FormEvent, useState } from "react";
 import type { z } from "zod";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
+import { useSession } from "@/app/(console)/_session/auth.ts";
+import { rememberRun } from "@/app/(console)/runs/_state/headless-runs.ts";
 import type { listModelsContract } from "@/lib/agent/models/contract.ts";
-import type { startRunContract } from "@/lib/chat/contract.ts";
-import { useSession } from "@/lib/console/auth.ts";
-import { rememberRun } from "@/lib/console/headless-runs.ts";
-import { useQuery } from "@/lib/console/use-query.ts";
-import { useSubmit } from "@/lib/console/use-submit.ts";
+import type { startRunContract } from "@/lib/turns/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";

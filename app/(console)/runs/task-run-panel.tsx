@@ -2,12 +2,12 @@
 import { Clapperboard } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
-import { isContentRun, mediaIn, stepOf } from "@/lib/console/content-result.ts";
-import { describeSpan } from "@/lib/console/describe-time.ts";
-import { nameOf, spanOf, stateOf } from "@/lib/console/task-run-state.ts";
-import { useClock } from "@/lib/console/use-clock.ts";
-import { usePoll } from "@/lib/console/use-poll.ts";
-import { useTaskRun } from "@/lib/console/use-task-run.ts";
+import { describeSpan } from "@/app/(console)/_hooks/describe-time.ts";
+import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { isContentRun, mediaIn, stepOf } from "@/app/(console)/content/content-result.ts";
+import { nameOf, spanOf, stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import { useTaskRun } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { buttonStyle } from "../_ui/button.tsx";

@@ -2,12 +2,18 @@
 import { Clapperboard, ListChecks, RefreshCw } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
-import { describeSpan } from "@/lib/console/describe-time.ts";
-import { nameOf, type RunState, spanOf, stateOf, summaryOf } from "@/lib/console/task-run-state.ts";
-import { useClock } from "@/lib/console/use-clock.ts";
-import { usePoll } from "@/lib/console/use-poll.ts";
-import { useQuery } from "@/lib/console/use-query.ts";
-import type { TaskRunList } from "@/lib/console/use-task-run.ts";
+import { describeSpan } from "@/app/(console)/_hooks/describe-time.ts";
+import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import {
+  nameOf,
+  type RunState,
+  spanOf,
+  stateOf,
+  summaryOf,
+} from "@/app/(console)/runs/_state/task-run-state.ts";
+import type { TaskRunList } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";

@@ -2,8 +2,8 @@
 import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { api } from "@/lib/console/api.ts";
-import { startChatFrom } from "@/lib/console/start-chat-from.ts";
+import { api } from "@/app/(console)/_hooks/api.ts";
+import { startChatFrom } from "@/app/(console)/chat/_state/start-chat-from.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";

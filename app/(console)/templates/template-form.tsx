@@ -1,8 +1,8 @@
 "use client";
 import { type FormEvent, useState } from "react";
 import type { z } from "zod";
-import { useFocusFault } from "@/lib/console/use-focus-fault.ts";
-import { useSubmit } from "@/lib/console/use-submit.ts";
+import { useFocusFault } from "@/app/(console)/_hooks/use-focus-fault.ts";
+import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import type { createTemplateContract } from "@/lib/templates/contract.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { Button } from "../_ui/button.tsx";

@@ -1,14 +1,14 @@
 "use client";
 import { LayoutTemplate, Plus, Search, SearchX } from "lucide-react";
 import { useState } from "react";
+import { useOwnAccount } from "@/app/(console)/_hooks/use-own-account.ts";
 import {
   filterTemplates,
   isMine,
   TEMPLATE_FILTERS,
   type TemplateFilter,
-} from "@/lib/console/template-filters.ts";
-import { useOwnAccount } from "@/lib/console/use-own-account.ts";
-import { useTemplates } from "@/lib/console/use-templates.ts";
+} from "@/app/(console)/templates/template-filters.ts";
+import { useTemplates } from "@/app/(console)/templates/use-templates.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";

@@ -1,8 +1,8 @@
-import { startTurnContract } from "@/lib/chat/contract.ts";
-import { startTurn } from "@/lib/chat/start-turn.ts";
-import { streamTurn } from "@/lib/chat/stream-turn.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
+import { startTurnContract } from "@/lib/turns/contract.ts";
+import { startTurn } from "@/lib/turns/start-turn.ts";
+import { streamTurn } from "@/lib/turns/stream-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(startTurnContract, async ({ caller, body, request: { signal } }) => {

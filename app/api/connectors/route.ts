@@ -1,8 +1,8 @@
 import { authorizeConnector } from "@/lib/connectors/authorize-connector.ts";
 import { createConnectionContract, listConnectionsContract } from "@/lib/connectors/contract.ts";
 import { listConnections } from "@/lib/connectors/list-connections.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(createConnectionContract, ({ caller: { accountId }, body, log }) =>

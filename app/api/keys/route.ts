@@ -1,9 +1,9 @@
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
-import { createKeyContract, listKeysContract } from "@/lib/keys/contract.ts";
-import { createKey } from "@/lib/keys/create-key.ts";
-import { describeKey } from "@/lib/keys/describe-key.ts";
-import { selectKeys } from "@/lib/keys/store.ts";
+import { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
+import { createKey } from "@/lib/identity/keys/create-key.ts";
+import { describeKey } from "@/lib/identity/keys/describe-key.ts";
+import { selectKeys } from "@/lib/identity/keys/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(listKeysContract, async ({ caller }) => ({

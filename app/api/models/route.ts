@@ -1,8 +1,8 @@
 import { listModelsContract } from "@/lib/agent/models/contract.ts";
 import { listModels } from "@/lib/agent/models/list-models.ts";
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(listModelsContract, async () => {

@@ -1,15 +1,15 @@
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
 import {
   getSandboxContract,
   provisionSandboxContract,
   stopSandboxContract,
-} from "@/lib/sandboxes/contract.ts";
-import { describeSandbox, noSandbox } from "@/lib/sandboxes/describe-sandbox.ts";
-import { getSandbox } from "@/lib/sandboxes/get-sandbox.ts";
-import { provisionSandbox } from "@/lib/sandboxes/provision-sandbox.ts";
-import { stopSandbox } from "@/lib/sandboxes/stop-sandbox.ts";
+} from "@/lib/sandbox/contract.ts";
+import { describeSandbox, noSandbox } from "@/lib/sandbox/describe-sandbox.ts";
+import { getSandbox } from "@/lib/sandbox/get-sandbox.ts";
+import { provisionSandbox } from "@/lib/sandbox/provision-sandbox.ts";
+import { stopSandbox } from "@/lib/sandbox/stop-sandbox.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(provisionSandboxContract, async ({ caller, body, log }) => {

@@ -1,6 +1,6 @@
+import { linkHeader } from "@/lib/contract/pagination.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { linkHeader } from "@/lib/http/page.ts";
-import { route } from "@/lib/http/route.ts";
 import { createSessionContract, listSessionsContract } from "@/lib/sessions/contract.ts";
 import { createSession } from "@/lib/sessions/create-session.ts";
 import { selectSessions, sessionsRead } from "@/lib/sessions/store.ts";

@@ -1,1 +1,1 @@
-export { signInDeveloper as POST } from "@/lib/auth/developer-sign-in.ts";
+export { signInDeveloper as POST } from "@/app/auth/developer/developer-sign-in.ts";

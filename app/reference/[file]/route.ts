@@ -1,1 +1,1 @@
-export { serveReference as GET } from "@/lib/reference/serve-reference.ts";
+export { serveReference as GET } from "@/lib/openapi/serve-reference.ts";

@@ -1,6 +1,6 @@
 /** The models a caller may choose. Decisions, section 5. */
 import { z } from "zod";
-import { contract } from "../../http/contract.ts";
+import { contract } from "../../contract/contract.ts";
 
 export const listModelsContract = contract({
   method: "GET",

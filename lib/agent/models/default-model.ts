@@ -1,6 +1,6 @@
 /** The model a chat gets when nobody chose one. */
-import { type Config, config } from "../../config.ts";
-import { EMBEDDED_MODEL_ID } from "./embedded/identity.ts";
+import { type Config, config } from "../../platform/config.ts";
+import { EMBEDDED_MODEL_ID } from "./adapters/embedded/identity.ts";
 
 /** Stands for the first model that the configured server lists, so that a base URL is enough. */
 export const AUTO_MODEL_ID = "auto";

@@ -1,4 +1,4 @@
-import { type AppError, appError } from "../../http/app-error.ts";
+import { type AppError, appError } from "../../contract/app-error.ts";
 import { defaultModelId } from "./default-model.ts";
 import { availableModels, type ModelInfo } from "./resolve.ts";
 

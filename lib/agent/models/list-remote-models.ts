@@ -1,7 +1,7 @@
 /** Model lists of services, asked at most once a minute and never for longer than a few seconds. */
 import { createGateway } from "@ai-sdk/gateway";
 import { z } from "zod";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../platform/config.ts";
 import type { ModelInfo } from "./resolve.ts";
 
 const DEADLINE_MS = 5_000;

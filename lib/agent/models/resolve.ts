@@ -6,11 +6,11 @@
 import { createGateway } from "@ai-sdk/gateway";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { type Config, config } from "../../config.ts";
+import { type Config, config } from "../../platform/config.ts";
+import { createEmbeddedModel } from "./adapters/embedded/create-embedded-model.ts";
+import { EMBEDDED_MODEL_ID, EMBEDDED_PROVIDER } from "./adapters/embedded/identity.ts";
 import { createFirstListedModel } from "./create-first-listed-model.ts";
 import { AUTO_MODEL_ID, defaultModelId } from "./default-model.ts";
-import { createEmbeddedModel } from "./embedded/create-embedded-model.ts";
-import { EMBEDDED_MODEL_ID, EMBEDDED_PROVIDER } from "./embedded/identity.ts";
 import { listGatewayModels, listServerModels } from "./list-remote-models.ts";
 
 export interface ModelInfo {

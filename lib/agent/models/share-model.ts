@@ -1,8 +1,8 @@
 /** The model calls of a process, shared fairly between accounts. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
-import { config } from "../../config.ts";
-import { FairQueue } from "../../fair-queue.ts";
+import { config } from "../../platform/config.ts";
+import { FairQueue } from "../../platform/fair-queue.ts";
 
 /** More than the turns and subagents of an account call at a time, unless their limits are off. */
 const WAITING_CALLS_OF_ACCOUNT = 1_000;

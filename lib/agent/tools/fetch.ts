@@ -1,7 +1,7 @@
 import { type Dispatcher, fetch, type RequestInit, type Response } from "undici";
 import { z } from "zod";
-import { AddressRefused } from "../../outbound/public-address.ts";
-import { anywhere, publicOnly } from "../../outbound/public-only.ts";
+import { AddressRefused } from "../../platform/outbound/public-address.ts";
+import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
 import { isReservedHeader, markedHeaders } from "../../sandbox/outgoing-headers.ts";
 import { MAX_OUTPUT_CHARS } from "./limits.ts";
 import { type AnyAgentTool, agentTool, type ToolContext, toolFailure } from "./tool.ts";

@@ -1,6 +1,6 @@
 /** Whatever happens in a tool is an answer for the model: it never throws. */
 import type { JSONValue } from "ai";
-import { SandboxError } from "../../sandbox/sandbox.ts";
+import { SandboxError } from "../../sandbox/port.ts";
 import { makeStorable } from "./make-storable.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
 

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { z } from "zod";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Sandbox } from "../../sandbox/port.ts";
 import { COMMAND_DEADLINE_MS, cut, MAX_OUTPUT_CHARS } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 

@@ -1,7 +1,7 @@
 /** What a tool of the agent is, and what it may use. Spec: POST /api/chat; decisions, section 5. */
 import type { JSONValue, LanguageModel } from "ai";
 import type { z } from "zod";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Sandbox } from "../../sandbox/port.ts";
 
 export interface ToolContext {
   readonly sandbox: Sandbox;

@@ -4,7 +4,7 @@
  * lists are separated by `;`.
  */
 import { z } from "zod";
-import { describeFault } from "../../http/describe-fault.ts";
+import { describeFault } from "../../contract/describe-issue.ts";
 import { markets } from "../markets.ts";
 import { readCsv } from "./read-csv.ts";
 

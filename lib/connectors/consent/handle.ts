@@ -2,11 +2,11 @@
  * The pages at which a person allows or refuses a connection of the embedded provider: `GET` asks,
  * `POST` decides, once, and leads on to the callback. Decisions, section 9.
  */
-import { isDatabaseUnavailable } from "../../db/unavailable.ts";
-import { log } from "../../log.ts";
-import { serviceOrigin } from "../../service-origin.ts";
-import { hashState } from "../embedded.ts";
-import { connectorName } from "../embedded-connectors.ts";
+import { isDatabaseUnavailable } from "../../platform/database/unavailable.ts";
+import { log } from "../../platform/log.ts";
+import { serviceOrigin } from "../../platform/service-origin.ts";
+import { hashState } from "../adapters/embedded.ts";
+import { connectorName } from "../adapters/embedded-connectors.ts";
 import { connectorAdapter } from "../provider.ts";
 import { decideConnection, selectPending } from "../store.ts";
 import { browserOf, cookieOf, formToken, isOwnForm } from "./form-token.ts";

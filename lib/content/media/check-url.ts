@@ -1,5 +1,5 @@
 /** Which URLs of callers are gone to at all. Decisions, section 10: Media URLs from callers. */
-import { isPrivateLiteral } from "../../outbound/public-address.ts";
+import { isPrivateLiteral } from "../../platform/outbound/public-address.ts";
 
 /**
  * What is wrong with a URL as it stands, as the end of a sentence; null when nothing is. The same

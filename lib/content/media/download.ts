@@ -1,7 +1,7 @@
 /** The content of a caller's URL, which may lead anywhere and never end, into a file. */
 import { open } from "node:fs/promises";
 import { fetch, type Response } from "undici";
-import { anywhere, publicOnly } from "../../outbound/public-only.ts";
+import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
 import { faultOfUrl, isLoopback } from "./check-url.ts";
 
 const MAX_REDIRECTS = 5;

@@ -1,9 +1,9 @@
 /** The media that a request names, fetched into files and checked. Decisions, section 10. */
 import { join } from "node:path";
-import { config } from "../../config.ts";
-import { type AppError, appError, isAppError } from "../../http/app-error.ts";
-import { probeMedia } from "../embedded/probe-media.ts";
-import type { MediaFile, ProbedMedia } from "../provider.ts";
+import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
+import { config } from "../../platform/config.ts";
+import { probeMedia } from "../adapters/embedded/probe-media.ts";
+import type { MediaFile, ProbedMedia } from "../port.ts";
 import { mediaStorage } from "../storage/current.ts";
 import { faultOfUrl } from "./check-url.ts";
 import { download } from "./download.ts";

@@ -3,11 +3,11 @@
  * this machine's disk; a Supabase project keeps them in its own Storage.
  */
 import { join, resolve } from "node:path";
-import { config } from "../../config.ts";
-import { serviceOrigin } from "../../service-origin.ts";
-import { createDiskStorage, type DiskStorage } from "./disk.ts";
-import type { MediaStorage } from "./storage.ts";
-import { createSupabaseStorage } from "./supabase.ts";
+import { config } from "../../platform/config.ts";
+import { serviceOrigin } from "../../platform/service-origin.ts";
+import { createDiskStorage, type DiskStorage } from "./adapters/disk.ts";
+import { createSupabaseStorage } from "./adapters/supabase.ts";
+import type { MediaStorage } from "./port.ts";
 
 export function mediaStorage(): MediaStorage {
   const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, MEDIA_BUCKET: bucket } = config();

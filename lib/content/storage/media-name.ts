@@ -1,6 +1,6 @@
 /** How stored files are named, and what they are served as: this and nothing else. */
 import { randomBytes } from "node:crypto";
-import type { GeneratedFile } from "../provider.ts";
+import type { GeneratedFile } from "../port.ts";
 
 export type MediaType = GeneratedFile["contentType"];
 

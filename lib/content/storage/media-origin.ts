@@ -1,4 +1,4 @@
-import { config } from "../../config.ts";
+import { config } from "../../platform/config.ts";
 
 /** The origin that serves generated files when this service does not do it itself, else null. */
 export function mediaOrigin(): string | null {

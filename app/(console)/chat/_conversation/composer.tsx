@@ -1,7 +1,7 @@
 "use client";
 import { ArrowUp, Square } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { keepDraft, readDraft } from "@/lib/console/chat-drafts.ts";
+import { keepDraft, readDraft } from "@/app/(console)/chat/_state/drafts.ts";
 import { Button } from "../../_ui/button.tsx";
 
 /** Milliseconds after the last key until a draft is kept. */

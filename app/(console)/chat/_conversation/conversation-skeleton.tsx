@@ -1,5 +1,5 @@
 "use client";
-import type { Connection } from "@/lib/console/durable-chat-transport.ts";
+import type { Connection } from "@/app/(console)/chat/_state/durable-chat-transport.ts";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 
 /** Where the messages will stand. */

@@ -1,8 +1,8 @@
 "use client";
 import { ChevronDown } from "lucide-react";
 import type { z } from "zod";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type { listModelsContract } from "@/lib/agent/models/contract.ts";
-import { useQuery } from "@/lib/console/use-query.ts";
 
 type Models = z.output<(typeof listModelsContract.responses)[200]["schema"]>;
 

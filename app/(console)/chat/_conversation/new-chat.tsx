@@ -2,9 +2,9 @@
 import { Sparkles } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useCallback, useState } from "react";
-import { type ApiError, api } from "@/lib/console/api.ts";
-import { tellChats } from "@/lib/console/chat-channel.ts";
-import { openConversation } from "@/lib/console/chat-open-conversations.ts";
+import { type ApiError, api } from "@/app/(console)/_hooks/api.ts";
+import { tellChats } from "@/app/(console)/chat/_state/channel.ts";
+import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
 import type { Chat, Session } from "@/lib/sessions/session.ts";
 import { ErrorState } from "../../_ui/error-state.tsx";
 import { Composer } from "./composer.tsx";

@@ -1,7 +1,7 @@
 "use client";
 import { CircleAlert, WifiOff, X } from "lucide-react";
 import { useEffect, useState } from "react";
-import type { ConversationView } from "@/lib/console/chat-conversation.ts";
+import type { ConversationView } from "@/app/(console)/chat/_state/conversation.ts";
 
 /** A connection that is back at once is not worth a word. */
 const PATIENCE_MS = 800;

@@ -1,7 +1,10 @@
 "use client";
 import { useChat } from "@ai-sdk/react";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
-import { holdConversation, openConversation } from "@/lib/console/chat-open-conversations.ts";
+import {
+  holdConversation,
+  openConversation,
+} from "@/app/(console)/chat/_state/open-conversations.ts";
 
 /** Milliseconds between two drawings of a text that streams in. */
 const PACE = 50;

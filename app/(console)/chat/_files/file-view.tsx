@@ -1,7 +1,7 @@
 "use client";
 import { ArrowLeft, Download } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
-import { type ApiError, describeRefusal, fetchWithBearer } from "@/lib/console/api.ts";
+import { type ApiError, describeRefusal, fetchWithBearer } from "@/app/(console)/_hooks/api.ts";
 import { Button } from "../../_ui/button.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";

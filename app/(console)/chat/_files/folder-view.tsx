@@ -2,8 +2,8 @@
 import { CornerLeftUp, FileText, Folder, FolderOpen, RefreshCw } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { z } from "zod";
-import { useQuery } from "@/lib/console/use-query.ts";
-import type { listSandboxFilesContract } from "@/lib/sandboxes/contract.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
 import { Button } from "../../_ui/button.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";

@@ -2,7 +2,11 @@
 import { MessageSquarePlus, Search } from "lucide-react";
 import Link from "next/link";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { ChatList, type SessionEntry, searchEntries } from "@/lib/console/chat-list.ts";
+import {
+  ChatList,
+  type SessionEntry,
+  searchEntries,
+} from "@/app/(console)/chat/_list/chat-list.ts";
 import { SidebarContent } from "../../_shell/sidebar-slot.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";

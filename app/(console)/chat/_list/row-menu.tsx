@@ -2,8 +2,8 @@
 import { MessageSquarePlus, Pencil, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type RefObject, useState } from "react";
-import { api } from "@/lib/console/api.ts";
-import { tellChats } from "@/lib/console/chat-channel.ts";
+import { api } from "@/app/(console)/_hooks/api.ts";
+import { tellChats } from "@/app/(console)/chat/_state/channel.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { Button } from "../../_ui/button.tsx";
 import { Dialog, DialogActions, DialogClose } from "../../_ui/dialog.tsx";

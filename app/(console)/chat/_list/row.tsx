@@ -3,8 +3,8 @@ import { Ellipsis } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRef, useState } from "react";
-import { api } from "@/lib/console/api.ts";
-import { tellChats } from "@/lib/console/chat-channel.ts";
+import { api } from "@/app/(console)/_hooks/api.ts";
+import { tellChats } from "@/app/(console)/chat/_state/channel.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { toast } from "../../_ui/toast.tsx";
 

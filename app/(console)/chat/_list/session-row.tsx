@@ -1,7 +1,7 @@
 "use client";
 import { usePathname } from "next/navigation";
 import { memo } from "react";
-import { type SessionEntry, titleOfChat } from "@/lib/console/chat-list.ts";
+import { type SessionEntry, titleOfChat } from "@/app/(console)/chat/_list/chat-list.ts";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 import { Row } from "./row.tsx";
 

@@ -2,7 +2,11 @@
 import { Check } from "lucide-react";
 import type { MarkedToken, Tokens } from "marked";
 import { createElement, Fragment, memo, type ReactNode, useMemo } from "react";
-import { decodeReferences, parseMarkdown, webAddress } from "@/lib/console/chat-markdown.ts";
+import {
+  decodeReferences,
+  parseMarkdown,
+  webAddress,
+} from "@/app/(console)/chat/_message/markdown-tokens.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { keyed } from "./keyed.ts";

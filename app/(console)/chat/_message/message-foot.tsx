@@ -1,6 +1,6 @@
 "use client";
 import type { UIMessage } from "ai";
-import { numberAt, textAt, valueAt } from "@/lib/console/chat-tool-call.ts";
+import { numberAt, textAt, valueAt } from "@/app/(console)/chat/_state/tool-call.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 
 /** Who answered, at what cost, in what time, and whether it came to its end. */

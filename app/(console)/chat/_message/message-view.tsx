@@ -2,7 +2,7 @@
 import type { UIMessage } from "ai";
 import dynamic from "next/dynamic";
 import { memo, type ReactNode, useRef } from "react";
-import { readToolCall, type ToolCall } from "@/lib/console/chat-tool-call.ts";
+import { readToolCall, type ToolCall } from "@/app/(console)/chat/_state/tool-call.ts";
 import { TodoList } from "../_tools/todo-list.tsx";
 import { ToolRow } from "../_tools/tool-row.tsx";
 import { keyed } from "./keyed.ts";

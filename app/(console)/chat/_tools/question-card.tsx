@@ -6,7 +6,7 @@ import {
   readAnswers,
   readQuestions,
   type ToolCall,
-} from "@/lib/console/chat-tool-call.ts";
+} from "@/app/(console)/chat/_state/tool-call.ts";
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Input } from "../../_ui/input.tsx";

@@ -1,6 +1,6 @@
 "use client";
 import { Circle, CircleCheck, CircleDot } from "lucide-react";
-import { readTodos, type Todo } from "@/lib/console/chat-tool-call.ts";
+import { readTodos, type Todo } from "@/app/(console)/chat/_state/tool-call.ts";
 import { cn } from "../../_ui/class-names.ts";
 
 const states: Readonly<

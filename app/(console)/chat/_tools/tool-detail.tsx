@@ -1,6 +1,12 @@
 "use client";
 import type { ReactNode } from "react";
-import { listAt, numberAt, type ToolCall, textAt, valueAt } from "@/lib/console/chat-tool-call.ts";
+import {
+  listAt,
+  numberAt,
+  type ToolCall,
+  textAt,
+  valueAt,
+} from "@/app/(console)/chat/_state/tool-call.ts";
 import { Code } from "../_message/code-block.tsx";
 import { keyed } from "../_message/keyed.ts";
 import { Markdown } from "../_message/markdown.tsx";

@@ -17,7 +17,7 @@ import {
 } from "lucide-react";
 import dynamic from "next/dynamic";
 import { memo, useId, useState } from "react";
-import { describeToolCall, type ToolCall } from "@/lib/console/chat-tool-call.ts";
+import { describeToolCall, type ToolCall } from "@/app/(console)/chat/_state/tool-call.ts";
 import { cn } from "../../_ui/class-names.ts";
 
 const ToolDetail = dynamic(() => import("./tool-detail.tsx").then((module) => module.ToolDetail));

@@ -1,8 +1,8 @@
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { addressOf } from "@/lib/http/rate-limit.ts";
-import { route } from "@/lib/http/route.ts";
-import { signupContract } from "@/lib/signup/contract.ts";
-import { requestCode } from "@/lib/signup/request-code.ts";
+import { signupContract } from "@/lib/identity/sign-up/contract.ts";
+import { requestCode } from "@/lib/identity/sign-up/request-code.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(signupContract, ({ body, request, log }) =>

@@ -1,6 +1,6 @@
+import { linkHeader } from "@/lib/contract/pagination.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { linkHeader } from "@/lib/http/page.ts";
-import { route } from "@/lib/http/route.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
 import { insertTemplate, selectTemplates, templatesRead } from "@/lib/templates/store.ts";
 

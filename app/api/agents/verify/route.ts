@@ -1,8 +1,8 @@
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { addressOf } from "@/lib/http/rate-limit.ts";
-import { route } from "@/lib/http/route.ts";
-import { verifyContract } from "@/lib/signup/contract.ts";
-import { verifyCode } from "@/lib/signup/verify-code.ts";
+import { verifyContract } from "@/lib/identity/sign-up/contract.ts";
+import { verifyCode } from "@/lib/identity/sign-up/verify-code.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(verifyContract, ({ body, request }) =>

@@ -1,8 +1,8 @@
 import { openPageContract } from "@/lib/catalog/contract.ts";
 import { catalogProvider } from "@/lib/catalog/provider.ts";
-import { appError } from "@/lib/http/app-error.ts";
+import { appError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(openPageContract, async ({ query }) => {

@@ -1,8 +1,8 @@
-import { startRunContract } from "@/lib/chat/contract.ts";
-import { startRun } from "@/lib/chat/start-run.ts";
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
+import { startRunContract } from "@/lib/turns/contract.ts";
+import { startRun } from "@/lib/turns/start-run.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(startRunContract, async ({ caller, body, effectId, log }) => {

@@ -1,7 +1,7 @@
 import { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import { selectContentTemplates } from "@/lib/content/store.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(listContentTemplatesContract, async () => ({

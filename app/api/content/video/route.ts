@@ -1,9 +1,9 @@
 import { after } from "next/server";
 import { createVideoContract } from "@/lib/content/contract.ts";
 import { createVideo } from "@/lib/content/create-video.ts";
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(

@@ -1,7 +1,7 @@
 import { checkParts } from "@/lib/health/check-parts.ts";
 import { readyContract } from "@/lib/health/contract.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(readyContract, async () => {

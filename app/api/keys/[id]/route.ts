@@ -1,8 +1,8 @@
-import { appError } from "@/lib/http/app-error.ts";
+import { appError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
-import { revokeKeyContract } from "@/lib/keys/contract.ts";
-import { revokeKey } from "@/lib/keys/store.ts";
+import { revokeKeyContract } from "@/lib/identity/keys/contract.ts";
+import { revokeKey } from "@/lib/identity/keys/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   DELETE: route(revokeKeyContract, async ({ caller, params }) =>

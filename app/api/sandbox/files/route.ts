@@ -1,8 +1,8 @@
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
-import { listSandboxFilesContract } from "@/lib/sandboxes/contract.ts";
-import { listFiles } from "@/lib/sandboxes/list-files.ts";
+import { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
+import { listFiles } from "@/lib/sandbox/list-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(listSandboxFilesContract, async ({ caller, query, log }) => {

@@ -2,4 +2,4 @@ export {
   forwardAuth as GET,
   forwardAuth as POST,
   forwardAuth as PUT,
-} from "@/lib/auth/forward-auth.ts";
+} from "@/app/auth/v1/[...path]/forward-auth.ts";

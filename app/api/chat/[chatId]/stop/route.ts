@@ -1,8 +1,8 @@
-import { stopTurnContract } from "@/lib/chat/contract.ts";
-import { stopTurn } from "@/lib/chat/stop-turn.ts";
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
+import { stopTurnContract } from "@/lib/turns/contract.ts";
+import { stopTurn } from "@/lib/turns/stop-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(stopTurnContract, async ({ caller, params }) => {

@@ -1,7 +1,7 @@
-import { resumeTurnContract } from "@/lib/chat/contract.ts";
-import { resumeTurn } from "@/lib/chat/resume-turn.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
+import { resumeTurnContract } from "@/lib/turns/contract.ts";
+import { resumeTurn } from "@/lib/turns/resume-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(resumeTurnContract, async ({ caller, params, query, request }) =>

@@ -1,8 +1,8 @@
-import { getRunContract } from "@/lib/chat/contract.ts";
-import { getRun, pollHint } from "@/lib/chat/get-run.ts";
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
+import { getRunContract } from "@/lib/turns/contract.ts";
+import { getRun, pollHint } from "@/lib/turns/get-run.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(getRunContract, async ({ caller, params }) => {

@@ -1,8 +1,8 @@
 import { getContentTemplateContract } from "@/lib/content/contract.ts";
 import { selectContentTemplate } from "@/lib/content/store.ts";
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(getContentTemplateContract, async ({ params }) => {

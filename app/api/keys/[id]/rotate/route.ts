@@ -1,8 +1,8 @@
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
-import { rotateKeyContract } from "@/lib/keys/contract.ts";
-import { rotateKey } from "@/lib/keys/rotate-key.ts";
+import { rotateKeyContract } from "@/lib/identity/keys/contract.ts";
+import { rotateKey } from "@/lib/identity/keys/rotate-key.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(rotateKeyContract, async ({ caller, params, body }) => {

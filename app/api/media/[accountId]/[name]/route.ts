@@ -1,8 +1,8 @@
 import { deleteMediaContract, getMediaContract } from "@/lib/content/contract.ts";
 import { deleteMedia } from "@/lib/content/delete-media.ts";
 import { readMedia } from "@/lib/content/read-media.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(getMediaContract, ({ params, request }) =>

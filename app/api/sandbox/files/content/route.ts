@@ -1,9 +1,9 @@
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { route } from "@/lib/http/route.ts";
-import { readSandboxFileContract } from "@/lib/sandboxes/contract.ts";
-import { fileResponse } from "@/lib/sandboxes/file-response.ts";
-import { readFile } from "@/lib/sandboxes/read-file.ts";
+import { readSandboxFileContract } from "@/lib/sandbox/contract.ts";
+import { fileResponse } from "@/lib/sandbox/file-response.ts";
+import { readFile } from "@/lib/sandbox/read-file.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: route(readSandboxFileContract, async ({ caller, query, log }) => {

@@ -1,7 +1,7 @@
-import { isAppError } from "@/lib/http/app-error.ts";
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { linkHeader } from "@/lib/contract/pagination.ts";
+import { route } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { linkHeader } from "@/lib/http/page.ts";
-import { route } from "@/lib/http/route.ts";
 import { createChatContract, listChatsContract } from "@/lib/sessions/contract.ts";
 import { createChat } from "@/lib/sessions/create-chat.ts";
 import { selectChats } from "@/lib/sessions/store.ts";

@@ -1,0 +1,119 @@
+/** What the forms of content hold, and the requests that come of it. Specification: POST /api/content/video. */
+import type { z } from "zod";
+import type { createImageContract, createVideoContract } from "../../../lib/content/contract.ts";
+import type { AspectRatio, Resolution, VideoMode } from "../../../lib/content/port.ts";
+import { INPUTS_OF, type InputField } from "../../../lib/content/video-mode.ts";
+import type { TaskRun } from "../../../lib/tasks/task-run.ts";
+import type { ApiError } from "../_hooks/api.ts";
+import { isImageRun } from "./content-result.ts";
+
+type VideoBody = z.input<(typeof createVideoContract)["body"]>;
+type ImageBody = z.input<(typeof createImageContract)["body"]>;
+
+/** Texts are empty where nothing is chosen. */
+interface CommonValues {
+  readonly template: string;
+  readonly prompt: string;
+  readonly aspect_ratio: AspectRatio;
+  readonly resolution: Resolution;
+  readonly model: string;
+}
+
+export interface VideoValues extends CommonValues, Readonly<Record<InputField, string>> {
+  readonly mode: VideoMode;
+  readonly negative_prompt: string;
+  /** Empty is the mode's own. */
+  readonly duration: "" | NonNullable<VideoBody["duration"]>;
+  readonly generate_audio: boolean;
+}
+
+export interface ImageValues extends CommonValues {
+  /** References, the most important first. */
+  readonly images: readonly string[];
+  readonly num_images: number;
+}
+
+const common: CommonValues = {
+  template: "",
+  prompt: "",
+  aspect_ratio: "auto",
+  resolution: "720p",
+  model: "",
+};
+
+export const emptyVideo: VideoValues = {
+  ...common,
+  mode: "animate",
+  image_url: "",
+  end_image_url: "",
+  video_url: "",
+  audio_url: "",
+  negative_prompt: "",
+  duration: "",
+  generate_audio: false,
+};
+
+export const emptyImage: ImageValues = { ...common, images: [], num_images: 1 };
+
+/** Only what the mode looks at goes out. */
+export function videoBody(values: VideoValues): VideoBody {
+  const { mode, duration, generate_audio, aspect_ratio, resolution } = values;
+  const inputs = INPUTS_OF[mode].map((field) => [field, values[field].trim()]);
+  return {
+    mode,
+    ...Object.fromEntries(inputs.filter(([, url]) => url !== "")),
+    ...textsOf(values, ["template", "prompt", "negative_prompt", "model"]),
+    aspect_ratio,
+    resolution,
+    // A lipsync is as long as its audio, and sounds like it.
+    ...(mode === "lipsync" ? {} : { generate_audio }),
+    ...(mode === "lipsync" || duration === "" ? {} : { duration }),
+  };
+}
+
+export function imageBody(values: ImageValues): ImageBody {
+  const { num_images, aspect_ratio, resolution } = values;
+  const images = values.images.map((url) => url.trim()).filter((url) => url !== "");
+  return {
+    ...textsOf(values, ["template", "prompt", "model"]),
+    ...(images.length > 0 ? { images } : {}),
+    num_images,
+    aspect_ratio,
+    resolution,
+  };
+}
+
+function textsOf<K extends string>(
+  values: Readonly<Record<K, string>>,
+  names: readonly K[],
+): Partial<Record<K, string>> {
+  const filled = names.filter((name) => values[name].trim() !== "");
+  return Object.fromEntries(filled.map((name) => [name, values[name]])) as Partial<
+    Record<K, string>
+  >;
+}
+
+/** The field that the endpoint's sentence is about: it opens with the field's name. */
+export function fieldOf(error: ApiError): string | null {
+  if (error.status === 404 && error.message === "Template not found") return "template";
+  return error.status === 400 ? (/^[a-z_]+(\.\d+)?(?= )/.exec(error.message)?.[0] ?? null) : null;
+}
+
+/** What a run was asked for, to ask for it again. Signed URLs have lost their signature in it. */
+export function valuesOf(
+  run: TaskRun,
+): { readonly video: VideoValues } | { readonly image: ImageValues } {
+  const payload = typeof run.payload === "object" && run.payload !== null ? run.payload : {};
+  if (!isImageRun(run)) return { video: { ...emptyVideo, ...sameTypes(emptyVideo, payload) } };
+  const { images = [], ...rest } = sameTypes(emptyImage, payload);
+  const reference = "reference_image_url" in payload ? payload.reference_image_url : null;
+  const references = typeof reference === "string" ? [reference, ...images] : images;
+  return { image: { ...emptyImage, ...rest, images: references } };
+}
+
+/** What the payload has of the form's fields, each of the form's type: the service checked it then. */
+function sameTypes<T extends object>(form: T, payload: object): Partial<T> {
+  const types = new Map(Object.entries(form).map(([name, value]) => [name, typeof value]));
+  const same = Object.entries(payload).filter(([name, value]) => types.get(name) === typeof value);
+  return Object.fromEntries(same) as Partial<T>;
+}

@@ -1,0 +1,54 @@
+/**
+ * One click signs in as the seeded account: in `npm run dev` with the embedded auth only, and only
+ * for a page of this machine. A name that an attacker points at loopback (DNS rebinding) stands in
+ * `Host` and `Origin`.
+ */
+import { z } from "zod";
+import { appError } from "../../../lib/contract/app-error.ts";
+import { errorResponse } from "../../../lib/http/error-response.ts";
+import { isFromThisMachine } from "../../../lib/http/mark-peer.ts";
+import { askAuthServer } from "../../../lib/identity/credentials/auth-server.ts";
+import {
+  DEVELOPER_EMAIL,
+  developerPassword,
+} from "../../../lib/identity/credentials/developer-account.ts";
+import { config } from "../../../lib/platform/config.ts";
+
+const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const session = z.object({ access_token: z.string(), refresh_token: z.string() });
+
+export function hasDeveloperSignIn(): boolean {
+  const { NODE_ENV, EMBEDDED_SUPABASE } = config();
+  return NODE_ENV === "development" && EMBEDDED_SUPABASE;
+}
+
+/** 200 with the two tokens; 404 where it does not exist; 403 for any other page or machine. */
+export async function signInDeveloper(request: Request): Promise<Response> {
+  const { API_KEY_SECRET, SUPABASE_PUBLISHABLE_KEY: publicKey } = config();
+  if (!hasDeveloperSignIn() || publicKey === undefined) {
+    return errorResponse(appError("not_found", "Not found"), "error");
+  }
+  if (!isLocalPage(request.headers)) {
+    return errorResponse(appError("forbidden", "Only for pages of this machine"), "error");
+  }
+  const answer = await askAuthServer("token?grant_type=password", publicKey, {
+    method: "POST",
+    body: { email: DEVELOPER_EMAIL, password: developerPassword(API_KEY_SECRET) },
+  });
+  const parsed = session.safeParse(answer.ok ? await answer.json() : null);
+  if (!parsed.success) {
+    return errorResponse(appError("unavailable", "The development account is not there"), "error");
+  }
+  return Response.json(parsed.data, { headers: { "cache-control": "no-store" } });
+}
+
+function isLocalPage(headers: Headers): boolean {
+  const host = headers.get("host") ?? "";
+  const name = URL.parse(`http://${host}`)?.hostname ?? "";
+  return (
+    isFromThisMachine(headers) &&
+    LOCAL_HOSTS.has(name) &&
+    headers.get("origin") === `http://${host}` &&
+    (headers.get("sec-fetch-site") ?? "same-origin") === "same-origin"
+  );
+}

@@ -1,0 +1,176 @@
+/**
+ * Supabase Auth under this origin, so that the console's pages talk to nobody else: the few requests
+ * that sign someone in, keep and end a session, each with the fields it needs and no other. The
+ * public key is added here; there are no cookies.
+ *
+ * Nobody signs up with a password here: whoever typed someone else's address would know the password
+ * of the account that its owner proves later. A password is set by who is signed in.
+ */
+import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { isAppError } from "../../../../lib/contract/app-error.ts";
+import { addressOf } from "../../../../lib/http/rate-limit.ts";
+import { readBody } from "../../../../lib/http/read-body.ts";
+import { askAuthServer } from "../../../../lib/identity/credentials/auth-server.ts";
+import { rate } from "../../../../lib/identity/credentials/resolve-caller.ts";
+import { config } from "../../../../lib/platform/config.ts";
+import { call } from "../../../../lib/platform/database/query.ts";
+import { isDatabaseUnavailable } from "../../../../lib/platform/database/unavailable.ts";
+import { log } from "../../../../lib/platform/log.ts";
+import { isFromSandbox } from "../../../../lib/sandbox/outgoing-headers.ts";
+
+/** Bytes of a request; the largest real one is a tenth of it. */
+const BODY_LIMIT = 16 * 1024;
+/** Guesses at, or mails to, one address a minute, from wherever they come. */
+const PER_EMAIL = 5;
+/** Milliseconds that an answer to a guess takes at least: how long it took tells nothing of the address. */
+const GUESS_TIME = 400;
+
+const email = z.email().max(254).toLowerCase();
+const password = z.string().min(1).max(72);
+
+interface Path {
+  readonly body?: z.ZodType<object>;
+  /** Query parameters and the values they may have. */
+  readonly query?: Readonly<Record<string, readonly string[]>>;
+  /** Whether guesses are counted by the address in the body. */
+  readonly guesses?: boolean;
+}
+
+const paths: Readonly<Record<string, Path>> = {
+  "POST otp": {
+    body: z.object({ email }).transform((given) => ({ ...given, create_user: true })),
+    guesses: true,
+  },
+  "POST verify": {
+    body: z.object({
+      email,
+      token: z.string().regex(/^\d{6,10}$/),
+      type: z.literal("email"),
+    }),
+    guesses: true,
+  },
+  "POST token?grant_type=password": { body: z.object({ email, password }), guesses: true },
+  "POST token?grant_type=refresh_token": {
+    body: z.object({ refresh_token: z.string().min(1).max(4096) }),
+  },
+  "GET user": {},
+  "PUT user": { body: z.object({ password: password.min(8) }) },
+  "POST logout?scope=local": {},
+};
+
+export async function forwardAuth(request: Request): Promise<Response> {
+  const started = performance.now();
+  const response = await answer(request);
+  const ms = Math.round((performance.now() - started) * 100) / 100;
+  const { method } = request;
+  log().info({ method, route: "/auth/v1/[...path]", status: response.status, ms }, "request");
+  return response;
+}
+
+async function answer(request: Request): Promise<Response> {
+  const { SUPABASE_PUBLISHABLE_KEY: publicKey } = config();
+  if (publicKey === undefined) return refuse(501, "not_configured", "Sign-in is not configured");
+  // Whoever signs in is a person at the console: no command of an agent gets itself an account here.
+  if (isFromSandbox(request.headers)) return refuse(404, "not_found", "Not found");
+  const url = new URL(request.url);
+  const target = `${url.pathname.slice("/auth/v1/".length)}${wantedQuery(url.searchParams)}`;
+  const path = paths[`${request.method} ${target}`];
+  if (path === undefined) return refuse(404, "not_found", "Not found");
+
+  const body = await readFields(request, path);
+  if (body instanceof Response) return body;
+  const notBefore = path.guesses ? delay(GUESS_TIME) : null;
+  try {
+    const limited = await limit(request.headers, path, target, body);
+    if (limited !== null) return limited;
+    const bearer = /^Bearer ([\w.-]+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+    const answered = await askAuthServer(target, publicKey, {
+      method: request.method,
+      ...(bearer === undefined ? {} : { bearer }),
+      ...(body === undefined ? {} : { body }),
+    });
+    await notBefore;
+    return await passOn(answered);
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) log().warn({ err: error, path: target }, "auth server");
+    return refuse(503, "unavailable", "Service temporarily unavailable");
+  }
+}
+
+/** Only what tells one request from another; auth-js adds more that we do not need. */
+function wantedQuery(given: URLSearchParams): string {
+  for (const name of ["grant_type", "scope"]) {
+    const value = given.get(name);
+    if (value !== null) return `?${name}=${encodeURIComponent(value)}`;
+  }
+  return "";
+}
+
+async function readFields(request: Request, path: Path): Promise<object | undefined | Response> {
+  if (path.body === undefined) return undefined;
+  const read = await readBody(request, BODY_LIMIT);
+  if (isAppError(read)) {
+    const status = read.code === "payload_too_large" ? 413 : 400;
+    return refuse(status, "validation_failed", read.message);
+  }
+  const parsed = path.body.safeParse(read.value);
+  if (parsed.success) return parsed.data;
+  return refuse(400, "validation_failed", "The request is not well-formed");
+}
+
+/** By the caller's address for all; by the e-mail too where a code or a password can be guessed. */
+async function limit(
+  headers: Headers,
+  path: Path,
+  target: string,
+  body: object | undefined,
+): Promise<Response | null> {
+  const address = addressOf(headers);
+  const perAddress = config().SIGNUP_RATE_LIMIT;
+  const buckets: [string, number][] = [];
+  if (perAddress > 0 && isAttempt(target)) {
+    buckets.push([`auth:${address}`, perAddress]);
+  }
+  if (path.guesses && body !== undefined && "email" in body) {
+    const whose = createHash("sha256").update(`${target} ${body.email}`).digest("hex");
+    buckets.push([`auth:${whose}`, PER_EMAIL]);
+  }
+  for (const [bucket, perMinute] of buckets) {
+    const taken = await call(
+      "take_from_bucket",
+      { p_bucket: bucket, p_per_minute: perMinute },
+      rate,
+    );
+    if (taken.retry_after !== null) {
+      const response = refuse(429, "over_request_rate_limit", "Too many requests");
+      response.headers.set("retry-after", String(taken.retry_after));
+      return response;
+    }
+  }
+  return null;
+}
+
+/** Reading who one is and leaving are no attempts to get in. */
+const isAttempt = (target: string): boolean => target !== "user" && !target.startsWith("logout");
+
+/** The auth server's words and status, and none of its headers. */
+async function passOn(answered: Response): Promise<Response> {
+  const text = await answered.text();
+  return new Response(answered.status === 204 ? null : text, {
+    status: answered.status,
+    headers: {
+      "cache-control": "no-store",
+      ...(answered.status === 204 ? {} : { "content-type": "application/json" }),
+    },
+  });
+}
+
+/** In the words of Supabase Auth, which its client understands. */
+function refuse(status: number, code: string, message: string): Response {
+  return Response.json(
+    { code: status, error_code: code, msg: message },
+    { status, headers: { "cache-control": "no-store", "x-error-code": code } },
+  );
+}

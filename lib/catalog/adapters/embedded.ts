@@ -1,0 +1,15 @@
+/** The catalog in the project's own database (supabase/migrations/…_catalog.sql). */
+import { appError } from "../../contract/app-error.ts";
+import type { CatalogProvider } from "../provider.ts";
+import { findingsRead, selectAlbums, selectFindings } from "../store.ts";
+
+export function createEmbeddedCatalog(): CatalogProvider {
+  return {
+    name: "embedded",
+    searchRead: findingsRead,
+    search: selectFindings,
+    listAlbums: async (query) =>
+      (await selectAlbums(query)) ?? appError("not_found", "Artist not found"),
+    pageOf: () => null,
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * Images and videos that are rendered on this machine: real files, made of the caller's own inputs
+ * by moving, cutting, grading and joining them. It is no generative model and invents no scenes; a
+ * `model` in an order is ignored. Decisions, section 10.
+ *
+ * How long a video is: as ordered; of `extend`, the input and after it as long as was ordered, as
+ * the hosted models do it; of `lipsync`, as long as the audio.
+ */
+import { realpath, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
+import { queueRefused } from "../../../http/queue-refused.ts";
+import { FairQueue, isQueueRefusal } from "../../../platform/fair-queue.ts";
+import type { Isolation } from "../../../platform/isolation/detect.ts";
+import { log } from "../../../platform/log.ts";
+import type { ContentProvider, MediaFile } from "../../port.ts";
+import type { RenderRequest } from "./protocol.ts";
+import { type Outcome, runJob } from "./render-process.ts";
+
+export interface EmbeddedSettings {
+  /** Where orders wait for their turn. */
+  readonly queue: FairQueue;
+  /** Milliseconds that one order may take, from when its turn comes. */
+  readonly timeoutMs: number;
+  /** Is told why an order failed: for the operator, never for a caller. */
+  readonly report: (cause: string) => void;
+  /** How renderings are cut off from this process; as far as the host allows when omitted. */
+  readonly isolation?: Isolation | undefined;
+}
+
+const defaults: EmbeddedSettings = {
+  queue: new FairQueue({ slots: 2, waitersPerAccount: 20, maxWaitMs: 900_000 }),
+  // A minute of lipsync in 4k takes some minutes on two processors.
+  timeoutMs: 600_000,
+  report: (cause) => log().warn({ cause }, "rendering"),
+};
+
+export function embeddedContent(settings: Partial<EmbeddedSettings> = {}): ContentProvider {
+  const { queue, timeoutMs, report, isolation } = { ...defaults, ...settings };
+
+  /** Either the files are whole or the folder is as it was. */
+  const render = async (
+    accountId: string,
+    request: RenderRequest,
+    folder: string,
+    inputs: readonly (MediaFile | undefined)[],
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Outcome | AppError> => {
+    const work = async () => {
+      const files = inputs.flatMap((file) => (file ? [realpath(file.path)] : []));
+      const job = { request, inputs: await Promise.all(files), folder, timeoutMs, signal };
+      return runJob({ ...job, isolation });
+    };
+    const outcome = await queue.run(accountId, signal, work).catch((error: unknown) => {
+      if (isQueueRefusal(error)) return queueRefused(error);
+      if (signal.aborted) return { op: "ended", why: "aborted" } as const;
+      throw error;
+    });
+    if (isAppError(outcome) || outcome.op === request.op) return outcome;
+    for (const path of paths) await rm(path, { force: true });
+    return outcome;
+  };
+
+  return {
+    name: "embedded",
+
+    async video({ accountId, ...order }, folder, signal) {
+      const dir = await realpath(folder);
+      const path = join(dir, "video.mp4");
+      const inputs = [order.image, order.endImage, order.video, order.audio];
+      const request = { op: "video", order, path } as const;
+      const outcome = await render(accountId, request, dir, inputs, [path], signal);
+      if (isAppError(outcome)) return outcome;
+      if (outcome.op === "video") return { path, contentType: "video/mp4" };
+      return describe(outcome, "Video generation failed", report);
+    },
+
+    async images({ accountId, ...order }, folder, signal) {
+      const dir = await realpath(folder);
+      const paths = Array.from({ length: order.count }, (_, at) =>
+        join(dir, `image-${at + 1}.png`),
+      );
+      const request = { op: "images", order, paths } as const;
+      const outcome = await render(accountId, request, dir, order.references, paths, signal);
+      if (isAppError(outcome)) return outcome;
+      if (outcome.op === "images") return paths.map((path) => ({ path, contentType: "image/png" }));
+      return describe(outcome, "Image generation failed", report);
+    },
+  };
+}
+
+/** @param failed the sentence for everything that is not the caller's to mend */
+function describe(outcome: Outcome, failed: string, report: (cause: string) => void): AppError {
+  if (outcome.op === "unusable") return appError("invalid_request", outcome.message);
+  const isLate = outcome.op === "ended" && outcome.why === "deadline";
+  report(
+    outcome.op === "failed" ? outcome.reason : outcome.op === "ended" ? outcome.why : outcome.op,
+  );
+  return appError(isLate ? "upstream_timeout" : "upstream_error", failed);
+}

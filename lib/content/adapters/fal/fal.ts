@@ -1,0 +1,229 @@
+/**
+ * Images and videos by fal's hosted models. Inputs go there by URL: their own where it is public,
+ * else through fal's storage. Results are downloaded like any other foreign file, as a model that a
+ * caller chose may name any address. Decisions, section 10.
+ *
+ * How long a video is: what the model makes. Veo has 4, 6 and 8 s, so that 7 becomes 8; `reference`
+ * is 8 s; `extend` is the input and 7 s more; `lipsync` is as long as its audio.
+ */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
+import { log } from "../../../platform/log.ts";
+import { isLoopback } from "../../media/check-url.ts";
+import { download } from "../../media/download.ts";
+import { sniffFile } from "../../media/sniff-file.ts";
+import type {
+  AspectRatio,
+  ContentProvider,
+  GeneratedFile,
+  MediaFile,
+  Ordered,
+  VideoOrder,
+} from "../../port.ts";
+import { probeMedia } from "../embedded/probe-media.ts";
+import { describeImages, describeVideo, type ModelRequest } from "./describe-order.ts";
+import { type Fault, runInQueue } from "./queue.ts";
+import { upload } from "./upload.ts";
+
+export interface FalSettings {
+  readonly key: string;
+  readonly baseUrl?: string | undefined;
+  readonly storageUrl?: string | undefined;
+  /** Milliseconds for one order, its uploads and downloads included. */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds for one HTTP request of the queue. */
+  readonly requestTimeoutMs?: number | undefined;
+  readonly pollMs?: number | undefined;
+  /** Is told why an order failed: for the operator, never for a caller. */
+  readonly report?: ((cause: string) => void) | undefined;
+}
+
+const MIB = 1024 * 1024;
+const MAX_VIDEO_BYTES = 512 * MIB;
+const MAX_IMAGE_BYTES = 64 * MIB;
+const DOWNLOAD_MS = 120_000;
+
+const modelId = /^[a-z0-9][a-z0-9_-]*(\/[a-z0-9][a-z0-9._-]*)+$/i;
+const videoOutput = z.object({ video: z.object({ url: z.url() }) });
+const imagesOutput = z.object({
+  images: z.array(z.object({ url: z.url() })).min(1),
+  has_nsfw_concepts: z.array(z.boolean()).optional(),
+});
+
+const VIDEO_FAILED = "Video generation failed";
+const IMAGE_FAILED = "Image generation failed";
+const unknownModel = appError("invalid_request", "model is not known", { fields: ["model"] });
+const refused = appError("invalid_request", "The prompt or an input was refused as unsuitable");
+
+export function falContent(settings: FalSettings): ContentProvider {
+  const { key, baseUrl = "https://queue.fal.run", storageUrl = "https://rest.fal.ai" } = settings;
+  const { timeoutMs = 900_000, requestTimeoutMs = 30_000, pollMs = 1_500 } = settings;
+  const { report = (cause: string) => log().warn({ cause }, "generation") } = settings;
+  const queue = { key, baseUrl, requestTimeoutMs, pollMs };
+  const allowLoopback = isLoopback(new URL(baseUrl));
+
+  /** The URL by which fal gets a file. */
+  const publish = async (
+    file: MediaFile,
+    failed: string,
+    signal: AbortSignal,
+  ): Promise<string | AppError> => {
+    if (file.url.startsWith("https:")) return file.url;
+    const url = await upload({ key, storageUrl }, file, signal);
+    if (url !== null) return url;
+    report("upload");
+    return appError("upstream_error", failed);
+  };
+
+  const run = async (
+    request: ModelRequest,
+    hasOwnModel: boolean,
+    failed: string,
+    deadline: AbortSignal,
+    signal: AbortSignal,
+  ): Promise<{ readonly output: unknown } | AppError> => {
+    if (!modelId.test(request.model)) return unknownModel;
+    const done = await runInQueue(queue, request.model, request.input, deadline, signal);
+    if (done.kind === "done") return done;
+    report(JSON.stringify(done));
+    return describe(done, failed, hasOwnModel);
+  };
+
+  /** Into a new file of the folder; its type is what its bytes say. */
+  const fetchResult = async (
+    address: string,
+    path: string,
+    kind: "image" | "video",
+    failed: string,
+    signal: AbortSignal,
+  ): Promise<GeneratedFile | AppError> => {
+    const maxBytes = kind === "video" ? MAX_VIDEO_BYTES : MAX_IMAGE_BYTES;
+    const limits = { maxBytes, deadlineMs: DOWNLOAD_MS, allowLoopback };
+    const fault = await download(new URL(address), path, limits, signal);
+    const contentType = fault === null ? typeOf(await sniffFile(path), kind) : null;
+    if (contentType) return { path, contentType };
+    await rm(path, { force: true });
+    report(`result ${fault ?? "is of another type"}`);
+    return appError("upstream_error", failed);
+  };
+
+  return {
+    name: "fal",
+
+    async video(order, folder, signal) {
+      const deadline = AbortSignal.timeout(timeoutMs);
+      const either = AbortSignal.any([deadline, signal]);
+      const urls: Partial<Record<"image" | "endImage" | "video" | "audio", string>> = {};
+      for (const name of ["image", "endImage", "video", "audio"] as const) {
+        const file = order[name];
+        if (!file) continue;
+        const url = await publish(file, VIDEO_FAILED, either);
+        if (isAppError(url)) return url;
+        urls[name] = url;
+      }
+      const request = describeVideo(order, urls, await shapeFor(order, either));
+      const done = await run(request, order.model !== undefined, VIDEO_FAILED, deadline, signal);
+      if (isAppError(done)) return done;
+      const result = videoOutput.safeParse(done.output).data;
+      if (!result) return broken(VIDEO_FAILED);
+      return fetchResult(
+        result.video.url,
+        join(folder, "video.mp4"),
+        "video",
+        VIDEO_FAILED,
+        either,
+      );
+    },
+
+    async images(order, folder, signal) {
+      const deadline = AbortSignal.timeout(timeoutMs);
+      const either = AbortSignal.any([deadline, signal]);
+      const references: string[] = [];
+      for (const file of order.references) {
+        const url = await publish(file, IMAGE_FAILED, either);
+        if (isAppError(url)) return url;
+        references.push(url);
+      }
+      const files: GeneratedFile[] = [];
+      // A model may make fewer at a time than it was asked for.
+      while (files.length < order.count) {
+        const missing = order.count - files.length;
+        const request = describeImages(order, references, missing, order.seed + files.length);
+        const done = await run(request, order.model !== undefined, IMAGE_FAILED, deadline, signal);
+        const made = isAppError(done)
+          ? done
+          : await fetchImages(done.output, missing, files.length);
+        if (isAppError(made)) {
+          for (const { path } of files) await rm(path, { force: true });
+          return made;
+        }
+        files.push(...made);
+      }
+      return files;
+
+      async function fetchImages(output: unknown, most: number, before: number) {
+        const result = imagesOutput.safeParse(output).data;
+        if (!result) return broken(IMAGE_FAILED);
+        if (result.has_nsfw_concepts?.includes(true)) return refused;
+        const fetched: GeneratedFile[] = [];
+        for (const [at, { url }] of result.images.slice(0, most).entries()) {
+          const path = join(folder, `image-${before + at + 1}`);
+          const file = await fetchResult(url, path, "image", IMAGE_FAILED, either);
+          if (isAppError(file)) {
+            for (const one of fetched) await rm(one.path, { force: true });
+            return file;
+          }
+          fetched.push(file);
+        }
+        return fetched;
+      }
+    },
+  };
+
+  function broken(failed: string): AppError {
+    report("output of another shape");
+    return appError("upstream_error", failed);
+  }
+}
+
+/** What is wrong with an input, in the provider's names for it. */
+const INPUT_FAULT = /^(file|image|video|audio)_|^unsupported_(image|video|audio)|face_detection/;
+
+function describe(fault: Fault, failed: string, hasOwnModel: boolean): AppError {
+  if (fault.kind === "timeout") return appError("upstream_timeout", failed);
+  if (fault.kind !== "refused") return appError("upstream_error", failed);
+  if (fault.types.includes("content_policy_violation")) return refused;
+  if (fault.status === 429) {
+    return appError("rate_limited", "Too many requests", {
+      headers: { "retry-after": fault.retryAfter ?? "30" },
+    });
+  }
+  if (fault.types.some((type) => INPUT_FAULT.test(type))) {
+    return appError("invalid_request", "An input cannot be used by the model");
+  }
+  if (hasOwnModel && fault.status === 404) return unknownModel;
+  if (hasOwnModel && fault.status === 422) {
+    return appError("invalid_request", "model does not take the inputs of this mode", {
+      fields: ["model"],
+    });
+  }
+  return appError("upstream_error", failed);
+}
+
+/** Of the models, only that of `reference` does not see for itself what shape its input has. */
+async function shapeFor(
+  { mode, aspectRatio, image, accountId }: Ordered<VideoOrder>,
+  signal: AbortSignal,
+): Promise<AspectRatio> {
+  if (mode !== "reference" || aspectRatio !== "auto" || !image) return aspectRatio;
+  const probed = await probeMedia(image.path, accountId, signal);
+  const isUpright = !isAppError(probed) && (probed.height ?? 0) > (probed.width ?? 0);
+  return isUpright ? "9:16" : "16:9";
+}
+
+function typeOf(type: string | null, kind: "image" | "video"): GeneratedFile["contentType"] | null {
+  if (kind === "video") return type === "video/mp4" ? type : null;
+  return type === "image/png" || type === "image/jpeg" || type === "image/webp" ? type : null;
+}

@@ -1,0 +1,286 @@
+/**
+ * The UI message stream of each turn, as an append-only log.
+ *
+ * Exactness rests on one rule: a chunk is committed before any reader sees it, so an index that a
+ * client holds is in the database for good. Speed rests on another: one write is in flight at a
+ * time, and it carries whatever all turns of this process gathered meanwhile, so a thousand deltas
+ * a second are a few hundred commits.
+ */
+import type { ChunkBatch } from "../../port.ts";
+import type { Sql } from "./database.ts";
+
+/** This process may not write to the stream: its run belongs to another one, or it is closed. */
+class StreamLostError extends Error {
+  override readonly name = "StreamLostError";
+}
+
+interface Writer {
+  readonly stream: string;
+  readonly runId: string;
+  /** Committed chunks, from index 0. */
+  readonly committed: string[];
+  gathered: string[];
+  closing: boolean;
+  closed: boolean;
+  failure: Error | undefined;
+  /** Called after each write of this stream, whether it was committed or failed. */
+  settled: (() => void)[];
+}
+
+/** How often a reader of another process's stream looks again, should a notification be lost. */
+const RECHECK_MS = 1_000;
+
+export class ChunkLog {
+  readonly #sql: Sql;
+  readonly #owner: string;
+  readonly #writers = new Map<string, Writer>();
+  readonly #readers = new Map<string, Set<() => void>>();
+  /** With something to write that is not on its way yet. */
+  readonly #dirty = new Set<Writer>();
+  /** With something in the write that is under way. */
+  readonly #inFlight = new Set<Writer>();
+  #writing = false;
+
+  constructor(sql: Sql, owner: string) {
+    this.#sql = sql;
+    this.#owner = owner;
+  }
+
+  /** Tells that another process has written to the stream. */
+  hear(stream: string): void {
+    this.#wake(stream);
+  }
+
+  /**
+   * Makes this process the writer of a stream.
+   * @param fresh true when nothing can have been written yet, which saves the look.
+   */
+  async open(stream: string, runId: string, fresh: boolean): Promise<void> {
+    if (this.#writers.has(stream)) return;
+    const { chunks, closed } = fresh ? { chunks: [], closed: false } : await this.#load(stream, 0);
+    this.#writers.set(stream, {
+      stream,
+      runId,
+      committed: chunks,
+      gathered: [],
+      closing: false,
+      closed,
+      failure: undefined,
+      settled: [],
+    });
+  }
+
+  /** The committed chunks of a stream that this process writes. */
+  committed(stream: string): readonly string[] {
+    return this.#writer(stream).committed;
+  }
+
+  /** Appends chunks; `flushed` tells when they are committed. */
+  append(stream: string, chunks: readonly string[]): void {
+    const writer = this.#writer(stream);
+    if (writer.closed || writer.closing) throw new StreamLostError(`Stream ${stream} is closed`);
+    // A row without chunks would stand where the next one has to.
+    if (chunks.length === 0) return;
+    for (const chunk of chunks) writer.gathered.push(chunk);
+    this.#schedule(writer);
+  }
+
+  /**
+   * Resolves when all that was appended is committed.
+   * @throws StreamLostError when the run has another owner.
+   */
+  async flushed(stream: string): Promise<void> {
+    const writer = this.#writer(stream);
+    while (!writer.failure && (this.#dirty.has(writer) || this.#inFlight.has(writer))) {
+      await new Promise<void>((resolve) => writer.settled.push(resolve));
+    }
+    if (writer.failure) throw writer.failure;
+  }
+
+  /**
+   * Appends the last chunks and closes the stream in one write: there is no moment with the one and
+   * without the other. A stream that is closed already stays as it is.
+   */
+  async close(stream: string, last: readonly string[]): Promise<void> {
+    const writer = this.#writer(stream);
+    if (writer.closed) return this.#forget(writer);
+    for (const chunk of last) writer.gathered.push(chunk);
+    writer.closing = true;
+    this.#schedule(writer);
+    await this.flushed(stream);
+    this.#forget(writer);
+  }
+
+  /** Index of the last committed chunk, -1 when there is none. */
+  async tail(stream: string): Promise<number> {
+    const writer = this.#writers.get(stream);
+    if (writer) return writer.committed.length - 1;
+    const [row] = await this.#sql`
+      select coalesce(max(first_index + count), 0) as next from engine.chunks where stream = ${stream}`;
+    return Number(row?.next ?? 0) - 1;
+  }
+
+  /**
+   * Every chunk from `startIndex` on, each once, until the stream is closed, its run has ended
+   * without closing it, or `signal` fires.
+   */
+  async *read(
+    stream: string,
+    runId: string | null,
+    startIndex: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<ChunkBatch> {
+    let next = startIndex;
+    while (!signal.aborted) {
+      // Asked for before looking, so that a chunk between the look and the wait wakes us.
+      const change = this.#nextChange(stream, signal);
+      const writer = this.#writers.get(stream);
+      const { chunks, closed } = writer
+        ? { chunks: writer.committed.slice(next), closed: writer.closed }
+        : await this.#load(stream, next, runId).catch((error: unknown) => {
+            change.forget();
+            throw error;
+          });
+      if (chunks.length === 0 && !closed) {
+        await change.wait(writer ? undefined : RECHECK_MS);
+        continue;
+      }
+      change.forget();
+      if (chunks.length > 0) yield { firstIndex: next, chunks };
+      next += chunks.length;
+      if (closed) return;
+    }
+  }
+
+  /** Forgets what this process was writing, as after another one took its runs over. */
+  dropAll(): void {
+    for (const writer of [...this.#writers.values()]) {
+      this.#fail(writer, new StreamLostError(`Stream ${writer.stream} has another writer`));
+    }
+  }
+
+  #schedule(writer: Writer): void {
+    this.#dirty.add(writer);
+    if (!this.#writing) void this.#writeAll();
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#writing = true;
+    while (this.#dirty.size > 0) {
+      const batch = [...this.#dirty].map((writer) => {
+        const chunks = writer.gathered;
+        writer.gathered = [];
+        this.#inFlight.add(writer);
+        return { writer, chunks, eof: writer.closing };
+      });
+      this.#dirty.clear();
+      const outcome = await this.#insert(batch).catch((error: unknown) =>
+        // Whether it was committed is not known: the next attempt reads the log again.
+        error instanceof Error ? error : new Error(String(error)),
+      );
+      this.#inFlight.clear();
+      for (const { writer, chunks, eof } of batch) {
+        if (outcome instanceof Error) this.#fail(writer, outcome);
+        else if (!outcome.has(writer.stream)) {
+          this.#fail(writer, new StreamLostError(`Stream ${writer.stream} has another writer`));
+        } else {
+          for (const chunk of chunks) writer.committed.push(chunk);
+          writer.closed = eof;
+          this.#wake(writer.stream);
+        }
+        const settled = writer.settled;
+        writer.settled = [];
+        for (const resolve of settled) resolve();
+      }
+    }
+    this.#writing = false;
+  }
+
+  async #insert(
+    batch: readonly { writer: Writer; chunks: readonly string[]; eof: boolean }[],
+  ): Promise<Set<string>> {
+    const rows = await this.#sql`
+      with written as (
+        insert into engine.chunks (stream, first_index, count, data, eof)
+        select w.stream, w.first_index, w.count, w.data, w.eof = 1
+        from unnest(
+          ${batch.map(({ writer }) => writer.stream)}::uuid[],
+          ${batch.map(({ writer }) => writer.runId)}::text[],
+          ${batch.map(({ writer }) => writer.committed.length)}::int[],
+          ${batch.map(({ chunks }) => chunks.length)}::int[],
+          ${batch.map(({ chunks }) => chunks.join("\n"))}::text[],
+          ${batch.map(({ eof }) => Number(eof))}::int[]
+        ) as w (stream, run_id, first_index, count, data, eof)
+        join engine.runs r on r.run_id = w.run_id and r.owner = ${this.#owner}
+        on conflict do nothing
+        returning stream)
+      select stream, pg_notify('engine_chunks', stream::text) from written`;
+    return new Set(rows.map((row) => String(row.stream)));
+  }
+
+  #fail(writer: Writer, error: Error): void {
+    writer.failure = error;
+    this.#dirty.delete(writer);
+    this.#forget(writer);
+  }
+
+  #forget(writer: Writer): void {
+    if (this.#writers.get(writer.stream) === writer) this.#writers.delete(writer.stream);
+    this.#wake(writer.stream);
+  }
+
+  #writer(stream: string): Writer {
+    const writer = this.#writers.get(stream);
+    if (!writer) throw new StreamLostError(`Stream ${stream} is not open for writing`);
+    return writer;
+  }
+
+  async #load(
+    stream: string,
+    from: number,
+    runId: string | null = null,
+  ): Promise<{ chunks: string[]; closed: boolean }> {
+    const rows = await this.#sql`
+      select first_index, count, data, eof from engine.chunks
+      where stream = ${stream} and (first_index + count > ${from} or eof)
+      union all
+      select 2147483647, 0, '', true
+      where ${runId}::text is not null
+        and not exists (select from engine.runs where run_id = ${runId} and status = 'running')
+      order by first_index`;
+    const chunks: string[] = [];
+    for (const row of rows) {
+      const lines = Number(row.count) === 0 ? [] : String(row.data).split("\n");
+      for (const line of lines.slice(Math.max(0, from - Number(row.first_index))))
+        chunks.push(line);
+    }
+    return { chunks, closed: rows.some((row) => row.eof === true) };
+  }
+
+  #wake(stream: string): void {
+    const readers = this.#readers.get(stream);
+    if (!readers) return;
+    this.#readers.delete(stream);
+    for (const wake of readers) wake();
+  }
+
+  #nextChange(stream: string, signal: AbortSignal) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = () => resolve();
+    const readers = this.#readers.get(stream) ?? new Set();
+    this.#readers.set(stream, readers.add(wake));
+    const forget = () => {
+      readers.delete(wake);
+      if (readers.size === 0 && this.#readers.get(stream) === readers) this.#readers.delete(stream);
+    };
+    const wait = async (limitMs: number | undefined) => {
+      const timer = limitMs === undefined ? undefined : setTimeout(wake, limitMs);
+      signal.addEventListener("abort", wake);
+      if (!signal.aborted) await promise;
+      signal.removeEventListener("abort", wake);
+      clearTimeout(timer);
+      forget();
+    };
+    return { wait, forget };
+  }
+}

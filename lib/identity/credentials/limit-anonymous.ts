@@ -1,0 +1,14 @@
+/** The limit of those who need no credential, by address, counted in the database like the others. */
+import { config } from "../../platform/config.ts";
+import { isRaised, rpc } from "../../platform/database/query.ts";
+import { type RateVerdict, rate } from "./resolve-caller.ts";
+
+/** Returns null when no limit is set. */
+export async function limitAnonymous(address: string): Promise<RateVerdict | null> {
+  const limit = config().ANONYMOUS_RATE_LIMIT;
+  if (limit === 0) return null;
+  const args = { p_bucket: `anonymous:${address}`, p_per_minute: limit };
+  const taken = await rpc("take_from_bucket", args, rate);
+  if (isRaised(taken)) throw new Error(`take_from_bucket: ${taken.message}`);
+  return { by: "address", ...taken };
+}

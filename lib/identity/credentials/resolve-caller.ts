@@ -1,0 +1,149 @@
+/** A credential becomes a caller, with the verdict on every account the request names: one rpc. */
+import { z } from "zod";
+import { type AppError, appError } from "../../contract/app-error.ts";
+import { config } from "../../platform/config.ts";
+import { type AccountRead, isRaised, rpc } from "../../platform/database/query.ts";
+import { rpcText } from "../../platform/database/rpc-text.ts";
+import { hashKey } from "../keys/key-format.ts";
+import type { Caller } from "./caller.ts";
+import { type Credential, unauthorized } from "./read-credential.ts";
+
+/** Ids that a request names and its contract puts under access control; null when it names none. */
+export interface NamedAccounts {
+  readonly account: string | null;
+  readonly organization: string | null;
+  readonly artist: string | null;
+}
+
+export interface Resolved {
+  readonly caller: Caller;
+  /** Told apart from a failed authentication because it comes after the schema's faults. */
+  readonly denied: AppError | null;
+  readonly rate: RateVerdict | null;
+  /** What `read` of the request found; undefined when nothing was read. */
+  readonly read: unknown;
+}
+
+/** Too many requests; nothing else was found out. */
+export interface Limited {
+  readonly limited: RateVerdict;
+}
+
+/** One request into a bucket that leaks `limit` a minute; times are seconds. */
+export const rate = z.object({
+  limit: z.number(),
+  remaining: z.number(),
+  reset: z.number(),
+  retry_after: z.number().nullable(),
+});
+export interface RateVerdict extends z.output<typeof rate> {
+  readonly by: "account" | "address";
+}
+
+const access = z.object({
+  account: z.boolean().nullable(),
+  organization: z.boolean().nullable(),
+  artist: z.boolean().nullable(),
+});
+const limited = z.object({
+  outcome: z.literal("limited"),
+  by: z.enum(["account", "address"]),
+  rate,
+});
+const knownEmail = z.object({
+  outcome: z.literal("known"),
+  account_id: z.string(),
+  rate: rate.nullable(),
+  access,
+  read: z.unknown().optional(),
+});
+const knownKey = knownEmail.extend({ key_id: z.string() });
+const knownCredential = z.discriminatedUnion("scope", [
+  knownKey.extend({ scope: z.literal("full") }),
+  knownKey.extend({ scope: z.literal("run"), session_id: z.string(), chat_id: z.string() }),
+]);
+const emailAnswer = z.discriminatedUnion("outcome", [limited, knownEmail]);
+const keyAnswer = z.discriminatedUnion("outcome", [
+  limited,
+  z.object({ outcome: z.literal("unknown") }),
+  knownCredential,
+]);
+
+/**
+ * @param address of the caller, for its limit
+ * @param read for the caller's own account, in the same round trip; without a result where the
+ *   caller acts for another
+ */
+export async function resolveCaller(
+  credential: Credential,
+  named: NamedAccounts,
+  address: string,
+  read: AccountRead | null = null,
+): Promise<Resolved | Limited | AppError> {
+  const asked = {
+    p_account_id: named.account,
+    p_organization_id: named.organization,
+    p_artist_id: named.artist,
+    p_address: address,
+    p_address_limit: config().ADDRESS_RATE_LIMIT,
+    p_account_limit: config().ACCOUNT_RATE_LIMIT,
+  };
+  if (credential.kind === "key") {
+    const hash = hashKey(credential.raw, config().API_KEY_SECRET);
+    const found = read
+      ? keyAnswer.parse(await authenticateAndRead(asked, read, { hash }))
+      : await rpc("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
+    if (isRaised(found) || found.outcome === "unknown") return unauthorized;
+    if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
+    return resolved(found, named, credentialOf(found));
+  }
+  const { email } = credential;
+  const found = read
+    ? emailAnswer.parse(await authenticateAndRead(asked, read, { email }))
+    : await rpc("authenticate_email", { p_email: email, ...asked }, emailAnswer);
+  if (isRaised(found)) return unauthorized;
+  if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
+  return resolved(found, named, { kind: "bearer", email });
+}
+
+function credentialOf(found: z.output<typeof knownCredential>): Caller["credential"] {
+  const { key_id: keyId } = found;
+  if (found.scope === "full") return { kind: "key", keyId };
+  return { kind: "run", keyId, run: { sessionId: found.session_id, chatId: found.chat_id } };
+}
+
+async function authenticateAndRead(
+  asked: object,
+  { name, args }: AccountRead,
+  { hash = null, email = null }: { hash?: string | null; email?: string | null },
+): Promise<unknown> {
+  const credential = { p_hash: hash, p_email: email };
+  const all = { ...credential, ...asked, p_read: name, p_read_args: args };
+  return JSON.parse(await rpcText("authenticate_and_read", all));
+}
+
+function resolved(
+  found: z.output<typeof knownEmail>,
+  named: NamedAccounts,
+  credential: Caller["credential"],
+): Resolved {
+  const ownerId = found.account_id;
+  const accountId = found.access.account === true && named.account ? named.account : ownerId;
+  return {
+    caller: { accountId, ownerId, credential },
+    denied: denial(found.access),
+    rate: found.rate && { by: "account", ...found.rate },
+    read: found.read,
+  };
+}
+
+function denial(verdicts: z.output<typeof access>): AppError | null {
+  if (verdicts.account === false) {
+    return appError("forbidden", "Access denied to specified account_id");
+  }
+  if (verdicts.organization === false) {
+    return appError("forbidden", "Access denied to specified organization_id");
+  }
+  if (verdicts.artist === false) return appError("not_found", "Artist not found");
+  return null;
+}

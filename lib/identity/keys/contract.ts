@@ -1,0 +1,104 @@
+/** API keys of an account. Decisions, section 3. */
+import { z } from "zod";
+import { contract } from "../../contract/contract.ts";
+import { dateTime, uuid } from "../../contract/fields.ts";
+
+const createdKey = z
+  .object({
+    status: z.literal("success"),
+    key: z.string().describe("The whole key. Shown this once."),
+    id: uuid,
+    key_name: z.string(),
+    prefix: z.string().describe("The first seven characters."),
+    created_at: dateTime,
+    expires_at: dateTime.nullable(),
+  })
+  .meta({ id: "CreatedKey" });
+
+const listedKey = z
+  .object({
+    id: uuid,
+    key_name: z.string(),
+    prefix: z.string(),
+    created_at: dateTime,
+    last_used_at: dateTime.nullable().describe("Written at most once a minute."),
+    expires_at: dateTime
+      .nullable()
+      .describe(
+        "When it stops working: its expiry, or the end of its grace time after a rotation.",
+      ),
+  })
+  .meta({ id: "Key" });
+
+const byId = z.object({ id: uuid.describe("The key's `id`") });
+
+export const createKeyContract = contract({
+  method: "POST",
+  path: "/api/keys",
+  summary: "Create an API key",
+  description: "The key belongs to the account of the credential and is shown only in this answer.",
+  tag: "Keys",
+  family: "error",
+  auth: "required",
+  body: z.object({
+    account_id: z.never("account_id must not be provided").optional(),
+    key_name: z.string().trim().min(1).max(100).describe("For people, need not be unique"),
+    expires_in_days: z.int().min(1).max(3650).optional().describe("Never expires when absent"),
+  }),
+  responses: { 201: { description: "The new key", schema: createdKey } },
+  errors: [],
+});
+
+export const listKeysContract = contract({
+  method: "GET",
+  path: "/api/keys",
+  summary: "List API keys",
+  description: "Never the keys themselves, and not the short-lived ones of sandboxes.",
+  tag: "Keys",
+  family: "error",
+  auth: "required",
+  responses: {
+    200: {
+      description: "The account's keys, newest first",
+      schema: z.object({ status: z.literal("success"), keys: z.array(listedKey) }),
+    },
+  },
+  errors: [],
+});
+
+export const revokeKeyContract = contract({
+  method: "DELETE",
+  path: "/api/keys/{id}",
+  summary: "Revoke an API key",
+  description: "It stops working at once.",
+  tag: "Keys",
+  family: "error",
+  auth: "required",
+  params: byId,
+  responses: {
+    200: { description: "Revoked", schema: z.object({ status: z.literal("success") }) },
+  },
+  errors: ["not_found"],
+});
+
+export const rotateKeyContract = contract({
+  method: "POST",
+  path: "/api/keys/{id}/rotate",
+  summary: "Replace an API key",
+  description:
+    "The old key keeps working for `grace_seconds`; the new one has its name and lifetime.",
+  tag: "Keys",
+  family: "error",
+  auth: "required",
+  params: byId,
+  body: z.object({
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(0)
+      .describe("How long the old key keeps working"),
+  }),
+  responses: { 201: { description: "The new key", schema: createdKey } },
+  errors: ["not_found", "conflict"],
+});

@@ -1,0 +1,14 @@
+import { appError } from "../../contract/app-error.ts";
+import { config } from "../../platform/config.ts";
+import { isRaised } from "../../platform/database/query.ts";
+import { describeCreatedKey } from "./describe-key.ts";
+import { newKey } from "./key-format.ts";
+import { replaceKey } from "./store.ts";
+
+/** Errors: not_found, conflict. */
+export async function rotateKey(accountId: string, id: string, graceSeconds: number) {
+  const key = newKey(config().API_KEY_SECRET);
+  const answer = await replaceKey(accountId, id, key, graceSeconds);
+  if (!isRaised(answer)) return describeCreatedKey(answer, key.raw);
+  return appError(answer.status === 409 ? "conflict" : "not_found", answer.message);
+}

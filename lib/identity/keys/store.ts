@@ -1,0 +1,84 @@
+/** The rows of API keys. Every query carries the account. */
+import { z } from "zod";
+import { db } from "../../platform/database/client.ts";
+import { timestamp } from "../../platform/database/columns.ts";
+import { parseAnswer, type Raised, rpc } from "../../platform/database/query.ts";
+import type { NewKey } from "./key-format.ts";
+
+const COLUMNS = "id, name, prefix, created_at, last_used_at, expires_at, revoked_at";
+
+const row = z.object({
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  created_at: timestamp,
+  last_used_at: timestamp.nullable(),
+  expires_at: timestamp.nullable(),
+  revoked_at: timestamp.nullable(),
+});
+export type KeyRow = z.output<typeof row>;
+
+export async function insertKey(
+  accountId: string,
+  name: string,
+  { hash, prefix }: NewKey,
+  expiresAt: Date | null,
+): Promise<KeyRow> {
+  const answer = await db()
+    .from("api_keys")
+    .insert({
+      account_id: accountId,
+      name,
+      hash,
+      prefix,
+      expires_at: expiresAt?.toISOString() ?? null,
+    })
+    .select(COLUMNS)
+    .single();
+  return parseAnswer("insert a key", answer, row);
+}
+
+/** Keys that have not ended, newest first; never those of runs. */
+export async function selectKeys(accountId: string): Promise<KeyRow[]> {
+  const answer = await db()
+    .from("api_keys")
+    .select(COLUMNS)
+    .eq("account_id", accountId)
+    .eq("scope", "full")
+    .or(stillHolds())
+    .order("created_at", { ascending: false })
+    .order("id");
+  return parseAnswer("list keys", answer, z.array(row));
+}
+
+/** False when the account has no such key, or not any more. */
+export async function revokeKey(accountId: string, id: string): Promise<boolean> {
+  const answer = await db()
+    .from("api_keys")
+    .update({ revoked_at: new Date().toISOString() })
+    .eq("id", id)
+    .eq("account_id", accountId)
+    .eq("scope", "full")
+    .or(stillHolds())
+    .select("id");
+  return parseAnswer("revoke a key", answer, z.array(z.object({ id: z.string() }))).length > 0;
+}
+
+/** Raised: 404 no such key, 409 rotated before. */
+export async function replaceKey(
+  accountId: string,
+  id: string,
+  { hash, prefix }: NewKey,
+  graceSeconds: number,
+): Promise<KeyRow | Raised> {
+  const args = {
+    p_account_id: accountId,
+    p_id: id,
+    p_hash: hash,
+    p_prefix: prefix,
+    p_grace_seconds: graceSeconds,
+  };
+  return rpc("rotate_key", args, row);
+}
+
+const stillHolds = (): string => `revoked_at.is.null,revoked_at.gt.${new Date().toISOString()}`;

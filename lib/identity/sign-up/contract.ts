@@ -1,0 +1,57 @@
+/** How an agent gets its first API key: a code by mail. Specification: endpoints named but not described; decisions, section 3. */
+import { z } from "zod";
+import { contract } from "../../contract/contract.ts";
+import { uuid } from "../../contract/fields.ts";
+
+const email = z.email().max(254).toLowerCase();
+
+const shared = {
+  method: "POST",
+  tag: "Sign-up",
+  family: "error",
+  auth: "none",
+} as const;
+
+export const signupContract = contract({
+  ...shared,
+  path: "/api/agents/signup",
+  summary: "Ask for a verification code by mail",
+  description:
+    "The answer is the same for every address. The code has six digits, is valid for 15 minutes " +
+    "and replaces the one before; an address gets at most five mails an hour.",
+  body: z.object({ email }),
+  responses: {
+    200: {
+      description: "Accepted",
+      schema: z.object({ status: z.literal("success"), message: z.string() }),
+    },
+  },
+  errors: ["rate_limited", "upstream_error", "upstream_timeout", "unavailable"],
+});
+
+export const verifyContract = contract({
+  ...shared,
+  path: "/api/agents/verify",
+  summary: "Exchange a verification code for an API key",
+  description:
+    "The first time, this makes the account of the address. A code works once, and is dead after " +
+    "five wrong tries.",
+  body: z.object({
+    email,
+    code: z
+      .string()
+      .trim()
+      .regex(/^\d{6}$/, "code must be six digits"),
+  }),
+  responses: {
+    200: {
+      description: "The address is the caller's",
+      schema: z.object({
+        status: z.literal("success"),
+        account_id: uuid,
+        api_key: z.string().describe("The whole key. Shown this once."),
+      }),
+    },
+  },
+  errors: ["rate_limited", "unavailable"],
+});

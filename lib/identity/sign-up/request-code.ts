@@ -1,0 +1,40 @@
+/** A code for an address, by mail; the answer tells nothing about the address. Decisions, section 3. */
+import type { Logger } from "pino";
+import { appError } from "../../contract/app-error.ts";
+import { rateHeaders, tooManyRequests } from "../../http/rate-limit.ts";
+import { mailer } from "../../mail/provider.ts";
+import { hashCode, newCode } from "./code.ts";
+import { replaceCode, verdictOf, withdrawCode } from "./store.ts";
+
+/** Errors: rate_limited, upstream_error, upstream_timeout. @param address of the caller */
+export async function requestCode(email: string, address: string, log: Logger) {
+  const code = newCode();
+  const hash = hashCode(email, code);
+  const answer = await replaceCode(email, hash, address);
+  if (answer.outcome === "limited") return tooManyRequests(verdictOf(answer.rate));
+  if (answer.outcome === "mail") {
+    const { name, send } = mailer();
+    const sent = await send({ to: email, subject: `Your code is ${code}`, text: letter(code) });
+    if (sent.kind !== "sent")
+      log.warn({ mailer: name, outcome: sent.kind, cause: sent.cause }, "mail");
+    if (sent.kind === "unavailable" || sent.kind === "timeout") {
+      await withdrawCode(email, hash);
+      const kind = sent.kind === "timeout" ? "upstream_timeout" : "upstream_error";
+      return appError(kind, "Failed to send the verification code");
+    }
+    // An address that its mail server refuses is answered like any other: it is nobody's business.
+  }
+  return {
+    body: {
+      status: "success",
+      message: "If this address can receive mail, a verification code is on its way",
+    },
+    headers: answer.rate ? rateHeaders(verdictOf(answer.rate)) : {},
+  } as const;
+}
+
+const letter = (code: string): string => `Your verification code is ${code}
+
+It is valid for 15 minutes and works once. If you did not ask for it, ignore this mail:
+without the code nothing happens.
+`;

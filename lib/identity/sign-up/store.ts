@@ -1,0 +1,54 @@
+/** Codes under verification: each change is one SQL function, so that races have one winner. */
+import { z } from "zod";
+import { config } from "../../platform/config.ts";
+import { call } from "../../platform/database/query.ts";
+import { type RateVerdict, rate } from "../credentials/resolve-caller.ts";
+import type { NewKey } from "../keys/key-format.ts";
+
+const counted = { rate: rate.nullable() };
+const limited = z.object({ outcome: z.literal("limited"), rate });
+const requested = z.discriminatedUnion("outcome", [
+  limited,
+  z.object({ outcome: z.enum(["mail", "silent"]), ...counted }),
+]);
+const verified = z.discriminatedUnion("outcome", [
+  limited,
+  z.object({ outcome: z.enum(["wrong", "dead"]), ...counted }),
+  z.object({ outcome: z.literal("verified"), account_id: z.string(), ...counted }),
+]);
+
+/** Puts a new code in force; `silent` when the address had its five mails of this hour. */
+export async function replaceCode(email: string, codeHash: string, address: string) {
+  return call(
+    "request_signup_code",
+    { p_email: email, p_code_hash: codeHash, ...limitOf(address) },
+    requested,
+  );
+}
+
+/** A code that could not be mailed is void and does not count. */
+export async function withdrawCode(email: string, codeHash: string): Promise<void> {
+  await call("withdraw_signup_code", { p_email: email, p_code_hash: codeHash }, z.null());
+}
+
+/** Uses the code up and stores the key, or counts the wrong try. */
+export async function redeemCode(email: string, codeHash: string, key: NewKey, address: string) {
+  const args = {
+    p_email: email,
+    p_code_hash: codeHash,
+    p_key_name: "Sign-up",
+    p_key_hash: key.hash,
+    p_key_prefix: key.prefix,
+  };
+  return call("verify_signup_code", { ...args, ...limitOf(address) }, verified);
+}
+
+export const verdictOf = (taken: z.output<typeof rate>): RateVerdict => ({
+  by: "address",
+  ...taken,
+});
+
+const limitOf = (address: string) => ({
+  p_address: address,
+  p_address_limit: config().SIGNUP_RATE_LIMIT,
+});

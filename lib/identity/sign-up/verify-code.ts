@@ -1,0 +1,27 @@
+/** The right code gives an account and its key. Decisions, section 3. */
+
+import { appError } from "../../contract/app-error.ts";
+import { rateHeaders, tooManyRequests } from "../../http/rate-limit.ts";
+import { config } from "../../platform/config.ts";
+import { newKey } from "../keys/key-format.ts";
+import { hashCode } from "./code.ts";
+import { redeemCode, verdictOf } from "./store.ts";
+
+/** Errors: invalid_request, rate_limited. @param address of the caller */
+export async function verifyCode(email: string, code: string, address: string) {
+  const key = newKey(config().API_KEY_SECRET);
+  const answer = await redeemCode(email, hashCode(email, code), key, address);
+  if (answer.outcome === "limited") return tooManyRequests(verdictOf(answer.rate));
+  const headers = answer.rate ? rateHeaders(verdictOf(answer.rate)) : {};
+  switch (answer.outcome) {
+    case "wrong":
+      return appError("invalid_request", "Invalid or expired verification code", { headers });
+    case "dead":
+      return appError("rate_limited", "Too many failed verification attempts", { headers });
+    case "verified":
+      return {
+        body: { status: "success", account_id: answer.account_id, api_key: key.raw },
+        headers,
+      } as const;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * What a running server was asked and what it answered, for every operation. Recorded, never written
+ * by hand: `RECORD_EXAMPLES=1 npm test -- tests/api/openapi-examples.test.ts` writes them anew,
+ * and without the switch that test holds them against the answers of today.
+ */
+import { z } from "zod";
+import agentTemplates from "./examples/agent-templates.json" with { type: "json" };
+import catalog from "./examples/catalog.json" with { type: "json" };
+import chat from "./examples/chat.json" with { type: "json" };
+import connectors from "./examples/connectors.json" with { type: "json" };
+import content from "./examples/content.json" with { type: "json" };
+import keys from "./examples/keys.json" with { type: "json" };
+import models from "./examples/models.json" with { type: "json" };
+import research from "./examples/research.json" with { type: "json" };
+import sandbox from "./examples/sandbox.json" with { type: "json" };
+import service from "./examples/service.json" with { type: "json" };
+import sessions from "./examples/sessions.json" with { type: "json" };
+import signUp from "./examples/sign-up.json" with { type: "json" };
+import tasks from "./examples/tasks.json" with { type: "json" };
+
+const texts = z.record(z.string(), z.string());
+
+const exchange = z.object({
+  request: z.object({
+    params: texts.optional(),
+    query: texts.optional(),
+    headers: texts.optional(),
+    body: z.unknown().optional(),
+  }),
+  response: z.object({
+    status: z.int(),
+    headers: texts,
+    /** Parsed JSON, or the text of an event stream; absent when there is none. */
+    body: z.unknown().optional(),
+  }),
+});
+export type Exchange = z.output<typeof exchange>;
+
+/** By a name: what is special about a success, or the code of an error. The first is the plainest. */
+const exchanges = z.record(z.string(), exchange);
+export type Exchanges = z.output<typeof exchanges>;
+
+/** By operation. */
+export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string(), exchanges).parse({
+  ...agentTemplates,
+  ...catalog,
+  ...chat,
+  ...connectors,
+  ...content,
+  ...keys,
+  ...models,
+  ...research,
+  ...sandbox,
+  ...service,
+  ...sessions,
+  ...signUp,
+  ...tasks,
+});

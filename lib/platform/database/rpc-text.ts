@@ -1,0 +1,37 @@
+import { config } from "../config.ts";
+import { keepAliveFetch } from "../outbound/keep-alive-fetch.ts";
+import { DatabaseUnavailable } from "./unavailable.ts";
+
+/**
+ * The answer of a SQL function that returns `"text/plain"`, as it is. For bodies that are only
+ * passed on: supabase-js would parse them, and the response print them again.
+ * @throws DatabaseUnavailable when it cannot be reached; Error when the call itself is wrong.
+ */
+export async function rpcText(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const { SUPABASE_URL, SUPABASE_SECRET_KEY } = config();
+  let response: Response;
+  let text: string;
+  try {
+    response = await keepAliveFetch(new URL(`/rest/v1/rpc/${name}`, SUPABASE_URL), {
+      method: "POST",
+      headers: {
+        apikey: SUPABASE_SECRET_KEY,
+        authorization: `Bearer ${SUPABASE_SECRET_KEY}`,
+        "content-type": "application/json",
+        accept: "text/plain",
+      },
+      body: JSON.stringify(args),
+    });
+    text = await response.text();
+  } catch (cause) {
+    throw new DatabaseUnavailable(`${name}: no answer`, { cause });
+  }
+  if (response.ok) return text;
+  const failure = `${name}: ${response.status} ${text}`;
+  // A wrong call is answered 400 or 404; the rest is the database's or the gateway's own trouble.
+  if ([400, 404].includes(response.status)) throw new Error(failure);
+  throw new DatabaseUnavailable(failure);
+}

@@ -1,0 +1,124 @@
+/**
+ * Research at a web API in the shape of Songstats': `GET /artists/search?q=` gives artists,
+ * `GET /artists/catalog?songstats_artist_id=` their tracks, page by page.
+ */
+import { z } from "zod";
+import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
+import { fetchJson, type UpstreamAnswer } from "../../platform/outbound/fetch-json.ts";
+import { createMemory } from "../../platform/ttl-cache.ts";
+import type { ResearchTrack } from "../contract.ts";
+import type { ArtistKey, ResearchProvider } from "../provider.ts";
+
+export interface RemoteResearchSettings {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  /** Of one page; a whole lookup has three times as long. */
+  readonly timeoutMs: number;
+}
+
+const MOST_PAGES = 20;
+const PAGE_SIZE = 100;
+/** Milliseconds for which an answer is given again. */
+const FRESH = 60_000;
+const MOST_ANSWERS = 200;
+
+const artists = z.object({
+  results: z.array(z.object({ songstats_artist_id: z.string().min(1), name: z.string() })),
+});
+const text = z
+  .string()
+  .nullish()
+  .transform((given) => given ?? "");
+const track = z.object({
+  title: z.string(),
+  avatar: text,
+  release_date: text,
+  site_url: text,
+  isrcs: z.array(z.string()).default([]),
+  artists: z.array(z.object({ name: z.string() })).default([]),
+});
+const tracksPage = z.object({ catalog: z.array(z.unknown()) });
+
+const artistNotFound = appError("not_found", "Artist not found");
+
+export function createRemoteResearch(settings: RemoteResearchSettings): ResearchProvider {
+  const answers = createMemory<readonly ResearchTrack[] | AppError>({
+    freshMs: FRESH,
+    most: MOST_ANSWERS,
+    isWorthKeeping: (answer) => !isAppError(answer),
+  });
+
+  const read = async <S extends z.ZodType>(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    schema: S,
+    whole: AbortSignal,
+  ): Promise<z.output<S> | AppError> => {
+    const url = new URL(settings.baseUrl.replace(/\/+$/, "") + path);
+    url.search = new URLSearchParams(query).toString();
+    const answer = await fetchJson(url, {
+      headers: { apikey: settings.apiKey },
+      deadline: AbortSignal.any([whole, AbortSignal.timeout(settings.timeoutMs)]),
+    });
+    if (answer.kind !== "json") return failure(answer);
+    const parsed = schema.safeParse(answer.body);
+    return parsed.success ? parsed.data : failedWith(502);
+  };
+
+  const findId = async (artist: ArtistKey, whole: AbortSignal): Promise<string | AppError> => {
+    if ("id" in artist) return artist.id;
+    const found = await read("/artists/search", { q: artist.name, limit: "10" }, artists, whole);
+    if (isAppError(found)) return found;
+    const same = found.results.find(({ name }) => fold(name) === fold(artist.name));
+    return (same ?? found.results[0])?.songstats_artist_id ?? artistNotFound;
+  };
+
+  const readTracks = async (artist: ArtistKey): Promise<readonly ResearchTrack[] | AppError> => {
+    const whole = AbortSignal.timeout(3 * settings.timeoutMs);
+    const id = await findId(artist, whole);
+    if (isAppError(id)) return id;
+    const tracks: ResearchTrack[] = [];
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const query = {
+        songstats_artist_id: id,
+        limit: String(PAGE_SIZE),
+        offset: String(page * PAGE_SIZE),
+      };
+      const found = await read("/artists/catalog", query, tracksPage, whole);
+      if (isAppError(found)) return found;
+      // One track that is not as it should be must not hide the others.
+      tracks.push(...found.catalog.flatMap((item) => track.safeParse(item).data ?? []));
+      if (found.catalog.length < PAGE_SIZE) break;
+    }
+    return tracks;
+  };
+
+  return {
+    name: "web-api",
+    listTracks: (artist) => answers.get(JSON.stringify(artist), () => readTracks(artist)),
+  };
+}
+
+const fold = (name: string): string =>
+  name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
+
+function failure(answer: Exclude<UpstreamAnswer, { kind: "json" }>): AppError {
+  if (answer.kind === "timeout") {
+    return appError("upstream_timeout", "Request failed with status 504");
+  }
+  if (answer.kind === "broken") return failedWith(502);
+  return answer.status === 404 ? artistNotFound : failedWith(answer.status, answer.retryAfter);
+}
+
+/** Specification: `Request failed with status 501`. */
+function failedWith(status: number, retryAfter: string | null = null): AppError {
+  const message = `Request failed with status ${status}`;
+  switch (status) {
+    case 429:
+      return appError("rate_limited", message, { headers: { "retry-after": retryAfter ?? "5" } });
+    case 501:
+      return appError("not_implemented", message);
+    default:
+      return appError("upstream_error", message);
+  }
+}

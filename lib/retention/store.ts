@@ -1,0 +1,81 @@
+/**
+ * What the retention job asks of the database (supabase/migrations/…_retention.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import type { MediaKey } from "../content/storage/media-name.ts";
+import { call } from "../platform/database/query.ts";
+import { storedSandbox } from "../sandbox/stored-sandbox.ts";
+
+const mediaKeys = z.array(z.object({ accountId: z.string(), name: z.string() }));
+
+/** Leases a job; false when another process does it, or has done it within the interval. */
+export function takeJob(given: {
+  readonly name: string;
+  readonly holder: string;
+  readonly leaseSeconds: number;
+  readonly intervalSeconds: number;
+}): Promise<boolean> {
+  const args = {
+    p_name: given.name,
+    p_holder: given.holder,
+    p_lease_seconds: given.leaseSeconds,
+    p_interval_seconds: given.intervalSeconds,
+  };
+  return call("take_job", args, z.boolean());
+}
+
+export async function endJob(name: string, holder: string): Promise<void> {
+  await call("end_job", { p_name: name, p_holder: holder }, z.null());
+}
+
+/** Deletes at most `batch` rows of each kind; how many it were, by kind. */
+export function sweepRowBatch(
+  batch: number,
+  ages: { readonly inputDays: number; readonly connectionDays: number },
+): Promise<Record<string, number>> {
+  const args = {
+    p_batch: batch,
+    p_input_days: ages.inputDays,
+    p_connection_days: ages.connectionDays,
+  };
+  return call("sweep_rows", args, z.record(z.string(), z.int()));
+}
+
+export const dueMediaRemovals = (batch: number): Promise<MediaKey[]> =>
+  call("due_media_removals", { p_batch: batch }, mediaKeys);
+
+/** Files that the storage has not been asked about for a day. */
+export const mediaToCheck = (batch: number): Promise<MediaKey[]> =>
+  call("media_to_check", { p_batch: batch }, mediaKeys);
+
+/** @param bytes null when the storage does not have the file: its row goes */
+export async function noteMediaCheck(key: MediaKey, bytes: number | null): Promise<void> {
+  const args = { p_account_id: key.accountId, p_name: key.name, p_bytes: bytes };
+  await call("note_media_check", args, z.null());
+}
+
+/** Those of the files that have no row. */
+export const unownedMedia = (files: readonly MediaKey[]): Promise<MediaKey[]> =>
+  call("unowned_media", { p_files: files }, mediaKeys);
+
+/** Those of the session ids that no session has. */
+export const unownedSandboxes = (sessionIds: readonly string[]): Promise<string[]> =>
+  call("unowned_sandboxes", { p_session_ids: sessionIds }, z.array(z.string()));
+
+const removal = storedSandbox.extend({ sessionId: z.string() });
+
+export const dueSandboxRemovals = (batch: number): Promise<z.output<typeof removal>[]> =>
+  call("due_sandbox_removals", { p_batch: batch }, z.array(removal));
+
+export async function settleSandboxRemoval(sessionId: string): Promise<void> {
+  await call("settle_sandbox_removal", { p_session_id: sessionId }, z.null());
+}
+
+const reservations = z.array(z.object({ sessionId: z.string(), reservedAt: z.string() }));
+
+/** Reservations of sandbox space that are older than an hour, the oldest first. */
+export const staleSandboxReservations = (batch: number): Promise<z.output<typeof reservations>> =>
+  call("stale_sandbox_reservations", { p_batch: batch }, reservations);
+
+export const installationId = (): Promise<string> => call("installation_id", {}, z.string());

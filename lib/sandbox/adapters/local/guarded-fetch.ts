@@ -1,0 +1,119 @@
+/**
+ * What `curl` in the sandbox may reach: the service's own API, and the hosts of the allow-list at
+ * public addresses. Every redirect is judged as a new request, and the address that was judged is
+ * the one that is connected to, so neither a redirect nor DNS leads elsewhere.
+ */
+import * as http from "node:http";
+import * as https from "node:https";
+import type { SecureFetch } from "just-bash";
+import { isPrivateLiteral, lookupPublic } from "../../../platform/outbound/public-address.ts";
+import { markedHeaders } from "../../outgoing-headers.ts";
+
+const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
+const MAX_REDIRECTS = 10;
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+type Answer = Awaited<ReturnType<SecureFetch>>;
+type Options = NonNullable<Parameters<SecureFetch>[1]>;
+
+export function createGuardedFetch(
+  allowedHosts: readonly string[],
+  serviceOrigin: string | undefined,
+): SecureFetch {
+  return async (address, options = {}) => {
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+      ...(options.signal ? [options.signal] : []),
+    ]);
+    const headers = markedHeaders(new Headers(options.headers));
+    let method = (options.method ?? "GET").toUpperCase();
+    let body = options.body;
+    let url = new URL(address);
+    const follow = options.followRedirects ?? true;
+    for (
+      let hop = 0;
+      hop <= Math.min(options.maxRedirects ?? MAX_REDIRECTS, MAX_REDIRECTS);
+      hop++
+    ) {
+      const answer = await send(url, { method, headers, body, signal });
+      const location = answer.headers.location;
+      if (!follow || !location || ![301, 302, 303, 307, 308].includes(answer.status)) return answer;
+      const next = new URL(location, url);
+      if (next.origin !== url.origin) {
+        for (const secret of ["authorization", "cookie", "x-api-key"]) headers.delete(secret);
+      }
+      if (answer.status === 303 || (answer.status < 303 && method === "POST")) {
+        method = "GET";
+        body = undefined;
+        headers.delete("content-type");
+      }
+      url = next;
+    }
+    throw new Error(`Too many redirects: ${address}`);
+  };
+
+  async function send(
+    url: URL,
+    { method, headers, body, signal }: Options & { headers: Headers },
+  ): Promise<Answer> {
+    const own = url.origin === serviceOrigin;
+    if (own) {
+      // The engine's queue trusts direct loopback calls; only the public API is the sandbox's.
+      if (!url.pathname.startsWith("/api/"))
+        throw denied(url, "only the service's /api/ is allowed");
+      headers.set("forwarded", "for=_sandbox");
+    } else {
+      const listed = allowedHosts.some((host) => matches(host, url.host));
+      if (!listed) throw denied(url, "host is not on the allow-list");
+      if (isPrivateLiteral(url.hostname)) throw denied(url, "private address");
+    }
+    if (url.protocol !== "http:" && url.protocol !== "https:") throw denied(url, "not http");
+    const { request } = url.protocol === "https:" ? https : http;
+    return new Promise<Answer>((resolve, reject) => {
+      const outgoing = request(
+        url,
+        {
+          method: method ?? "GET",
+          headers: Object.fromEntries(headers),
+          ...(signal ? { signal } : {}),
+          ...(own ? {} : { lookup: lookupPublic }),
+          agent: false,
+        },
+        (incoming) => {
+          const chunks: Buffer[] = [];
+          let size = 0;
+          incoming.on("data", (chunk: Buffer) => {
+            size += chunk.byteLength;
+            chunks.push(chunk);
+            if (size > MAX_RESPONSE_BYTES) {
+              outgoing.destroy(new Error(`Response is larger than ${MAX_RESPONSE_BYTES} bytes`));
+            }
+          });
+          incoming.on("error", reject);
+          incoming.on("end", () =>
+            resolve({
+              status: incoming.statusCode ?? 0,
+              statusText: incoming.statusMessage ?? "",
+              headers: Object.fromEntries(
+                Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+              ),
+              body: Buffer.concat(chunks),
+              url: url.href,
+            }),
+          );
+        },
+      );
+      outgoing.on("error", reject);
+      outgoing.end(body);
+    });
+  }
+}
+
+/** `example.com`, `example.com:8443`, or `*.example.com` for every name below it. */
+function matches(allowed: string, host: string): boolean {
+  return allowed.startsWith("*.") ? host.endsWith(allowed.slice(1)) : host === allowed;
+}
+
+function denied(url: URL, why: string): Error {
+  return new Error(`Network access denied: ${url.origin} (${why})`);
+}

@@ -1,0 +1,166 @@
+/**
+ * The jailed child: one session, one request at a time. It runs under Node's permission model with
+ * an empty environment and sees the session's folder only; see `jail.ts` for how it is started.
+ * Runs as plain TypeScript under Node, outside any bundle.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { join, posix } from "node:path";
+import {
+  Bash,
+  type CommandName,
+  getCommandNames,
+  getNetworkCommandNames,
+  type SecureFetch,
+} from "just-bash";
+import { cutOutput } from "../../cut-output.ts";
+import { DiskUsage } from "./disk-usage.ts";
+import { createGuardedFetch } from "./guarded-fetch.ts";
+import type { JailReply, JailRequest, JailSettings } from "./protocol.ts";
+import { SessionFs } from "./session-fs.ts";
+
+const HOME = "/home/agent";
+const MIB = 1024 * 1024;
+
+const settings: JailSettings = JSON.parse(process.argv[2] ?? "");
+const dirs = { home: join(settings.dir, "home"), tmp: join(settings.dir, "tmp") };
+
+const usage = new DiskUsage(settings.dir, settings.diskQuota, settings.maxFiles);
+const fs = new SessionFs(HOME, dirs, usage);
+
+// The shell's own defences wrap what runs inside a command; the network code is ours, not the command's.
+const outsideCommands = AsyncLocalStorage.snapshot();
+const guarded = createGuardedFetch(settings.allowedHosts, settings.serviceOrigin);
+const fetch: SecureFetch = (url, options) => outsideCommands(() => guarded(url, options));
+
+// sqlite3 needs worker threads, which the jail refuses.
+const commands = [...getCommandNames(), ...getNetworkCommandNames()].filter(
+  (name): name is CommandName => name !== "sqlite3",
+);
+
+async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "run" }) {
+  const start = fs.resolvePath(HOME, cwd ?? ".");
+  if (!(await fs.exists(start)) || !(await fs.stat(start)).isDirectory) {
+    return finished(1, "", `bash: ${start}: No such directory\n`, maxOutputChars);
+  }
+  // A new shell for each command: nothing of one command's environment is left for the next.
+  const bash = new Bash({
+    fs,
+    cwd: start,
+    env: {
+      HOME: HOME,
+      PATH: "/usr/bin:/bin",
+      USER: "agent",
+      LANG: "C.UTF-8",
+      TMPDIR: "/tmp",
+      ...env,
+    },
+    fetch,
+    commands,
+    executionLimits: {
+      maxSourceBytes: 8 * MIB,
+      maxCommandCount: 1_000_000,
+      maxLoopIterations: 1_000_000,
+      maxAwkIterations: 1_000_000,
+      maxLiveBytes: 128 * MIB,
+      maxInputBytes: 128 * MIB,
+      maxArchiveBytes: 256 * MIB,
+      maxArchiveEntryBytes: 32 * MIB,
+      maxArchiveCompressedBytes: 32 * MIB,
+      maxArchiveEntries: settings.maxFiles,
+      maxStringLength: 16 * MIB,
+      maxHeredocSize: 8 * MIB,
+      maxOutputSize: 32 * MIB,
+    },
+  });
+  try {
+    const { exitCode, stdout, stderr } = await bash.exec(command);
+    return finished(exitCode, stdout, stderr, maxOutputChars);
+  } catch (error) {
+    // A redirection that the file system refuses ends the script, not only its command.
+    return finished(1, "", `bash: ${messageOf(error)}\n`, maxOutputChars);
+  }
+}
+
+function finished(exitCode: number, stdout: string, stderr: string, most: number): JailReply {
+  const truncated = stdout.length > most || stderr.length > most;
+  return {
+    op: "run",
+    exitCode,
+    stdout: cutOutput(stdout, most),
+    stderr: cutOutput(stderr, most),
+    truncated,
+  };
+}
+
+async function list(path: string, most: number): Promise<JailReply> {
+  const folder = fs.resolvePath(HOME, path);
+  if (!(await fs.stat(folder)).isDirectory) throw new Error(`Not a folder: '${folder}'`);
+  const names = (await fs.readdir(folder)).sort((one, other) =>
+    Buffer.compare(Buffer.from(one), Buffer.from(other)),
+  );
+  const entries: (JailReply & { op: "list" })["entries"] = [];
+  for (const name of names) {
+    // What vanishes meanwhile is not there, and a link of this file system leads nowhere.
+    const stat = await fs.lstat(posix.join(folder, name)).catch(() => undefined);
+    if (!stat?.isFile && !stat?.isDirectory) continue;
+    if (entries.length === most) return { op: "list", path: folder, entries, truncated: true };
+    entries.push({
+      name,
+      type: stat.isDirectory ? "directory" : "file",
+      size: stat.isDirectory ? 0 : stat.size,
+      modifiedAt: stat.mtime.toISOString(),
+    });
+  }
+  return { op: "list", path: folder, entries, truncated: false };
+}
+
+async function read(path: string): Promise<JailReply> {
+  const file = fs.resolvePath(HOME, path);
+  const stat = await fs.stat(file);
+  if (stat.isDirectory) throw new Error(`EISDIR: is a directory, '${file}'`);
+  if (stat.size > settings.maxFileBytes) throw tooLarge(file);
+  return { op: "read", content: new Uint8Array(await fs.readFileBuffer(file)) };
+}
+
+async function write(path: string, content: Uint8Array): Promise<JailReply> {
+  const file = fs.resolvePath(HOME, path);
+  if (content.byteLength > settings.maxFileBytes) throw tooLarge(file);
+  const folder = fs.resolvePath(file, "..");
+  if (!(await fs.exists(folder))) await fs.mkdir(folder, { recursive: true });
+  await fs.writeFile(file, content);
+  return { op: "write" };
+}
+
+async function answer(request: JailRequest): Promise<JailReply> {
+  try {
+    if (request.op === "run") return await run(request);
+    if (request.op === "list") return await list(request.path, request.most);
+    if (request.op === "read") return await read(request.path);
+    return await write(request.path, request.content);
+  } catch (error) {
+    const message = messageOf(error);
+    return { op: "error", code: codeOf(message), message };
+  }
+}
+
+function codeOf(message: string): (JailReply & { op: "error" })["code"] {
+  if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
+  if (message.startsWith("ENOSPC")) return "no_space";
+  return message.startsWith("EFBIG") ? "too_large" : "refused";
+}
+
+function tooLarge(file: string): Error {
+  return new Error(`EFBIG: larger than ${settings.maxFileBytes} bytes, '${file}'`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function send(reply: JailReply): void {
+  process.send?.(reply);
+}
+
+process.on("message", async (request: JailRequest) => send(await answer(request)));
+process.on("disconnect", () => process.exit(0));
+send({ op: "ready" });

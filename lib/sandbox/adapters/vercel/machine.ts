@@ -1,0 +1,200 @@
+/** Commands and files of one machine. */
+import { posix } from "node:path";
+import { cutOutput } from "../../cut-output.ts";
+import {
+  type CommandOptions,
+  type CommandResult,
+  type FolderEntry,
+  MAX_FILE_BYTES,
+  MAX_LISTED_ENTRIES,
+  type Sandbox,
+  SandboxError,
+  type SandboxFiles,
+} from "../../port.ts";
+import { isStreamLost, type Machine, statusOf } from "./sdk.ts";
+
+const HOME = "/vercel/sandbox";
+const FILE_TIMEOUT_MS = 60_000;
+/** How much longer than the command's own deadline the machine's controller waits. */
+const CONTROLLER_GRACE_MS = 5_000;
+const LIST_MISSING = 44;
+const LIST_REFUSED = 45;
+
+/**
+ * Runs $1 in $3, with what follows as its arguments, and passes on the first $2 bytes of stdout and
+ * of stderr each; the rest is dropped inside the machine, so a flood costs neither its network nor
+ * this server's memory.
+ */
+const RUN_BOUNDED = `cd -- "$3" || exit 1
+set -o pipefail
+first() { head -c "$1"; cat >/dev/null; }
+{ bash -c "$1" bash "\${@:4}" 2>&1 >&3 3>&- | first "$2" >&2 3>&-; } 3>&1 | first "$2"`;
+
+/**
+ * The first $2 entries of the folder $1: name, type, size and time, between tabs and ended by NUL,
+ * because a name may hold anything else. The exit codes of a path that is no folder are its own.
+ */
+const LIST_FOLDER = `export LC_ALL=C
+[ -e "$1" ] || exit ${LIST_MISSING}
+[ -d "$1" ] && [ -r "$1" ] && [ -x "$1" ] || exit ${LIST_REFUSED}
+find -L "$1/" -mindepth 1 -maxdepth 1 \\( -type f -o -type d \\) -printf '%f\\t%y\\t%s\\t%T@\\0' |
+  sort -z | head -z -n "$2"`;
+
+/** More than a full listing of the longest names has. */
+const MAX_LISTING_CHARS = 1_000_000;
+
+export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxFiles {
+  let connection: Promise<Machine> | undefined;
+  /** Connects once; a failed attempt is made again by the next call. */
+  function connected(): Promise<Machine> {
+    connection ??= connect().catch((error) => {
+      connection = undefined;
+      throw error;
+    });
+    return connection;
+  }
+
+  async function run(
+    command: string,
+    options: CommandOptions,
+    args: readonly string[] = [],
+  ): Promise<CommandResult> {
+    const { timeoutMs, maxOutputChars, signal } = options;
+    if (signal?.aborted) return stopped();
+    const machine = await connected();
+    const started = performance.now();
+    const bytes = 4 * (maxOutputChars + 1);
+    const cwd = posix.resolve(HOME, options.cwd ?? ".");
+    try {
+      // As the leader of the command's process group, `timeout` takes all of it down, at the
+      // deadline with SIGKILL and when it is itself told to end.
+      const running = await machine.runCommand({
+        cmd: "timeout",
+        args: [
+          ...["--signal=KILL", "--kill-after=1", String(timeoutMs / 1000)],
+          ...["bash", "-c", RUN_BOUNDED, "bash", command, String(bytes), cwd, ...args],
+        ],
+        env: { ...options.env },
+        timeoutMs: timeoutMs + CONTROLLER_GRACE_MS,
+        detached: true,
+      });
+      const stop = () => void running.kill("SIGTERM").catch(() => undefined);
+      signal?.addEventListener("abort", stop, { once: true });
+      if (signal?.aborted) stop();
+      try {
+        let stdout = "";
+        let stderr = "";
+        for await (const { stream, data } of running.logs()) {
+          if (stream === "stdout") stdout += data;
+          else stderr += data;
+        }
+        const { exitCode } = await running.wait();
+        if (signal?.aborted) return stopped();
+        const late = exitCode === 137 && performance.now() - started >= timeoutMs;
+        if (late) stderr += `Killed: the deadline of ${timeoutMs / 1000} s passed\n`;
+        return {
+          exitCode: late ? 124 : exitCode,
+          stdout: cutOutput(stdout, maxOutputChars),
+          stderr: cutOutput(stderr, maxOutputChars),
+          truncated: stdout.length > maxOutputChars || stderr.length > maxOutputChars,
+        };
+      } finally {
+        signal?.removeEventListener("abort", stop);
+      }
+    } catch (error) {
+      if (isStreamLost(error)) return killed("the sandbox stopped under it");
+      throw refusal(error);
+    }
+  }
+
+  return {
+    run: (command, options) => run(command, options),
+    async listFolder(path) {
+      const folder = posix.resolve(HOME, path);
+      const options = { timeoutMs: FILE_TIMEOUT_MS, maxOutputChars: MAX_LISTING_CHARS };
+      const args = [folder, String(MAX_LISTED_ENTRIES + 1)];
+      const { exitCode, stdout, truncated } = await run(LIST_FOLDER, options, args);
+      if (exitCode === LIST_MISSING) throw new SandboxError("not_found", `No such file: ${folder}`);
+      if (exitCode === LIST_REFUSED) throw new SandboxError("refused", `No folder: ${folder}`);
+      if (exitCode !== 0 || truncated) {
+        throw new SandboxError("unavailable", `The folder was not listed (exit code ${exitCode})`);
+      }
+      const entries = stdout.split("\0").slice(0, -1).map(readEntry);
+      return {
+        path: folder,
+        entries: entries.slice(0, MAX_LISTED_ENTRIES),
+        truncated: entries.length > MAX_LISTED_ENTRIES,
+      };
+    },
+    async readFile(path) {
+      const machine = await connected();
+      const file = posix.resolve(HOME, path);
+      try {
+        const stream = await machine.readFile({ path: file }, fileDeadline());
+        if (!stream) throw new SandboxError("not_found", `No such file: ${file}`);
+        const chunks: Buffer[] = [];
+        let size = 0;
+        for await (const chunk of stream) {
+          const bytes = Buffer.from(chunk);
+          size += bytes.byteLength;
+          if (size > MAX_FILE_BYTES) throw tooLarge();
+          chunks.push(bytes);
+        }
+        return new Uint8Array(Buffer.concat(chunks));
+      } catch (error) {
+        throw refusal(error);
+      }
+    },
+    async writeFile(path, content) {
+      const bytes = typeof content === "string" ? Buffer.from(content) : content;
+      if (bytes.byteLength > MAX_FILE_BYTES) throw tooLarge();
+      const machine = await connected();
+      try {
+        const file = { path: posix.resolve(HOME, path), content: bytes };
+        await machine.writeFiles([file], fileDeadline());
+      } catch (error) {
+        throw refusal(error);
+      }
+    },
+  };
+}
+
+/** One line of `LIST_FOLDER`. */
+function readEntry(line: string): FolderEntry {
+  const fields = line.split("\t");
+  const [type, size, seconds] = fields.slice(-3);
+  return {
+    name: fields.slice(0, -3).join("\t"),
+    type: type === "d" ? "directory" : "file",
+    size: type === "d" ? 0 : Number(size),
+    modifiedAt: new Date(Number(seconds) * 1000).toISOString(),
+  };
+}
+
+function fileDeadline(): { signal: AbortSignal } {
+  return { signal: AbortSignal.timeout(FILE_TIMEOUT_MS) };
+}
+
+function tooLarge(): SandboxError {
+  return new SandboxError("too_large", `File is larger than ${MAX_FILE_BYTES} bytes`);
+}
+
+function stopped(): CommandResult {
+  return killed("the command was stopped");
+}
+
+function killed(why: string): CommandResult {
+  return { exitCode: 137, stdout: "", stderr: `Killed: ${why}\n`, truncated: false };
+}
+
+function refusal(error: unknown): SandboxError {
+  if (error instanceof SandboxError) return error;
+  const status = statusOf(error);
+  if (status !== undefined && status < 500) {
+    const full = error instanceof Error && /no space|ENOSPC|quota/i.test(error.message);
+    return full
+      ? new SandboxError("no_space", "No space left in the sandbox")
+      : new SandboxError("refused", `The sandbox refused it (status ${status})`);
+  }
+  return new SandboxError("unavailable", "The sandbox service did not answer");
+}

@@ -1,0 +1,158 @@
+/**
+ * The sandbox on Vercel: one named, persistent machine for each session. It is saved and stopped
+ * when it is not used, and resumes with its files at the next call.
+ */
+import { SANDBOX_MARK } from "../../outgoing-headers.ts";
+import { SandboxError, type SandboxProvider, type SandboxState } from "../../port.ts";
+import { openMachine } from "./machine.ts";
+import { type NetworkPolicy, type NetworkPolicyRule, statusOf, vercelSdk } from "./sdk.ts";
+
+/** How long a machine runs before it is saved and stopped. */
+const RUN_MS = 30 * 60 * 1000;
+const REQUEST_TIMEOUT_MS = 60_000;
+/** Never reached, whatever a name of the allow-list resolves to. */
+const PRIVATE_SUBNETS = [
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
+];
+
+/** RE2: a segment `.` or `..` of a path, or a backslash, in plain text or percent-encoded. */
+const DOT_SEGMENT = "(?i)(/|%2f)(\\.|%2e){1,2}(/|%2f|\\?|#|$)|\\\\|%5c";
+
+export interface VercelProviderOptions {
+  /** Without them the SDK takes the deployment's own OIDC token. */
+  readonly credentials?: {
+    readonly token: string;
+    readonly teamId: string;
+    readonly projectId: string;
+  };
+  /** Hosts that commands may call: `example.com`, `*.example.com`. */
+  readonly allowedHosts: readonly string[];
+  /** The service's own origin, as callers reach it. */
+  readonly serviceOrigin?: string | undefined;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export function createVercelProvider(options: VercelProviderOptions): SandboxProvider {
+  const access = { ...options.credentials, fetch: withoutRepeats(options.fetch ?? fetch) };
+  const networkPolicy = policyFor(options.allowedHosts, options.serviceOrigin);
+  const get = async (name: string) => {
+    const { Sandbox: Machine } = await vercelSdk();
+    return Machine.get({ ...access, name, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+  };
+
+  const open = ({ name }: SandboxState) => openMachine(() => get(name).catch(unavailable));
+
+  return {
+    name: "vercel",
+    async provision(sessionId) {
+      const started = performance.now();
+      const { Sandbox: Machine } = await vercelSdk();
+      const machine = await Machine.getOrCreate({
+        ...access,
+        name: sessionId,
+        persistent: true,
+        resume: true,
+        timeout: RUN_MS,
+        snapshotExpiration: 0,
+        keepLastSnapshots: { count: 1, expiration: 0 },
+        networkPolicy,
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      })
+        // Two calls at once: the one that came second finds what the first has made.
+        .catch(() => get(sessionId))
+        .catch(unavailable);
+      return {
+        provider: "vercel",
+        name: machine.name,
+        createdAt: machine.createdAt.toISOString(),
+        expiresAt: null,
+        readyMs: Math.round(performance.now() - started),
+      };
+    },
+    open,
+    // Its commands run side by side.
+    look: open,
+    async status({ name }) {
+      const machine = await get(name).catch((error) =>
+        isMissing(error) ? undefined : unavailable(error),
+      );
+      if (!machine) return "expired";
+      // A machine that was saved and stopped answers the next call.
+      return ["failed", "aborted"].includes(machine.status) ? "stopped" : "active";
+    },
+    async destroy({ name }) {
+      try {
+        const machine = await get(name);
+        await machine.stop().catch(() => undefined);
+        await machine.delete({ deleteOrphanSnapshots: true });
+      } catch (error) {
+        if (!isMissing(error)) unavailable(error);
+      }
+    },
+  };
+}
+
+/** Vercel sets the mark outside of the machine, on all that leaves it: nothing inside can leave it out. */
+function policyFor(hosts: readonly string[], serviceOrigin: string | undefined): NetworkPolicy {
+  const allow: Record<string, NetworkPolicyRule[]> = {};
+  for (const host of hosts) allow[host.replace(/:\d+$/, "")] = [{ transform: [{ headers: mark }] }];
+  // Last, so that the operator's list cannot open the rest of the service's own origin.
+  if (serviceOrigin) allow[new URL(serviceOrigin).hostname] = ownApiOnly;
+  const isOpen = Object.keys(allow).length > 0;
+  return isOpen ? { allow, subnets: { deny: PRIVATE_SUBNETS } } : "deny-all";
+}
+
+const mark = { [SANDBOX_MARK]: "1" };
+
+const refused = {
+  statusCode: 403,
+  contentType: "text/plain",
+  body: "Only the API of this service can be reached\n",
+};
+
+/**
+ * Of the service's own origin only `/api/`, marked as a request from a sandbox. Rules hold in their
+ * order. A path that a server could read as one outside of `/api/` is refused before it is matched.
+ */
+const ownApiOnly: NetworkPolicyRule[] = [
+  { match: { path: { regex: DOT_SEGMENT } }, response: refused },
+  {
+    match: { path: { startsWith: "/api/" } },
+    transform: [{ headers: { ...mark, forwarded: "for=_sandbox" } }],
+  },
+  { response: refused },
+];
+
+function isMissing(error: unknown): boolean {
+  return [404, 410].includes(statusOf(error) ?? 0);
+}
+
+/** The API's own message stays out: it may name the account. */
+function unavailable(error: unknown): never {
+  const status = statusOf(error);
+  const shown = status === undefined ? "" : ` (status ${status})`;
+  throw new SandboxError("unavailable", `The sandbox service did not answer as expected${shown}`);
+}
+
+/**
+ * The SDK repeats a request that failed. A command whose answer was lost may have run, so starting
+ * one is never repeated; the SDK takes an AbortError as the end of its attempts.
+ */
+function withoutRepeats(send: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    const starts = init?.method === "POST" && /\/cmd(\?|$)/.test(String(input));
+    if (!starts) return send(input, init);
+    const lost = (why: string) =>
+      new DOMException(`Command may have started: ${why}`, "AbortError");
+    const response = await send(input, init).catch((error) => {
+      throw lost(String(error));
+    });
+    if (response.status >= 500) throw lost(`status ${response.status}`);
+    return response;
+  };
+}

@@ -1,0 +1,137 @@
+/** The sandbox of a session. Specification: POST /api/sandbox; decisions, section 4. */
+import { z } from "zod";
+import { contract, type RunRule } from "../contract/contract.ts";
+import { dateTime, uuid } from "../contract/fields.ts";
+import { sandboxStatus } from "../sessions/session.ts";
+
+export const sandbox = z
+  .object({
+    provider: z.string().nullable(),
+    state: sandboxStatus,
+    createdAt: dateTime.nullable(),
+    expiresAt: dateTime.nullable().meta({ description: "Null when it lives until it is stopped" }),
+    readyMs: z.number().nullable().meta({ description: "Milliseconds that provisioning took" }),
+  })
+  .meta({ id: "Sandbox", description: "Every field but `state` is null when `state` is none" });
+
+const answer = z.object({ status: z.literal("success"), sessionId: uuid, sandbox });
+const ofSession = z.object({ sessionId: uuid.describe("The session's `id`") });
+
+const ofItsOwnSession: RunRule = {
+  only: "for the sandbox of its own session",
+  allows: ({ query }, run) => ofSession.safeParse(query).data?.sessionId === run.sessionId,
+};
+
+const shared = {
+  path: "/api/sandbox",
+  tag: "Sandbox",
+  family: "error",
+  auth: "required",
+} as const;
+
+export const provisionSandboxContract = contract({
+  ...shared,
+  method: "POST",
+  summary: "Provision the sandbox of a session",
+  description: "Repeated or simultaneous requests answer the one sandbox of the session.",
+  body: ofSession,
+  responses: { 200: { description: "The session's sandbox", schema: answer } },
+  errors: ["quota_exceeded", "not_found", "upstream_error"],
+});
+
+export const getSandboxContract = contract({
+  ...shared,
+  method: "GET",
+  runCredential: ofItsOwnSession,
+  summary: "Read the state of a session's sandbox",
+  description: "Asks the provider, so that one that has ended shows as such.",
+  query: ofSession,
+  responses: { 200: { description: "The session's sandbox", schema: answer } },
+  errors: ["not_found", "upstream_error"],
+});
+
+export const stopSandboxContract = contract({
+  ...shared,
+  method: "DELETE",
+  summary: "Stop a session's sandbox and delete its files; runs that use it are stopped",
+  query: ofSession,
+  responses: { 200: { description: "The session has no sandbox", schema: answer } },
+  errors: ["not_found", "upstream_error"],
+});
+
+/** Inside the sandbox; what is there is read beside whatever runs, and never through a link out. */
+const path = z.string().min(1).max(4096);
+
+export const sandboxFile = z
+  .object({
+    name: z.string(),
+    path: z.string().meta({ description: "Absolute inside the sandbox; for `path` of a request" }),
+    type: z.enum(["file", "directory"]),
+    size: z.int().meta({ description: "Bytes; 0 of a directory" }),
+    modifiedAt: dateTime,
+  })
+  .meta({ id: "SandboxFile" });
+
+/**
+ * `GET /api/sandbox/files?sessionId=<uuid>[&path=<folder>]` answers
+ * `{status: "success", sessionId, path, entries: SandboxFile[], truncated}`: the folder's direct
+ * entries by name (byte order), hidden ones too. `path` of the request is absolute or relative to
+ * the sandbox's home, which it is by default; `path` of the answer is absolute, as is that of each
+ * entry, so the next request takes it as it is. `truncated` says that the folder has more than the
+ * 1,000 entries shown.
+ * Errors `{status: "error", error}`: 400 `Sandbox not initialized` (none, or its files are gone:
+ * `x-error-code: sandbox_missing`, POST /api/sandbox makes one), 400 `path is not a folder`,
+ * 404 `Session not found` and `Folder not found`, 502 `Failed to read sandbox files`.
+ */
+export const listSandboxFilesContract = contract({
+  ...shared,
+  path: "/api/sandbox/files",
+  method: "GET",
+  runCredential: ofItsOwnSession,
+  summary: "List a folder of a session's sandbox",
+  description:
+    "The first 1,000 entries by name; `path` is absolute or relative to the sandbox's home, its default.",
+  query: ofSession.extend({
+    path: path.optional().meta({ description: "A folder; the sandbox's home when left out" }),
+  }),
+  responses: {
+    200: {
+      description: "The folder's entries",
+      schema: z.object({
+        status: z.literal("success"),
+        sessionId: uuid,
+        path: z.string().meta({ description: "The folder's absolute path inside the sandbox" }),
+        entries: z.array(sandboxFile),
+        truncated: z.boolean().meta({ description: "True when the folder has more entries" }),
+      }),
+    },
+  },
+  errors: ["not_found", "sandbox_missing", "upstream_error"],
+});
+
+/**
+ * `GET /api/sandbox/files/content?sessionId=<uuid>&path=<file>` answers the file's bytes, at most
+ * 10 MiB: `text/plain; charset=utf-8` where they are UTF-8 text without NUL, else
+ * `application/octet-stream`; always as an attachment that no browser sniffs or runs.
+ * Errors `{status: "error", error}`: 400 `Sandbox not initialized`, `path is not a file` and
+ * `File is larger than 10485760 bytes`, 404 `Session not found` and `File not found`,
+ * 502 `Failed to read sandbox files`.
+ */
+export const readSandboxFileContract = contract({
+  ...shared,
+  path: "/api/sandbox/files/content",
+  method: "GET",
+  runCredential: ofItsOwnSession,
+  summary: "Read a file of a session's sandbox",
+  description: "At most 10 MiB, as an attachment that no browser runs.",
+  query: ofSession.extend({
+    path: path.meta({ description: "A file, absolute or relative to the sandbox's home" }),
+  }),
+  responses: {
+    200: {
+      description: "The file's bytes",
+      bytes: ["text/plain; charset=utf-8", "application/octet-stream"],
+    },
+  },
+  errors: ["not_found", "sandbox_missing", "upstream_error"],
+});

@@ -1,0 +1,20 @@
+import type { Logger } from "pino";
+import { type AppError, appError } from "@/lib/contract/app-error.ts";
+import type { SandboxState } from "@/lib/sandbox/port.ts";
+import { sandboxProvider } from "@/lib/sandbox/provider.ts";
+
+/** Stops a sandbox and deletes its files; safe to repeat. Errors: 502. */
+export async function destroySandbox(
+  state: SandboxState,
+  log: Logger,
+): Promise<AppError | undefined> {
+  try {
+    const provider = sandboxProvider();
+    // Of a provider that this server no longer uses: out of reach, and no reason to keep the session.
+    if (state.provider === provider.name) await provider.destroy(state);
+    return undefined;
+  } catch (error) {
+    log.error({ err: error, sandbox: state.name }, "the sandbox could not be stopped");
+    return appError("upstream_error", "Failed to stop sandbox");
+  }
+}

@@ -1,0 +1,28 @@
+/** What the provider says of a session's sandbox. Decisions, section 4. */
+import type { Logger } from "pino";
+import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
+import { sandboxProvider } from "@/lib/sandbox/provider.ts";
+import { selectSession } from "@/lib/sessions/store.ts";
+import { describeSandbox, noSandbox, type SandboxView } from "./describe-sandbox.ts";
+
+/** Errors: 404 `Session not found`, 502 when the provider does not answer. */
+export async function getSandbox(input: {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly log: Logger;
+}): Promise<SandboxView | AppError> {
+  const { accountId, sessionId, log } = input;
+  const found = await selectSession(accountId, sessionId);
+  if (isAppError(found)) return found;
+  if (found.sandbox === null) return noSandbox;
+  try {
+    const provider = sandboxProvider();
+    // The files of a provider that this server no longer uses cannot be had.
+    const state =
+      found.sandbox.provider === provider.name ? await provider.status(found.sandbox) : "expired";
+    return describeSandbox(found.sandbox, state);
+  } catch (error) {
+    log.error({ err: error, sessionId }, "the sandbox's state could not be read");
+    return appError("upstream_error", "Failed to read sandbox state");
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * The sandbox of a session: made, or the one that is there. Specification: POST /api/sandbox;
+ * decisions, section 4.
+ *
+ * The provider names a sandbox after its session, so two who provision at once reach the same
+ * one, and a crash before the state is stored is mended by the next request. What is stored
+ * changes by compare-and-set, and the second of two answers the state of the first.
+ */
+import type { Logger } from "pino";
+import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
+import { sandboxQuotaExceeded } from "@/lib/http/quota.ts";
+import { config } from "@/lib/platform/config.ts";
+import { isSandboxSpaceFull } from "@/lib/sandbox/account-space.ts";
+import type { SandboxState } from "@/lib/sandbox/port.ts";
+import { sandboxProvider } from "@/lib/sandbox/provider.ts";
+import { replaceSandboxState, selectSession } from "@/lib/sessions/store.ts";
+import { destroySandbox } from "./destroy-sandbox.ts";
+
+/** Each try after the first means that another request changed the state in between. */
+const TRIES = 10;
+
+const failed = appError("upstream_error", "Failed to provision sandbox");
+
+/**
+ * Errors: 403 when the account's sandboxes are full and this session has none yet, 404 `Session not
+ * found`, 502 `Failed to provision sandbox`. @throws DatabaseUnavailable
+ */
+export async function provisionSandbox(input: {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly log: Logger;
+}): Promise<SandboxState | AppError> {
+  const { accountId, sessionId, log } = input;
+  const found = await selectSession(accountId, sessionId);
+  if (isAppError(found)) return found;
+
+  if (found.sandbox === null && (await isFull(accountId))) return sandboxQuotaExceeded;
+
+  let expected = found.sandbox;
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    const ready = await bringUp(accountId, sessionId, expected, log);
+    if (isAppError(ready) || ready === expected) return ready;
+
+    const change = await replaceSandboxState(accountId, sessionId, { expected, next: ready });
+    if (isAppError(change)) {
+      // The session was deleted meanwhile, and nobody else knows of this sandbox.
+      await destroySandbox(ready, log);
+      return change;
+    }
+    if (change.stored) return ready;
+    expected = change.sandbox;
+  }
+  log.error({ sessionId }, "the sandbox's state kept changing while it was provisioned");
+  return failed;
+}
+
+/** Only of sandboxes on this machine: a service that keeps them has limits of its own. */
+async function isFull(accountId: string): Promise<boolean> {
+  const { ACCOUNT_SANDBOX_BYTES: limit } = config();
+  return limit > 0 && sandboxProvider().kept !== undefined && isSandboxSpaceFull(accountId, limit);
+}
+
+/** `current` itself when it answers, else a sandbox that does. */
+async function bringUp(
+  accountId: string,
+  sessionId: string,
+  current: SandboxState | null,
+  log: Logger,
+): Promise<SandboxState | AppError> {
+  try {
+    const provider = sandboxProvider();
+    const usable =
+      current !== null &&
+      current.provider === provider.name &&
+      (await provider.status(current)) === "active";
+    return usable ? current : await provider.provision(sessionId, accountId);
+  } catch (error) {
+    log.error({ err: error, sessionId }, "the sandbox could not be provisioned");
+    return failed;
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Stops a session's sandbox; `sandbox_state` becomes null. Runs of the session end first, because
+ * they would act on a sandbox that is going away. Repeating it is harmless. Decisions, section 4.
+ */
+import type { Logger } from "pino";
+import { type AppError, isAppError } from "@/lib/contract/app-error.ts";
+import { replaceSandboxState, selectSession } from "@/lib/sessions/store.ts";
+import { stopSessionRuns } from "@/lib/turns/stop-session-runs.ts";
+import { destroySandbox } from "./destroy-sandbox.ts";
+
+/** Errors: 404 `Session not found`, 502 when the provider cannot stop it. */
+export async function stopSandbox(input: {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly log: Logger;
+}): Promise<AppError | undefined> {
+  const { accountId, sessionId, log } = input;
+  const found = await selectSession(accountId, sessionId);
+  if (isAppError(found)) return found;
+  if (found.sandbox === null) return undefined;
+  await stopSessionRuns(sessionId);
+  // First the sandbox, then the state: after a crash in between the state still names what to stop.
+  const failure = await destroySandbox(found.sandbox, log);
+  if (failure) return failure;
+  const change = await replaceSandboxState(accountId, sessionId, {
+    expected: found.sandbox,
+    next: null,
+  });
+  // Not stored: another request has stopped it too, or made a new one since, which is not ours.
+  return isAppError(change) ? change : undefined;
+}

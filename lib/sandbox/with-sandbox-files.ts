@@ -1,0 +1,51 @@
+/** Somebody looks at the files of a session's sandbox. Decisions, sections 4 and 5. */
+import type { Logger } from "pino";
+import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
+import { SandboxError, type SandboxFiles, type SandboxState } from "@/lib/sandbox/port.ts";
+import { sandboxProvider } from "@/lib/sandbox/provider.ts";
+import { selectSession } from "@/lib/sessions/store.ts";
+
+const uninitialized = appError("sandbox_missing", "Sandbox not initialized");
+const failed = appError("upstream_error", "Failed to read sandbox files");
+const busy = appError("unavailable", "The sandbox is busy", { headers: { "retry-after": "5" } });
+
+export interface Look {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly log: Logger;
+}
+
+/**
+ * What `read` finds there; `refusals` has the answers to what the sandbox itself refuses.
+ * Errors: those, 404 `Session not found`, 400 `Sandbox not initialized`, 502, 503 when the account looks too often.
+ */
+export async function lookIntoSandbox<T>(
+  { accountId, sessionId, log }: Look,
+  read: (files: SandboxFiles) => Promise<T>,
+  refusals: Partial<Record<SandboxError["code"], AppError>>,
+): Promise<T | AppError> {
+  const found = await selectSession(accountId, sessionId);
+  if (isAppError(found)) return found;
+  if (found.sandbox === null || !isOurs(found.sandbox)) return uninitialized;
+  try {
+    return await read(sandboxProvider().look(found.sandbox, accountId));
+  } catch (error) {
+    const refusal = error instanceof SandboxError ? refusals[error.code] : undefined;
+    if (refusal) return refusal;
+    if (error instanceof SandboxError && error.code === "busy") return busy;
+    if (await isGone(found.sandbox)) return uninitialized;
+    log.error({ err: error, sessionId }, "the sandbox's files could not be read");
+    return failed;
+  }
+}
+
+/** The files of a provider that this server no longer uses cannot be had. */
+const isOurs = (state: SandboxState): boolean => state.provider === sandboxProvider().name;
+
+async function isGone(state: SandboxState): Promise<boolean> {
+  try {
+    return (await sandboxProvider().status(state)) === "expired";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * What tells a run whose process has died from one that takes long: the process says again and
+ * again that it still works on it, and when it falls silent the run has crashed
+ * (`crash_lost_task_runs` in supabase/migrations/…_task_runs.sql).
+ */
+import { log } from "../../../platform/log.ts";
+import { renewLeases } from "./store.ts";
+
+/** Long enough that a busy process or a short outage of the database loses no run. */
+export const LEASE_SECONDS = 20;
+const BEAT_MS = 5_000;
+
+const held = new Set<string>();
+let timer: NodeJS.Timeout | undefined;
+
+/** From the start of a run, which has a lease already, until the function it returns is called. */
+export function holdLease(runId: string): () => void {
+  held.add(runId);
+  timer ??= setInterval(beat, BEAT_MS).unref();
+  return () => {
+    held.delete(runId);
+    if (held.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function beat(): void {
+  renewLeases([...held], LEASE_SECONDS).catch((error: unknown) => {
+    log().warn({ err: error }, "The leases of task runs were not renewed");
+  });
+}

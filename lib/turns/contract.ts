@@ -1,0 +1,169 @@
+/**
+ * POST /api/chat, its stream and its stop; headless runs. Spec: POST /api/chat, POST /api/chat/runs;
+ * decisions, sections 5 and 6.
+ */
+import { z } from "zod";
+import { contract } from "../contract/contract.ts";
+import { dateTime, queryInteger, uuid } from "../contract/fields.ts";
+
+const chatId = uuid.meta({ description: "An existing chat of the session" });
+
+/** Far more than 100 model calls leave, and refused before each of a million is looked at. */
+const MOST_PARTS = 10_000;
+
+const entry = z.looseObject({
+  id: z.string().min(1).max(128),
+  role: z.enum(["user", "assistant"]).default("user"),
+  content: z.string().optional(),
+  parts: z
+    .array(z.looseObject({ type: z.string() }))
+    .max(MOST_PARTS)
+    .optional(),
+});
+
+export type ChatEntry = z.output<typeof entry>;
+
+const streamHeaders = ["x-workflow-run-id", "x-workflow-stream-tail-index"] as const;
+
+export const startTurnContract = contract({
+  method: "POST",
+  path: "/api/chat",
+  summary: "Send a message and stream the answer",
+  description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE; each frame's \`id\` is its index. A client that goes away changes nothing: the turn goes on, and \`GET /api/chat/{chatId}/stream\` resumes it. The same request again, while its turn runs, gets the same stream.`,
+  tag: "Chat",
+  family: "message",
+  auth: "required",
+  bodyLimit: 4 * 1024 * 1024,
+  body: z.object({
+    messages: z.array(entry).min(1).max(1000).meta({
+      description:
+        "One entry is the new turn, after the stored history. Several are the whole conversation as the client wants it. The last is the user's message, or the assistant's with an open question answered.",
+    }),
+    chatId,
+    sessionId: uuid.meta({ description: "The session that owns the chat and the sandbox" }),
+    context: z
+      .object({
+        contextLimit: z.int().positive().max(10_000_000).optional().meta({
+          description: "Token budget for what the model is sent",
+        }),
+      })
+      .optional(),
+  }),
+  responses: {
+    200: { description: "The turn's UI message stream", stream: true, headers: streamHeaders },
+  },
+  errors: ["not_found", "sandbox_missing", "stream_active", "conflict"],
+});
+
+export const resumeTurnContract = contract({
+  method: "GET",
+  path: "/api/chat/{chatId}/stream",
+  summary: "Resume the running turn's stream",
+  description: `The chunks of the running turn from \`startIndex\` on, or after the \`Last-Event-ID\` header, each exactly once.`,
+  tag: "Chat",
+  family: "message",
+  auth: "required",
+  params: z.object({ chatId }),
+  query: z.object({
+    startIndex: queryInteger({ min: 0, max: 999_999_999, default: 0 }).describe(
+      "Index of the first chunk to send",
+    ),
+  }),
+  headers: z.object({
+    "last-event-id": z.string().optional().meta({
+      description: "The `id` of the last frame seen, as a browser sends it by itself",
+    }),
+  }),
+  responses: {
+    200: { description: "The rest of the stream", stream: true, headers: streamHeaders },
+    204: { description: "No turn is running" },
+  },
+  errors: ["not_found"],
+});
+
+export const stopTurnContract = contract({
+  method: "POST",
+  path: "/api/chat/{chatId}/stop",
+  summary: "Stop the running turn",
+  description:
+    "Ends the turn that runs now within two seconds; what it has answered is kept. A later turn is never touched.",
+  tag: "Chat",
+  family: "message",
+  auth: "required",
+  params: z.object({ chatId }),
+  responses: {
+    200: {
+      description: "`stopped` tells whether a turn was running",
+      schema: z.object({ status: z.literal("success"), stopped: z.boolean() }),
+    },
+  },
+  errors: ["not_found"],
+});
+
+export const startRunContract = contract({
+  method: "POST",
+  path: "/api/chat/runs",
+  summary: "Start a headless run",
+  description:
+    "Provisions a session, a chat and a sandbox of its own and starts a turn in them, without waiting for it. `location` is where its status is; `GET /api/chat/{chatId}/stream` streams it, `POST /api/chat/{chatId}/stop` cancels it.",
+  tag: "Chat",
+  family: "message",
+  auth: "required",
+  idempotent: true,
+  artistAccess: { in: "body", field: "artistId" },
+  bodyLimit: 4 * 1024 * 1024,
+  body: z
+    .object({
+      prompt: z.string().nullish().meta({ description: "The user's message" }),
+      messages: z.array(entry).max(1000).nullish().meta({
+        description: "A conversation, the last entry of which is the user's message to answer",
+      }),
+      artistId: uuid.nullish(),
+      model: z.string().trim().min(1).max(200).nullish().meta({
+        description: "One of `GET /api/models`; its default when absent",
+      }),
+    })
+    .refine((body) => !body.prompt?.trim() !== !body.messages?.length, {
+      error: "Exactly one of prompt or messages must be provided",
+    }),
+  responses: {
+    202: {
+      description: "The run is accepted",
+      headers: ["location", "retry-after"],
+      schema: z.object({
+        runId: z.string(),
+        chatId: uuid.meta({ description: "The chat that the run writes to" }),
+        sessionId: uuid.meta({ description: "The session that was provisioned for the run" }),
+      }),
+    },
+  },
+  errors: ["quota_exceeded", "not_found", "conflict", "upstream_error"],
+});
+
+export const run = z
+  .object({
+    runId: z.string(),
+    status: z.enum(["queued", "running", "completed", "failed", "cancelled"]),
+    chatId: uuid,
+    sessionId: uuid,
+    createdAt: dateTime,
+    finishedAt: dateTime.nullable().meta({ description: "Null until the run has ended" }),
+    error: z.string().nullable().meta({ description: "Why it failed" }),
+  })
+  .meta({ id: "Run" });
+export type Run = z.output<typeof run>;
+
+export const getRunContract = contract({
+  method: "GET",
+  path: "/api/chat/runs/{runId}",
+  runCredential: true,
+  summary: "Read the status of a run",
+  description:
+    "Until the run has ended, `retry-after` says in how many seconds to ask again. What it answered is in the messages of its chat.",
+  tag: "Chat",
+  family: "message",
+  auth: "required",
+  params: z.object({ runId: z.string().describe("The run's `runId`") }),
+  responses: { 200: { description: "The run", headers: ["retry-after"], schema: run } },
+  errors: ["not_found"],
+});

@@ -1,0 +1,85 @@
+/** The end of a turn's stream, in the one order that is safe at any crash. */
+import type { UIMessage, UIMessageChunk } from "ai";
+import type { TurnLog } from "../engine/port.ts";
+import { assembleParts } from "./assemble-parts.ts";
+import { closeOpenParts, readProgress } from "./read-progress.ts";
+import { finishTurn, type TurnEnd, type TurnMetadata } from "./turn-store.ts";
+
+export const parseChunks = (chunks: readonly string[]): UIMessageChunk[] =>
+  chunks.map((chunk) => JSON.parse(chunk));
+
+export interface Ending {
+  readonly turnId: string;
+  /** The message the turn writes. */
+  readonly messageId: string;
+  readonly end: TurnEnd;
+  /** Shown to the client and stored; null when nothing went wrong. */
+  readonly error: string | null;
+  readonly metadata: TurnMetadata;
+  /** Parts the message had before this turn: an answered question's. */
+  readonly partsBefore: UIMessage["parts"];
+  /** Tool calls that stay open on purpose: questions to the user. */
+  readonly openQuestions: ReadonlySet<string>;
+}
+
+/**
+ * Closes what is open, stores the message and releases the chat, and only then writes the last
+ * chunks: whoever sees them finds everything done.
+ */
+export async function finishStream(log: TurnLog, ending: Ending): Promise<void> {
+  await log.flushed();
+  const streamed = parseChunks(log.committed());
+  const progress = readProgress(streamed);
+  const reason = ending.end === "cancelled" ? "Stopped" : (ending.error ?? "Not run");
+  const closing = closeOpenParts(
+    {
+      ...progress,
+      openCalls: progress.openCalls.filter((call) => !ending.openQuestions.has(call.toolCallId)),
+    },
+    reason,
+  );
+  // A turn that is stopped before its first step still begins, so that a client has its message.
+  const start: UIMessageChunk = { type: "start", messageId: ending.messageId };
+  const missing = progress.started ? closing : [start, ...closing];
+  log.append(missing.map((chunk) => JSON.stringify(chunk)));
+  await log.flushed();
+  const parts = await assembleParts([...streamed, ...missing]);
+  await finishTurn(
+    ending.turnId,
+    ending.end,
+    ending.error,
+    [...ending.partsBefore, ...parts],
+    ending.metadata,
+  );
+  await writeLastChunks(log, ending.error, ending.metadata);
+}
+
+/** Also the whole of what is left to do when a crash came right after the message was stored. */
+export async function writeLastChunks(
+  log: TurnLog,
+  error: string | null,
+  metadata: TurnMetadata | null,
+): Promise<void> {
+  const last: UIMessageChunk[] = [
+    ...(error === null ? [] : [{ type: "error" as const, errorText: error }]),
+    {
+      type: "finish",
+      finishReason: finishReasonOf(metadata?.finishReason),
+      ...(metadata ? { messageMetadata: metadata } : {}),
+    },
+  ];
+  await log.close(last.map((chunk) => JSON.stringify(chunk)));
+}
+
+const FINISH_REASONS = [
+  "stop",
+  "length",
+  "content-filter",
+  "tool-calls",
+  "error",
+  "interrupted",
+] as const;
+
+function finishReasonOf(text: string | undefined): (typeof FINISH_REASONS)[number] | "other" {
+  return FINISH_REASONS.find((reason) => reason === text) ?? "other";
+}

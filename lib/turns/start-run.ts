@@ -1,0 +1,103 @@
+/** Provisions a session, a chat and a sandbox and starts a run in them. Spec: POST /api/chat/runs. */
+
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import { start } from "workflow/api";
+import { checkModel } from "../agent/models/check-model.ts";
+import { defaultModelId } from "../agent/models/default-model.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { Caller } from "../identity/credentials/caller.ts";
+import { clearSandbox } from "../sandbox/clear-sandbox.ts";
+import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
+import { tooManyTurns } from "./active-turns.ts";
+import type { ChatEntry } from "./contract.ts";
+import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./headless-store.ts";
+import { readConversation } from "./read-conversation.ts";
+import { titleOf } from "./read-messages.ts";
+import { runCredentialForm, runKey } from "./start-turn.ts";
+import { turnWorkflow } from "./turn-workflow.ts";
+
+export interface RunRequest {
+  readonly caller: Caller;
+  /** Of all requests with one id, one makes a run; the others, also after a crash, answer that run. */
+  readonly effectId: string;
+  readonly given: { readonly prompt: string } | { readonly messages: readonly ChatEntry[] };
+  /** The caller's access to it was checked with the credential. */
+  readonly artistId: string | null;
+  readonly model: string | null;
+  readonly log: Logger;
+}
+
+export interface StartedRun {
+  readonly runId: string;
+  readonly chatId: string;
+  readonly sessionId: string;
+}
+
+/**
+ * Errors: 400 for messages or a model that cannot be, 429 for too many active turns, 502
+ * `Failed to provision sandbox`. A run that
+ * could not be started leaves nothing behind. Decisions, section 6.
+ */
+export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
+  const { caller, effectId, given, artistId, model, log } = request;
+  const messages = await readConversation(given);
+  if (isAppError(messages)) return messages;
+  const fault = model === null ? undefined : await checkModel(model, "model");
+  if (fault) return fault;
+
+  const turnId = randomUUID();
+  const run = await provisionRun({
+    accountId: caller.accountId,
+    artistId,
+    effectId,
+    turnId,
+    assistantMessageId: randomUUID(),
+    title: titleOf(messages),
+    modelId: model ?? defaultModelId(),
+    messages,
+    key: runKey(turnId, runCredentialForm(caller)),
+  });
+  if (run === null) return tooManyTurns;
+  if (run.runId !== null) return started(run, run.runId);
+
+  let result: StartedRun | AppError | undefined;
+  try {
+    result = await startIn(run, caller, log);
+    return result;
+  } finally {
+    if (result === undefined || isAppError(result)) await leaveNothing(run, log);
+  }
+}
+
+async function startIn(
+  run: ProvisionedRun,
+  caller: Caller,
+  log: Logger,
+): Promise<StartedRun | AppError> {
+  const { sessionId, turnId } = run;
+  const { accountId } = caller;
+  const sandbox = await provisionSandbox({ accountId, sessionId, log });
+  if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
+  const { runId } = await start(turnWorkflow, [{ turnId, credential: runCredentialForm(caller) }]);
+  const assigned = await assignRun(turnId, runId);
+  return assigned === null ? deleted : started(run, assigned);
+}
+
+const deleted = appError("conflict", "The session was deleted before the run started");
+
+const started = ({ chatId, sessionId }: ProvisionedRun, runId: string): StartedRun => ({
+  runId,
+  chatId,
+  sessionId,
+});
+
+/** Never throws: the caller has a failure of its own to tell. */
+async function leaveNothing({ turnId, sessionId }: ProvisionedRun, log: Logger): Promise<void> {
+  try {
+    // A run that has started after all keeps everything: it ends by itself.
+    if (await discardRun(turnId)) await clearSandbox(sessionId, log);
+  } catch (error) {
+    log.error({ err: error, sessionId }, "a run that was not started could not be taken back");
+  }
+}

@@ -1,0 +1,170 @@
+/** Claims the chat, stores the message, starts the durable run. Spec: POST /api/chat. */
+import { randomUUID } from "node:crypto";
+import type { UIMessage } from "ai";
+import { start } from "workflow/api";
+import { defaultModelId } from "../agent/models/default-model.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { engine } from "../engine/current.ts";
+import type { TurnAddress } from "../engine/port.ts";
+import type { Caller } from "../identity/credentials/caller.ts";
+import {
+  deriveRunCredential,
+  type RunCredentialForm,
+} from "../identity/keys/derive-run-credential.ts";
+import { hashKey, PREFIX_LENGTH } from "../identity/keys/key-format.ts";
+import { config } from "../platform/config.ts";
+import { tooManyTurns } from "./active-turns.ts";
+import { awaitRun } from "./await-run.ts";
+import { abandonTurn, assistantParts, type Claim, claimTurn } from "./claim-store.ts";
+import type { ChatEntry } from "./contract.ts";
+import { healDeadTurn } from "./heal-dead-turn.ts";
+import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
+import { turnWorkflow } from "./turn-workflow.ts";
+
+export interface TurnRequest {
+  readonly caller: Caller;
+  readonly sessionId: string;
+  readonly chatId: string;
+  readonly messages: readonly ChatEntry[];
+  readonly contextLimit: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface StartedTurn extends TurnAddress {
+  readonly runId: string;
+}
+
+/** A run's key dies with the run; this only bounds a run that nobody ends. */
+const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** A conflict names the active run. One that is just being started is known in some milliseconds. */
+const CONFLICT_PATIENCE_MS = 1_000;
+
+/** @returns the turn to stream: a new one, or the running one that answers this very message. */
+export async function startTurn(request: TurnRequest): Promise<StartedTurn | AppError> {
+  const messages = await readMessages(request.messages);
+  if (isAppError(messages)) return messages;
+  const claim = await prepareClaim(request, messages);
+  if (isAppError(claim)) return claim;
+
+  const outcome = await claimTurn(claim);
+  switch (outcome.outcome) {
+    case "claimed":
+      return begun(await startRun(request.caller, claim.turnId), request.signal);
+    case "active": {
+      const active = { turnId: outcome.turn_id, runId: outcome.run_id };
+      if (await healDeadTurn(active)) return startTurn(request);
+      const isRetry = outcome.message_id === claim.messageId;
+      const run = await runOf(request, active, isRetry ? undefined : CONFLICT_PATIENCE_MS);
+      return isRetry && run ? run : streamActive(run?.runId ?? null);
+    }
+    case "session_missing":
+      return appError("not_found", "Session not found");
+    case "chat_missing":
+      return appError("not_found", "Chat not found");
+    case "sandbox_missing":
+      return appError("sandbox_missing", "Sandbox not initialized");
+    case "too_many_turns":
+      return tooManyTurns;
+    case "id_taken":
+      return appError("conflict", "The message id belongs to an assistant message of this chat");
+    case "answer_stale":
+      return appError("conflict", "The question has been answered already");
+  }
+}
+
+/** The running turn that a request finds, its run waited for. */
+async function runOf(
+  { caller, chatId, signal }: TurnRequest,
+  { turnId, runId }: TurnAddress,
+  patienceMs?: number,
+): Promise<StartedTurn | null> {
+  if (runId !== null) return { turnId, runId };
+  const run = await awaitRun(caller.accountId, chatId, signal, patienceMs);
+  return isAppError(run) || run?.turnId !== turnId ? null : run;
+}
+
+function streamActive(runId: string | null): AppError {
+  return appError("stream_active", "A response is already streaming for this chat", {
+    headers: runId === null ? {} : { "x-workflow-run-id": runId },
+  });
+}
+
+async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
+  try {
+    const run = await start(turnWorkflow, [{ turnId, credential: runCredentialForm(caller) }]);
+    return { turnId, runId: run.runId };
+  } catch (error) {
+    // Nobody may be left waiting for a run that never was. If this fails too, the claim is void
+    // after a minute.
+    await abandonTurn(turnId);
+    throw error;
+  }
+}
+
+/**
+ * Waits for the first chunk. By then the chat names the run, so that whoever got this answer finds
+ * the turn in the chat, in its stream and in a conflict.
+ */
+async function begun(turn: StartedTurn, signal: AbortSignal): Promise<StartedTurn> {
+  for await (const _ of engine().read(turn, 0, signal)) break;
+  return turn;
+}
+
+async function prepareClaim(
+  { caller, sessionId, chatId, contextLimit }: TurnRequest,
+  messages: readonly UIMessage[],
+): Promise<Claim | AppError> {
+  const last = messages.at(-1);
+  if (!last) return appError("invalid_request", "messages must not be empty");
+  const turnId = randomUUID();
+  const common = {
+    accountId: caller.accountId,
+    sessionId,
+    chatId,
+    turnId,
+    messageId: last.id,
+    title: titleOf(messages),
+    defaultModelId: defaultModelId(),
+    contextLimit: contextLimit ?? null,
+    key: runKey(turnId, runCredentialForm(caller)),
+  };
+  const whole = (newest: UIMessage) =>
+    messages.length > 1 ? [...messages.slice(0, -1), newest] : null;
+
+  if (last.role === "user") {
+    const parts = userParts(last);
+    if (isAppError(parts)) return parts;
+    return {
+      ...common,
+      assistantMessageId: randomUUID(),
+      history: whole({ ...last, parts }),
+      message: { id: last.id, parts },
+      answer: null,
+    };
+  }
+  const partsBefore = await assistantParts(caller.accountId, chatId, last.id);
+  const parts = answerQuestions(partsBefore ?? [], last.parts);
+  if (isAppError(parts)) return parts;
+  return {
+    ...common,
+    assistantMessageId: last.id,
+    history: whole({ ...last, parts }),
+    message: null,
+    answer: { id: last.id, partsBefore: partsBefore ?? [], parts },
+  };
+}
+
+/** The sandbox's calls back authenticate as the caller did. */
+export const runCredentialForm = ({ credential }: Caller): RunCredentialForm =>
+  credential.kind === "bearer" ? "bearer" : "key";
+
+/** What is stored of the credential that the turn's sandbox calls back with. */
+export function runKey(turnId: string, form: RunCredentialForm): Claim["key"] {
+  const raw = deriveRunCredential(turnId, form);
+  return {
+    hash: hashKey(raw, config().API_KEY_SECRET),
+    prefix: raw.slice(0, PREFIX_LENGTH),
+    name: "run",
+    expiresAt: new Date(Date.now() + RUN_KEY_LIFETIME_MS).toISOString(),
+  };
+}

@@ -1,0 +1,7 @@
+import { engine } from "../engine/current.ts";
+import { requestSessionStop } from "./claim-store.ts";
+
+/** Ends every run of a session, before its sandbox or the session itself goes. */
+export async function stopSessionRuns(sessionId: string): Promise<void> {
+  for (const turnId of await requestSessionStop(sessionId)) await engine().signalStop(turnId);
+}

@@ -1,0 +1,79 @@
+/** A turn's chunks as Server-Sent Events. Spec: Events; decisions, section 5. */
+import { UI_MESSAGE_STREAM_HEADERS } from "ai";
+import { engine } from "../engine/current.ts";
+import type { ChunkBatch, TurnAddress } from "../engine/port.ts";
+
+/** A comment line after this much silence keeps proxies from closing the connection. */
+const HEARTBEAT_MS = 15_000;
+
+/**
+ * Answers with the turn's chunks from `startIndex` on, each once, then `[DONE]`.
+ * @param onEnd called when the stream has ended or its client has gone
+ */
+export async function streamResponse(
+  turn: TurnAddress & { readonly runId: string },
+  startIndex: number,
+  signal: AbortSignal,
+  onEnd: () => void,
+): Promise<Response> {
+  const gone = new AbortController();
+  gone.signal.addEventListener("abort", onEnd, { once: true });
+  // A client that left before its answer was made: nobody will read or cancel the stream.
+  if (signal.aborted) gone.abort();
+  else signal.addEventListener("abort", () => gone.abort(), { once: true });
+  const tailIndex = await engine().tailIndex(turn);
+  const batches = engine().read(turn, startIndex, gone.signal)[Symbol.asyncIterator]();
+  return new Response(frames(batches, gone, onEnd), {
+    headers: {
+      ...UI_MESSAGE_STREAM_HEADERS,
+      "x-workflow-run-id": turn.runId,
+      "x-workflow-stream-tail-index": String(tailIndex),
+    },
+  });
+}
+
+function frames(
+  batches: AsyncIterator<ChunkBatch>,
+  gone: AbortController,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const comment = encoder.encode(": \n\n");
+  let heartbeat: NodeJS.Timeout | undefined;
+  const end = () => {
+    clearInterval(heartbeat);
+    onEnd();
+  };
+  return new ReadableStream({
+    start(controller) {
+      // The headers leave with the first bytes, and the first chunk may be long in coming.
+      controller.enqueue(comment);
+      if (gone.signal.aborted) return;
+      heartbeat = setInterval(() => controller.enqueue(comment), HEARTBEAT_MS);
+      gone.signal.addEventListener("abort", () => clearInterval(heartbeat), { once: true });
+    },
+    async pull(controller) {
+      const { value, done } = await batches.next().catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      heartbeat?.refresh();
+      if (!done) return controller.enqueue(encoder.encode(toFrames(value)));
+      end();
+      if (!gone.signal.aborted) controller.enqueue(encoder.encode("data: [DONE]\n\n"));
+      controller.close();
+    },
+    cancel() {
+      clearInterval(heartbeat);
+      gone.abort();
+    },
+  });
+}
+
+function toFrames({ firstIndex, chunks }: ChunkBatch): string {
+  let text = "";
+  for (const [place, chunk] of chunks.entries()) {
+    text += `id: ${firstIndex + place}\ndata: ${chunk}\n\n`;
+  }
+  return text;
+}

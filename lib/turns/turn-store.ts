@@ -1,0 +1,141 @@
+/** The turn's rows, as far as the durable run reads and writes them. */
+import type { ModelMessage, UIMessage } from "ai";
+import { z } from "zod";
+import { call } from "../platform/database/query.ts";
+
+/** What one model call answered, in the form that the next call is given. */
+export interface StepResult {
+  /** The results of the previous step's tools, then the answer. */
+  readonly messages: ModelMessage[];
+  /** Calls to run before the next model call. */
+  readonly calls: readonly ToolCall[];
+  /** Some call was malformed: `messages` tells the model, which is to try again. */
+  readonly hasInvalidCall: boolean;
+  readonly usage: Usage;
+  readonly finishReason: string;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+}
+
+/** The metadata of an assistant message. Decisions, section 5. */
+export interface TurnMetadata {
+  readonly modelId: string;
+  readonly usage: Usage;
+  readonly durationMs: number;
+  readonly finishReason: string;
+}
+
+/*
+ * Messages and results were validated when they came in and are written by this service alone;
+ * here only their outline is checked.
+ */
+const stored = <T>() => z.custom<T>((value) => typeof value === "object" && value !== null);
+
+const activeTurn = z.object({
+  outcome: z.literal("active"),
+  account_id: z.string(),
+  session_id: z.string(),
+  chat_id: z.string(),
+  message_id: z.string(),
+  assistant_message_id: z.string(),
+  model_id: z.string(),
+  context_limit: z.number().nullable(),
+  headless: z.boolean(),
+  has_key: z.boolean(),
+  created_at: z.string(),
+  stop_requested: z.boolean(),
+  artist_id: z.string().nullable(),
+  sandbox_state: z.unknown(),
+  history: z.array(stored<UIMessage>()),
+  steps: z.array(stored<StepResult>()),
+});
+export type ActiveTurn = z.output<typeof activeTurn>;
+
+const loadedTurn = z.discriminatedUnion("outcome", [
+  activeTurn,
+  z.object({ outcome: z.literal("lost") }),
+  z.object({
+    outcome: z.literal("finished"),
+    error: z.string().nullable(),
+    metadata: stored<TurnMetadata>().nullable(),
+  }),
+]);
+export type LoadedTurn = z.output<typeof loadedTurn>;
+
+/** Makes the claim the run's and loads what the run goes on with. */
+export function loadTurn(turnId: string, runId: string): Promise<LoadedTurn> {
+  return call("load_turn", { p_turn_id: turnId, p_run_id: runId }, loadedTurn);
+}
+
+const knownCalls = z.array(
+  z.object({ id: z.string(), finished: z.boolean(), output: z.unknown() }),
+);
+export type KnownCall = z.output<typeof knownCalls>[number];
+
+/**
+ * Records calls that are about to start, under names that are unique in the turn.
+ * @returns those recorded before, not to be run again.
+ */
+export function startTools(turnId: string, callIds: readonly string[]): Promise<KnownCall[]> {
+  return call("start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
+}
+
+export async function finishTool(turnId: string, callId: string, output: unknown): Promise<void> {
+  // Wrapped, because the embedded server cannot carry a bare JSON string.
+  await call(
+    "finish_tool",
+    { p_turn_id: turnId, p_call_id: callId, p_output: { value: output } },
+    z.unknown(),
+  );
+}
+
+/** The output of a recorded call, as `finishTool` wrapped it. */
+export function recordedOutput(known: KnownCall): unknown {
+  return z.object({ value: z.unknown() }).parse(known.output).value;
+}
+
+export async function completeStep(
+  turnId: string,
+  index: number,
+  result: StepResult,
+): Promise<{ stopRequested: boolean }> {
+  const { stop_requested } = await call(
+    "complete_step",
+    { p_turn_id: turnId, p_index: index, p_result: result },
+    z.object({ stop_requested: z.boolean() }),
+  );
+  return { stopRequested: stop_requested };
+}
+
+export type TurnEnd = "completed" | "failed" | "cancelled";
+
+/** Stores the message, releases the chat, revokes the key: one transaction, safe to repeat. */
+export async function finishTurn(
+  turnId: string,
+  end: TurnEnd,
+  error: string | null,
+  parts: UIMessage["parts"],
+  metadata: TurnMetadata,
+): Promise<void> {
+  await call(
+    "finish_turn",
+    {
+      p_turn_id: turnId,
+      p_status: end,
+      p_error: error,
+      p_parts: parts,
+      p_metadata: metadata,
+    },
+    z.object({ finished: z.boolean() }),
+  );
+}

@@ -1,0 +1,120 @@
+/**
+ * The process that serves Supabase's REST and auth protocols over the embedded PostgreSQL.
+ * Started by `start-embedded.ts` with an IPC channel: settings come in, the port goes out.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { serve } from "@hono/node-server";
+import { App } from "@supabase/lite";
+import postgres from "postgres";
+import { applyMigrations } from "./apply-migrations.ts";
+import { FunctionCaller } from "./call-function.ts";
+import { connectLite } from "./connect-lite.ts";
+import { describeDatabaseError, isConnectionLoss } from "./describe-database-error.ts";
+import { type LiteAnswer, liteSettingsSchema } from "./lite-protocol.ts";
+import { mailCodes } from "./mail-codes.ts";
+
+const here = import.meta.dirname;
+const codeMail = {
+  subject: "Your sign-in code is {{ .Token }}",
+  content_path: join(here, "..", "..", "supabase", "templates", "sign-in-code.html"),
+};
+
+// The library logs a failed query with its parameters. A log gets the SQLSTATE and the place.
+console.error = (...values: unknown[]) => {
+  for (const value of values) {
+    const described = value instanceof Error ? describeDatabaseError(value) : undefined;
+    const summary =
+      described instanceof Error && "summary" in described ? described.summary : undefined;
+    if (typeof summary === "string") {
+      if (!summary.startsWith("PT")) process.stderr.write(`database error ${summary}\n`);
+    } else if (value instanceof Error) {
+      const frames = value.stack?.split("\n").filter((line) => /^ {4}at /.test(line)) ?? [];
+      process.stderr.write([value.name, ...frames, ""].join("\n"));
+    }
+  }
+};
+console.log = () => {};
+console.info = () => {};
+
+function answer(message: LiteAnswer): void {
+  process.send?.(message);
+}
+
+async function run(settings: unknown): Promise<void> {
+  const { databaseUrl, jwtSecret, publishableKey, secretKey, siteUrl, mail } =
+    liteSettingsSchema.parse(settings);
+
+  const connection = connectLite(databaseUrl);
+  const app = new App({
+    connection,
+    api: { enabled: true, schemas: ["public"], max_rows: 1000 },
+    auth: {
+      enabled: true,
+      jwt_secret: jwtSecret,
+      publishable_key: publishableKey,
+      secret_key: secretKey,
+      site_url: siteUrl,
+      // Whoever signs up proves the address first: the API takes a bearer's e-mail for proved.
+      email: {
+        enable_signup: true,
+        enable_confirmations: true,
+        otp_length: 8,
+        otp_expiry: 900,
+        template: { magic_link: codeMail, confirmation: codeMail },
+      },
+    },
+    studio: { enabled: false },
+    storage: { enabled: false },
+    db: { migrations: { enabled: false } },
+    options: {
+      server: { admin: false, disableStudio: true, disableFallback: true },
+      drivers: { email: mailCodes(mail) },
+    },
+  });
+
+  const sql = postgres(databaseUrl, { max: 2, onnotice: () => {} });
+  const [existing] = await sql`select to_regnamespace('supabase_migrations') is not null as there`;
+  if (existing?.there !== true) {
+    await sql.unsafe(readFileSync(join(here, "bootstrap.sql"), "utf8")).simple();
+  }
+  await app.ensureSystemSchema();
+  await applyMigrations(sql, join(here, "..", "..", "supabase"));
+  // As PostgREST: `notify pgrst` after a change of the schema.
+  const functions = new FunctionCaller(databaseUrl, secretKey);
+  await sql.listen("pgrst", () => {
+    functions.forget();
+    return connection.clearSchemaCache();
+  });
+  await connection.introspect({ useCache: true });
+
+  const answerRequest = async (request: Request) =>
+    functions.answer(await withKnownType(request), (other) => app.fetch(other));
+  const server = serve({ fetch: answerRequest, hostname: "127.0.0.1", port: 0 }, ({ port }) =>
+    answer({ kind: "serving", url: `http://127.0.0.1:${port}` }),
+  );
+  if ("keepAliveTimeout" in server) {
+    // Longer than any client keeps an idle connection, so that none is closed under a request.
+    server.keepAliveTimeout = 120_000;
+  }
+}
+
+/** Supabase calls a mailed code `email` where the library knows only the older name for it. */
+async function withKnownType(request: Request): Promise<Request> {
+  if (request.method !== "POST" || !request.url.endsWith("/auth/v1/verify")) return request;
+  const { url, method, headers } = request;
+  const body = (await request.text()).replace(/"type"\s*:\s*"email"/, '"type":"magiclink"');
+  return new Request(url, { method, headers, body });
+}
+
+process.once("message", (settings) => {
+  run(settings).catch((error: unknown) => {
+    answer({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+  });
+});
+// Besides the caller's, a lost connection rejects promises that the driver keeps to itself.
+process.on("unhandledRejection", (reason) => {
+  if (!isConnectionLoss(reason)) throw reason;
+});
+// The supervisor is gone, however it ended.
+process.once("disconnect", () => process.exit(0));

@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { nextEnv } from "./run-next.ts";
+import { runProgram } from "./run-program.ts";
+import { projectRoot } from "./start-parts.ts";
+
+const sources = [
+  "app",
+  "lib",
+  "public",
+  "next.config.ts",
+  "postcss.config.mjs",
+  "proxy.ts",
+  "instrumentation.ts",
+  "package-lock.json",
+  "tsconfig.json",
+  "tsconfig.base.json",
+];
+const sourceFile = /\.(ts|tsx|mjs|css|json|md|svg|png|ico|woff2?)$/;
+
+/** Builds the application into `distDir`, unless the build that is there is of these very sources. */
+export async function ensureFreshBuild(distDir: string): Promise<void> {
+  if (!isFresh(distDir)) await build(distDir);
+}
+
+/**
+ * Builds the application into `distDir` when it has no build. A stale one is left alone, because
+ * another copy may be running on it.
+ */
+export async function ensureBuild(distDir: string): Promise<void> {
+  if (!existsSync(join(projectRoot, distDir, "BUILD_ID"))) await build(distDir);
+  else if (!isFresh(distDir)) {
+    console.log("The build is older than the sources: npm run build makes a new one.");
+  }
+}
+
+function isFresh(distDir: string): boolean {
+  const stamp = join(projectRoot, distDir, "sources.sha256");
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === hashSources();
+}
+
+/** @throws Error when the build fails; its output has been shown. */
+export async function build(distDir: string): Promise<void> {
+  const hash = hashSources();
+  const code = await runProgram(
+    ["node_modules/next/dist/bin/next", "build"],
+    nextEnv({ NEXT_DIST_DIR: distDir }, "build"),
+  );
+  if (code !== 0) throw new Error(`next build failed (${code}).`);
+  writeFileSync(join(projectRoot, distDir, "sources.sha256"), hash);
+}
+
+function hashSources(): string {
+  const hash = createHash("sha256");
+  const add = (path: string): void => {
+    const full = join(projectRoot, path);
+    if (!existsSync(full)) return;
+    if (statSync(full).isDirectory()) {
+      // `app/.well-known/workflow` is made by the build itself.
+      const names = readdirSync(full).filter((name) => name !== ".well-known");
+      for (const name of names.sort()) add(join(path, name));
+    } else if (sourceFile.test(path)) {
+      hash.update(`${path}\0`).update(readFileSync(full)).update("\0");
+    }
+  };
+  for (const source of sources) add(source);
+  return hash.digest("hex");
+}

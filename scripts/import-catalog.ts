@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { buildRows, type CatalogRows } from "../lib/catalog/import/build-rows.ts";
+import { columns, readEntries } from "../lib/catalog/import/read-entries.ts";
+import { replaceCatalog } from "../lib/catalog/import/replace-catalog.ts";
+import { findRunning } from "./embedded/find-running.ts";
+import { DataDirInUse, startEmbedded } from "./embedded/start-embedded.ts";
+import { projectRoot } from "./start-parts.ts";
+
+/** Faults that are worth reading at once. */
+const MOST_FAULTS = 20;
+
+/**
+ * `npm run catalog:import FILE`: the file's tracks become the whole embedded catalog. Nothing is
+ * changed when anything in the file is wrong. The server may run meanwhile.
+ *
+ * @returns the exit code
+ */
+export async function importCatalog([file]: readonly string[]): Promise<number> {
+  const format = file && /\.csv$/i.test(file) ? "csv" : "jsonl";
+  if (!file || (format === "jsonl" && !/\.(jsonl|ndjson)$/i.test(file))) {
+    console.error(
+      "Usage: npm run catalog:import FILE, with a .csv, .jsonl or .ndjson file: one track a line, " +
+        "with artist, album, release_date, title and whatever else is known.\n" +
+        `Columns or keys: ${columns.join(", ")}. Lists in CSV are separated by ";".`,
+    );
+    return 2;
+  }
+  const built = readRows(resolve(process.env.INIT_CWD ?? ".", file), format);
+  if ("faults" in built) {
+    console.error(built.faults.slice(0, MOST_FAULTS).join("\n"));
+    const more = built.faults.length - MOST_FAULTS;
+    if (more > 0) console.error(`and ${more} more`);
+    console.error("Nothing was imported.");
+    return 1;
+  }
+  const database = await reachDatabase();
+  try {
+    await replaceCatalog(database.url, built.rows);
+  } finally {
+    await database.stop();
+  }
+  const { artists, albums, tracks } = built.rows;
+  console.log(
+    `The catalog now has ${artists.length} artists, ${albums.length} albums and ${tracks.length} tracks.`,
+  );
+  return 0;
+}
+
+function readRows(
+  path: string,
+  format: "csv" | "jsonl",
+): { rows: CatalogRows } | { faults: readonly string[] } {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    const isText = error instanceof TypeError;
+    return { faults: [isText ? `${path} is not UTF-8 text` : `${path} cannot be read`] };
+  }
+  const read = readEntries(text, format);
+  return "faults" in read ? read : buildRows(read.entries);
+}
+
+/** The configured database, or the embedded one, whether a server runs on it or not. */
+async function reachDatabase(): Promise<{ url: string; stop(): Promise<void> }> {
+  const { SUPABASE_URL, DATABASE_URL, DATA_DIR } = process.env;
+  if (SUPABASE_URL) {
+    if (DATABASE_URL) return { url: DATABASE_URL, stop: async () => {} };
+    throw new Error("DATABASE_URL must be set: the import goes straight to PostgreSQL.");
+  }
+  const dataDir = resolve(projectRoot, DATA_DIR || ".data");
+  try {
+    const embedded = await startEmbedded({ dataDir });
+    return { url: embedded.databaseUrl, stop: embedded.stop };
+  } catch (error) {
+    const url = error instanceof DataDirInUse ? findRunning(dataDir) : undefined;
+    if (url === undefined) throw error;
+    return { url, stop: async () => {} };
+  }
+}

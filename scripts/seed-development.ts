@@ -1,0 +1,142 @@
+import { createHmac } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SignJWT } from "jose";
+import postgres from "postgres";
+import { z } from "zod";
+import {
+  DEVELOPER_EMAIL,
+  developerPassword,
+} from "../lib/identity/credentials/developer-account.ts";
+import { formatKey, hashKey, PREFIX_LENGTH } from "../lib/identity/keys/key-format.ts";
+
+/**
+ * Makes sure that the development account and its API key are there.
+ *
+ * The key follows from the local secret, so it is the same at every start although only its hash is
+ * stored.
+ *
+ * @returns the raw key
+ */
+export async function seedAccount(env: Readonly<Record<string, string>>): Promise<string> {
+  const secret = env.API_KEY_SECRET ?? "";
+  const key = formatKey(createHmac("sha256", secret).update("development key").digest());
+  const sql = postgres(env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
+  try {
+    await sql`
+      insert into public.api_keys (account_id, name, hash, prefix)
+      select public.account_of_email(${DEVELOPER_EMAIL}), 'Development',
+             ${hashKey(key, secret)}, ${key.slice(0, PREFIX_LENGTH)}
+      on conflict (hash) do update set revoked_at = null, expires_at = null`;
+  } finally {
+    await sql.end();
+  }
+  return key;
+}
+
+/**
+ * Makes sure that one click can sign the development account in: a person of the embedded auth whose
+ * address counts as proved, with a password that follows from the local secret.
+ */
+export async function seedDeveloperSignIn(env: Readonly<Record<string, string>>): Promise<void> {
+  const password = developerPassword(env.API_KEY_SECRET ?? "");
+  const ask = (method: string, path: string, bearer: string, body: unknown) =>
+    fetch(`${env.SUPABASE_URL}/auth/v1/${path}`, {
+      method,
+      headers: {
+        apikey: env.SUPABASE_PUBLISHABLE_KEY ?? "",
+        authorization: `Bearer ${bearer}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(30_000),
+    });
+  const known = await ask("POST", "token?grant_type=password", "", {
+    email: DEVELOPER_EMAIL,
+    password,
+  });
+  if (known.ok) return;
+  const sql = postgres(env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
+  try {
+    // Someone may have come by a code before.
+    await sql`
+      insert into auth.users (id, email, email_confirmed_at)
+      select gen_random_uuid(), ${DEVELOPER_EMAIL}, now()
+      where not exists (select from auth.users where email = ${DEVELOPER_EMAIL})`;
+    const [person] = await sql`select id from auth.users where email = ${DEVELOPER_EMAIL}`;
+    const bearer = await new SignJWT({ role: "authenticated", email: DEVELOPER_EMAIL })
+      .setProtectedHeader({ alg: "HS256" })
+      .setSubject(String(person?.id))
+      .setExpirationTime("1m")
+      .sign(new TextEncoder().encode(env.SUPABASE_JWT_SECRET));
+    await ask("PUT", "user", bearer, { password });
+  } finally {
+    await sql.end();
+  }
+}
+
+const placeSchema = z.object({ sessionId: z.string(), chatId: z.string() });
+const createdSchema = z.object({
+  session: z.object({ id: z.string() }),
+  chat: z.object({ id: z.string() }),
+});
+
+export type Place = z.output<typeof placeSchema>;
+
+/**
+ * Makes sure that the development account has a session with a chat and a sandbox, so that one
+ * request is enough for a first turn. Through the API, as any client would.
+ *
+ * @throws Error that names the request that failed
+ */
+export async function seedPlace(options: {
+  url: string;
+  key: string;
+  dataDir: string;
+  databaseUrl: string;
+}): Promise<Place> {
+  const headers = { "x-api-key": options.key, "content-type": "application/json" };
+  const request = async (method: string, path: string, body: unknown): Promise<unknown> => {
+    const response = await fetch(`${options.url}${path}`, {
+      method,
+      headers,
+      signal: AbortSignal.timeout(60_000),
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}.`);
+    return response.json();
+  };
+
+  const file = join(options.dataDir, "development.json");
+  let place = existsSync(file)
+    ? placeSchema.safeParse(JSON.parse(readFileSync(file, "utf8"))).data
+    : undefined;
+  // Asked of the database: each endpoint that is called costs a start of `next dev` seconds.
+  const state = place && (await stateOf(place, options.databaseUrl));
+  if (place === undefined || state === "missing") {
+    const created = createdSchema.parse(
+      await request("POST", "/api/sessions", { title: "Development" }),
+    );
+    place = { sessionId: created.session.id, chatId: created.chat.id };
+    writeFileSync(file, `${JSON.stringify(place)}\n`);
+  }
+  if (state !== "ready") await request("POST", "/api/sandbox", { sessionId: place.sessionId });
+  return place;
+}
+
+async function stateOf(
+  { sessionId, chatId }: Place,
+  databaseUrl: string,
+): Promise<"missing" | "without sandbox" | "ready"> {
+  const sql = postgres(databaseUrl, { max: 1 });
+  try {
+    const [row] = await sql`
+      select s.sandbox_state is not null as provisioned
+      from public.sessions s join public.chats c on c.session_id = s.id
+      where s.id = ${sessionId} and c.id = ${chatId}`;
+    if (row === undefined) return "missing";
+    return row.provisioned === true ? "ready" : "without sandbox";
+  } finally {
+    await sql.end();
+  }
+}

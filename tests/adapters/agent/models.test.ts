@@ -1,0 +1,224 @@
+import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { availableModels, isKnownModel, resolveModel } from "@/lib/agent/models/resolve.ts";
+import { parseConfig } from "@/lib/platform/config.ts";
+import { deltas, type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
+
+let server: FakeOpenAI;
+beforeAll(async () => {
+  server = await startFakeOpenAI();
+});
+afterAll(() => server.close());
+
+const settings = (more: Record<string, string> = {}) =>
+  parseConfig({
+    SUPABASE_URL: "http://localhost",
+    SUPABASE_SECRET_KEY: "x",
+    DATABASE_URL: "postgresql://localhost",
+    API_KEY_SECRET: "x".repeat(32),
+    ...more,
+  });
+const withServer = (more: Record<string, string> = {}) =>
+  settings({ OPENAI_BASE_URL: server.url, ...more });
+
+const bash = tool({
+  description: "Run a command",
+  inputSchema: z.object({ command: z.string() }),
+  execute: ({ command }) => ({ exitCode: 0, stdout: `${command}!`, stderr: "", truncated: false }),
+});
+
+/** What every adapter must do, in the words that each understands. */
+const adapters = [
+  {
+    name: "embedded rules",
+    open: () => resolveModel("embedded/rules", settings()),
+    long: "count to 200",
+    longer: "count to 10000",
+    command: "run `echo hi`",
+  },
+  {
+    name: "OpenAI-compatible server",
+    open: () => resolveModel("fake-model", withServer()),
+    long: "[deltas:200]",
+    longer: "[script:endless]",
+    command: "[tools:1]",
+  },
+];
+
+describe.each(adapters)("$name", ({ open, long, longer, command }) => {
+  beforeAll(() => {
+    server.script("endless", async function* ({ abandoned }) {
+      yield* deltas(50);
+      await abandoned;
+    });
+  });
+
+  test("streams text in pieces, with usage and a reason to end", async () => {
+    const result = streamText({ model: open(), prompt: long });
+    const pieces: string[] = [];
+    for await (const piece of result.textStream) pieces.push(piece);
+    expect(pieces.length).toBeGreaterThanOrEqual(200);
+    expect(pieces.join("")).toBe(await result.text);
+    expect(await result.finishReason).toBe("stop");
+    const usage = await result.usage;
+    expect(usage.inputTokens).toBeGreaterThan(0);
+    expect(usage.outputTokens).toBeGreaterThan(0);
+    expect(usage.totalTokens).toBe((usage.inputTokens ?? 0) + (usage.outputTokens ?? 0));
+  });
+
+  test("gives the same text without a stream", async () => {
+    const streamed = streamText({ model: open(), prompt: long });
+    const { text } = await generateText({ model: open(), prompt: long });
+    expect(text).toBe(await streamed.text);
+  });
+
+  test("calls a tool, sees its result and then answers", async () => {
+    const result = streamText({
+      model: open(),
+      prompt: command,
+      tools: { bash },
+      stopWhen: isStepCount(5),
+    });
+    await result.consumeStream();
+    const steps = await result.steps;
+    expect(steps).toHaveLength(2);
+    expect(steps[0]?.finishReason).toBe("tool-calls");
+    expect(steps[0]?.toolCalls).toHaveLength(1);
+    expect(steps[0]?.toolCalls[0]).toMatchObject({ toolName: "bash" });
+    expect(steps[0]?.toolResults[0]?.output).toMatchObject({ exitCode: 0 });
+    expect(steps[1]?.finishReason).toBe("stop");
+    expect(await result.text).not.toBe("");
+  });
+
+  test("ends at once when it is aborted in the middle of its text", async () => {
+    const controller = new AbortController();
+    const result = streamText({ model: open(), prompt: longer, abortSignal: controller.signal });
+    const types: string[] = [];
+    for await (const part of result.stream) {
+      types.push(part.type);
+      if (types.filter((type) => type === "text-delta").length === 10) controller.abort();
+    }
+    expect(types.at(-1)).toBe("abort");
+    expect(types.filter((type) => type === "text-delta").length).toBeLessThan(5_000);
+  });
+});
+
+describe("which models there are", () => {
+  test("the embedded one where nothing is configured", async () => {
+    expect(await availableModels(settings())).toEqual([
+      { id: "embedded/rules", name: "Embedded rules (not an AI)", provider: "embedded" },
+    ]);
+    expect(await isKnownModel("embedded/rules", settings())).toBe(true);
+    expect(await isKnownModel("gpt", settings())).toBe(false);
+  });
+
+  test("those that the server lists; its first one answers where none is chosen", async () => {
+    const models = await availableModels(withServer());
+    expect(models?.map((model) => model.id)).toEqual(["auto", "fake-model", "fake-small"]);
+    const result = streamText({
+      model: resolveModel("auto", withServer()),
+      prompt: "[script:who]",
+    });
+    await result.consumeStream();
+    expect(server.callsOf("who").map((call) => call.model)).toEqual(["fake-model"]);
+  });
+
+  test("those of MODELS and DEFAULT_MODEL alone where they are set", async () => {
+    const chosen = withServer({ MODELS: "a, b", DEFAULT_MODEL: "c" });
+    expect((await availableModels(chosen))?.map((model) => model.id)).toEqual(["a", "b", "c"]);
+    expect(await isKnownModel("fake-model", chosen)).toBe(false);
+  });
+
+  test("the key goes to the server", async () => {
+    const model = resolveModel("fake-model", withServer({ OPENAI_API_KEY: "sk-test" }));
+    await streamText({ model, prompt: "[script:keyed]" }).consumeStream();
+    expect(server.callsOf("keyed")[0]?.headers.authorization).toBe("Bearer sk-test");
+  });
+
+  test("a server that is away lists nothing and refuses no id", async () => {
+    const gone = await startFakeOpenAI();
+    await gone.close();
+    const away = settings({ OPENAI_BASE_URL: gone.url });
+    expect(await availableModels(away)).toBeNull();
+    expect(await isKnownModel("any", away)).toBe(true);
+  });
+});
+
+describe("the scripted server", () => {
+  const ask = (
+    script: string,
+    more: { tools?: ToolSet; maxRetries?: number; abortSignal?: AbortSignal } = {},
+  ) =>
+    streamText({
+      model: resolveModel("fake-model", withServer()),
+      prompt: `[script:${script}]`,
+      maxRetries: 0,
+      onError: () => {},
+      ...more,
+    });
+
+  test("holds a stream at a gate until the test opens it", async () => {
+    const middle = gate();
+    server.script("gated", async function* () {
+      yield { text: "before " };
+      await middle.pass();
+      yield { text: "after" };
+    });
+    const reader = ask("gated").textStream[Symbol.asyncIterator]();
+    expect((await reader.next()).value).toBe("before ");
+    await middle.reached;
+    middle.open();
+    expect((await reader.next()).value).toBe("after");
+  });
+
+  test("calls several tools at once, their arguments in pieces", async () => {
+    server.script("several", function* () {
+      yield { reasoning: "hm" };
+      yield { tool: "bash", input: { command: "a" }, pieces: 4 };
+      yield { tool: "bash", input: { command: "b" } };
+    });
+    const schemaOnly = tool({ inputSchema: bash.inputSchema });
+    const result = ask("several", { tools: { bash: schemaOnly } });
+    expect((await result.toolCalls).map((call) => call.input)).toEqual([
+      { command: "a" },
+      { command: "b" },
+    ]);
+    expect(await result.reasoningText).toBe("hm");
+  });
+
+  test("fails with a status, and is asked again when retries are allowed", async () => {
+    let asked = 0;
+    server.script("flaky", function* () {
+      if (asked++ === 0) yield { fail: 503, headers: { "retry-after-ms": "1" } };
+      else yield { text: "ok" };
+    });
+    expect(await ask("flaky", { maxRetries: 1 }).text).toBe("ok");
+    expect(server.callsOf("flaky").map((call) => call.outcome)).toEqual(["failed", "answered"]);
+  });
+
+  test("breaks the connection in the middle of an answer", async () => {
+    server.script("broken", function* () {
+      yield { text: "half" };
+      yield { cut: true };
+    });
+    await expect(ask("broken").text).rejects.toThrow();
+    expect(server.callsOf("broken")[0]?.outcome).toBe("cut");
+  });
+
+  test("notices a client that goes away while it hangs", async () => {
+    const hanging = gate();
+    server.script("hanging", async function* () {
+      yield { text: "x" };
+      hanging.pass();
+      yield { hang: true };
+    });
+    const controller = new AbortController();
+    const result = ask("hanging", { abortSignal: controller.signal });
+    const ended = result.consumeStream();
+    await hanging.reached;
+    controller.abort();
+    await ended;
+    await expect.poll(() => server.callsOf("hanging")[0]?.outcome).toBe("abandoned");
+  });
+});

@@ -1,0 +1,235 @@
+/** The web API behind the catalog: its faults, its tokens, and what is remembered of its answers. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { RunningNext } from "../../../scripts/run-next.ts";
+import { type FakeCatalog, startFakeCatalog } from "../../support/fakes/catalog.ts";
+import { type Fault, PROVIDER_TEXT } from "../../support/fakes/faulty-server.ts";
+import { expectErrorShape, sentenceOf } from "../../support/fixtures/shapes.ts";
+import { type Client, client } from "../../support/harness/clients.ts";
+import { startServer } from "../../support/harness/server.ts";
+import { sql } from "../../support/harness/stack.ts";
+
+let fake: FakeCatalog;
+let remote: RunningNext;
+let caller: Client;
+
+beforeAll(async () => {
+  fake = await startFakeCatalog(sql);
+  remote = await startServer({ env: fake.env });
+  caller = client(null, remote.url);
+});
+afterAll(async () => {
+  await remote?.stop();
+  await fake?.shut();
+});
+
+/** Never asked before, so that nothing is remembered of it. */
+const newSearch = () => `/api/catalog/search?q=${randomUUID()}&type=artist`;
+const newAlbums = () => `/api/catalog/artist/albums?id=${randomUUID().replaceAll("-", "")}`;
+
+const unavailable = [502, "upstream_error", "The catalog is not available"] as const;
+const late = [504, "upstream_timeout", "The catalog did not answer in time"] as const;
+const limited = [429, "rate_limited", "Too many requests"] as const;
+
+const faults: readonly [string, Fault, readonly [number, string, string]][] = [
+  ["400", { status: 400 }, unavailable],
+  ["401", { status: 401 }, unavailable],
+  ["403", { status: 403 }, unavailable],
+  ["429", { status: 429 }, limited],
+  ["500", { status: 500 }, unavailable],
+  ["501", { status: 501 }, unavailable],
+  ["503", { status: 503 }, unavailable],
+  ["a redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" } }, unavailable],
+  ["HTML", "html", unavailable],
+  ["JSON of another kind", { status: 200, body: '{"artists":{"total":"many"}}' }, unavailable],
+  ["JSON that is no object", { status: 200, body: "null" }, unavailable],
+  ["an empty success", { status: 200, body: "" }, unavailable],
+  ["a body cut short", "cut", unavailable],
+  ["a connection reset", "reset", unavailable],
+  ["silence", "silence", late],
+  ["silence after the headers", "stalled body", late],
+];
+
+describe.each([
+  ["search", "/v1/search", newSearch],
+  ["albums", "/v1/artists", newAlbums],
+])("%s, when the web API answers with", (_, api, newPath) => {
+  test.each(faults)("%s", async (_, fault, [status, code, sentence]) => {
+    fake.failAlways(api, fault);
+    const answer = await caller.get(newPath());
+    fake.failAlways(api, null);
+    expect(answer.status, answer.text).toBe(status);
+    expectErrorShape(answer, "catalog");
+    expect(answer.body).toEqual({ error: { status, message: sentence } });
+    expect(answer.headers.get("x-error-code")).toBe(code);
+    const everything = answer.text + JSON.stringify([...answer.headers]);
+    expect(everything).not.toMatch(/spotify|status\.example/i);
+    expect(PROVIDER_TEXT).toMatch(/spotify/i);
+  });
+
+  test("404", async () => {
+    fake.failNext(api, { status: 404 });
+    const answer = await caller.get(newPath());
+    expect(answer.status).toBe(404);
+    expectErrorShape(answer, "catalog");
+    expect(sentenceOf(answer)).not.toMatch(/spotify/i);
+  });
+
+  test.each([
+    ["17", "17"],
+    ["Wed, 21 Oct 2065 07:28:00 GMT", "Wed, 21 Oct 2065 07:28:00 GMT"],
+    ["soon, says Spotify", "5"],
+  ])("429 with retry-after: %s, which is passed on when it is one", async (given, passed) => {
+    fake.failNext(api, { status: 429, headers: { "retry-after": given } });
+    const answer = await caller.get(newPath());
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get("retry-after")).toBe(passed);
+  });
+
+  test.each<[string, Fault]>([
+    ["503", { status: 503 }],
+    ["a connection reset", "reset"],
+    ["a body cut short", "cut"],
+  ])("%s once: it is asked again, and nobody notices", async (_, fault) => {
+    fake.failNext(api, fault);
+    const answer = await caller.get(newPath());
+    // The fake knows no such artist: that is its own word, and not a fault.
+    expect([200, 404]).toContain(answer.status);
+  });
+
+  test("429 and 403 are not asked again", async () => {
+    for (const status of [429, 403]) {
+      const before = fake.count(api);
+      fake.failNext(api, { status });
+      await caller.get(newPath());
+      expect(fake.count(api)).toBe(before + 1);
+    }
+  });
+});
+
+describe("when nobody listens at the web API", () => {
+  test("502, and it is found again as soon as somebody does", async () => {
+    await fake.shut();
+    const answer = await caller.get(newSearch());
+    expect(answer.status).toBe(502);
+    expect(sentenceOf(answer)).toBe("The catalog is not available");
+    await fake.open();
+    expect((await caller.get(newSearch())).status).toBe(200);
+  });
+});
+
+describe("what is wrong is told before the web API is asked", () => {
+  test.each([
+    "/api/catalog/search?q=a",
+    "/api/catalog/search?q=a&type=artist&market=ZZ",
+    "/api/catalog/search?q=a&type=artist&limit=51",
+    "/api/catalog/artist/albums",
+    "/api/catalog/artist/albums?id=..%2F..%2Fme",
+  ])("%s", async (path) => {
+    const before = fake.count("/");
+    expect((await caller.get(path)).status).toBe(400);
+    expect(fake.count("/")).toBe(before);
+  });
+});
+
+describe("answers", () => {
+  test("are remembered: the same question reaches the web API once", async () => {
+    const path = newSearch();
+    const before = fake.count("/v1/search");
+    const answers = await Promise.all(Array.from({ length: 10 }, () => caller.get(path)));
+    answers.push(await caller.get(path));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(fake.count("/v1/search")).toBe(before + 1);
+  });
+
+  test("that are faults are not", async () => {
+    const path = newSearch();
+    fake.failNext("/v1/search", { status: 403 });
+    expect((await caller.get(path)).status).toBe(502);
+    expect((await caller.get(path)).status).toBe(200);
+  });
+
+  test("of one market are not those of another", async () => {
+    const inMarket = async (market: string) =>
+      (await caller.get(`/api/catalog/search?q=kilo+static&type=album&market=${market}`)).text;
+    expect(await inMarket("US")).not.toBe(await inMarket("DE"));
+  });
+
+  test("come from what was asked for, and `from_token` names no market", async () => {
+    const q = randomUUID();
+    await caller.get(`/api/catalog/search?q=${q}&type=track,artist&market=SE&limit=7&offset=70`);
+    const asked = { q, type: "track,artist", limit: "7", offset: "70" };
+    expect(fake.lastQuery("/v1/search")).toEqual({ ...asked, market: "SE" });
+    await caller.get(
+      `/api/catalog/search?q=${q}&type=track,artist&market=from_token&limit=7&offset=70`,
+    );
+    expect(fake.lastQuery("/v1/search")).toEqual(asked);
+  });
+});
+
+describe("the token", () => {
+  let fresh: RunningNext;
+  let asking: Client;
+  beforeEach(async () => {
+    fresh = await startServer({ env: fake.env });
+    asking = client(null, fresh.url);
+    return () => fresh.stop();
+  });
+  const fifty = () =>
+    Promise.all(Array.from({ length: 50 }, async () => (await asking.get(newSearch())).status));
+  const all200 = Array.from({ length: 50 }, () => 200);
+
+  test("is fetched once for 50 requests at once, and kept for the next 50", async () => {
+    const before = fake.count("/api/token");
+    expect(await fifty()).toEqual(all200);
+    expect(await fifty()).toEqual(all200);
+    expect(fake.count("/api/token")).toBe(before + 1);
+  });
+
+  test("that is refused is replaced once for 50 requests at once", async () => {
+    await asking.get(newSearch());
+    fake.revokeTokens();
+    const before = fake.count("/api/token");
+    expect(await fifty()).toEqual(all200);
+    expect(fake.count("/api/token")).toBe(before + 1);
+  });
+
+  test.each<[string, Fault, number]>([
+    ["bad client credentials", { status: 400 }, 502],
+    ["401", { status: 401 }, 502],
+    ["403", { status: 403 }, 502],
+    ["404", { status: 404 }, 502],
+    ["500", { status: 500 }, 502],
+    ["a body cut short", "cut", 502],
+    ["a token that is none", { status: 200, body: '{"token":1}' }, 502],
+    ["HTML", "html", 502],
+    ["429", { status: 429, headers: { "retry-after": "9" } }, 429],
+    ["silence", "silence", 504],
+  ])(
+    "cannot be had (%s): told as what it is, and tried anew by the next",
+    async (_, fault, status) => {
+      fake.failAlways("/api/token", fault);
+      const answer = await asking.get(newSearch());
+      fake.failAlways("/api/token", null);
+      expect(answer.status).toBe(status);
+      expectErrorShape(answer, "catalog");
+      expect(answer.text).not.toMatch(/spotify|status\.example|the-secret/i);
+      expect((await asking.get(newSearch())).status).toBe(200);
+    },
+  );
+});
+
+describe("a token of a short life", () => {
+  test("is replaced before it ends", async () => {
+    const brief = await startFakeCatalog(sql, { tokenSeconds: 0.001 });
+    const server = await startServer({ env: brief.env });
+    try {
+      const asking = client(null, server.url);
+      for (let round = 0; round < 3; round++) await asking.get(newSearch());
+      expect(brief.count("/api/token")).toBe(3);
+    } finally {
+      await server.stop();
+      await brief.shut();
+    }
+  });
+});

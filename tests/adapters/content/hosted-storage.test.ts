@@ -1,0 +1,67 @@
+/** With a Supabase project what is made is in its Storage, and served by it. */
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningNext } from "../../../scripts/run-next.ts";
+import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
+import { type FakeStorage, startFakeStorage } from "../../support/fakes/supabase-storage.ts";
+import { download, imagesIn, onlyEnd } from "../../support/fixtures/generations.ts";
+import { createPerson } from "../../support/harness/clients.ts";
+import { startServer } from "../../support/harness/server.ts";
+import { setting } from "../../support/harness/stack.ts";
+
+let fal: FakeFal;
+let project: FakeStorage;
+let server: RunningNext;
+
+beforeAll(async () => {
+  fal = await startFakeFal();
+  const url = setting("SUPABASE_URL");
+  project = await startFakeStorage({ url, secretKey: setting("SUPABASE_SECRET_KEY") });
+  server = await startServer({
+    env: {
+      ...{ EMBEDDED_SUPABASE: "false", SUPABASE_URL: project.origin },
+      ...{ FAL_KEY: fal.key, FAL_BASE_URL: fal.origin, FAL_STORAGE_URL: fal.origin },
+    },
+  });
+});
+afterAll(async () => {
+  await server?.stop();
+  await project?.stop();
+  await fal?.shut();
+});
+
+describe("a server beside a Supabase project", () => {
+  test("keeps an image in its bucket, and takes it from there as an input of its account", async () => {
+    const [person, other] = await Promise.all([createPerson(server.url), createPerson(server.url)]);
+    const made = await person.withKey.post("/api/content/image", { prompt: "A red kite" });
+    const { imageUrl } = imagesIn(made);
+    const bucket = `${project.origin}/storage/v1/object/public/media`;
+    expect(imageUrl).toMatch(new RegExp(`^${bucket}/${person.id}/[0-9a-f]{32}\\.png$`));
+    expect((await sharp(await download(imageUrl)).metadata()).format).toBe("png");
+
+    const body = { prompt: "The same kite at dusk", reference_image_url: imageUrl };
+    imagesIn(await person.withKey.post("/api/content/image", body));
+    expect(fal.uploads.size).toBe(1);
+    const foreign = await other.withKey.post("/api/content/image", body);
+    const sentence = "reference_image_url could not be fetched";
+    expect([foreign.status, foreign.body]).toEqual([400, { error: sentence }]);
+
+    const path = new URL(imageUrl).pathname.replace("/storage/v1/object/public", "/api");
+    expect((await person.withKey.get(path)).status).toBe(404);
+  });
+
+  test("answers 503 while the project's Storage is away, and the run has failed", async () => {
+    const person = await createPerson(server.url);
+    project.failWith(503);
+    const answer = await person.withKey.post("/api/content/image", { prompt: "A red kite" });
+    project.failWith(0);
+    expect([answer.status, answer.body]).toEqual([
+      503,
+      { error: "Service temporarily unavailable" },
+    ]);
+    expect(await onlyEnd(person.withKey)).toMatchObject({
+      status: "FAILED",
+      error: { message: "Internal server error" },
+    });
+  });
+});

@@ -1,0 +1,86 @@
+/** Images that are rendered on this machine. */
+import { readFile } from "node:fs/promises";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { embeddedContent } from "../../../lib/content/adapters/embedded/embedded.ts";
+import type { ImageOrder } from "../../../lib/content/port.ts";
+import { isAppError } from "../../../lib/contract/app-error.ts";
+import {
+  drawScene,
+  imageOrder,
+  openWorkshop,
+  type Workshop,
+} from "../../support/fixtures/content.ts";
+import { digest } from "../../support/fixtures/media.ts";
+
+// Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
+vi.setConfig({ testTimeout: 240_000 });
+
+let workshop: Workshop;
+const provider = embeddedContent({ report: (cause) => console.error(cause) });
+beforeAll(async () => {
+  workshop = await openWorkshop();
+});
+afterAll(() => workshop?.clear());
+
+async function render(order: Partial<ImageOrder>): Promise<readonly string[]> {
+  const folder = await workshop.folder();
+  const files = await provider.images(imageOrder(order), folder, new AbortController().signal);
+  if (isAppError(files)) throw new Error(files.message);
+  for (const { path, contentType } of files) {
+    expect(`image/${(await sharp(path).metadata()).format}`).toBe(contentType);
+  }
+  return files.map(({ path }) => path);
+}
+const digests = async (paths: readonly string[]) =>
+  Promise.all(paths.map(async (path) => digest(await readFile(path))));
+
+test("all of one order differ, and all are of the asked size", async () => {
+  const paths = await render({ count: 4, aspectRatio: "9:16", resolution: "720p" });
+  expect(new Set(await digests(paths)).size).toBe(4);
+  for (const path of paths) {
+    expect(await sharp(path).metadata()).toMatchObject({ width: 720, height: 1280 });
+  }
+});
+
+test("the same order makes the same images; another seed or prompt makes others", async () => {
+  const [[one], [same], [seeded], [prompted]] = await Promise.all([
+    render({}).then(digests),
+    render({}).then(digests),
+    render({ seed: 8 }).then(digests),
+    render({ prompt: "Midnight sun" }).then(digests),
+  ]);
+  expect(same).toBe(one);
+  expect(new Set([one, seeded, prompted]).size).toBe(3);
+});
+
+test("a reference gives shape and colours, and its part in the picture", async () => {
+  const [red, blue] = await Promise.all(
+    ["#a01818", "#1830a0"].map(async (sky) => {
+      const bytes = await drawScene(sky, { x: 500, y: 160 });
+      const reference = await workshop.put(`${sky.slice(1)}.png`, "image/png", bytes);
+      const [path] = await render({ references: [reference], aspectRatio: "auto" });
+      return path ?? "";
+    }),
+  );
+  expect(await sharp(red).metadata()).toMatchObject({ width: 1280, height: 720 });
+  const colour = async (path = "") =>
+    (await sharp(path).stats()).channels.map(({ mean }) => Math.round(mean));
+  const [[warm = 0, , cold = 0], [lessWarm = 0, , colder = 0]] = [
+    await colour(red),
+    await colour(blue),
+  ];
+  expect(warm).toBeGreaterThan(lessWarm);
+  expect(colder).toBeGreaterThan(cold);
+});
+
+test("a prompt of nothing but signs, of markup, or of another script is no fault", async () => {
+  for (const prompt of ["", "!!! ???", "<b>&amp;</b> \" ' <span foreground='red'>", "夜の雨 🌧️"]) {
+    expect(await render({ prompt, seed: 1 })).toHaveLength(1);
+  }
+});
+
+test("4k is 3840 by 2160", async () => {
+  const [path] = await render({ resolution: "4k" });
+  expect(await sharp(path).metadata()).toMatchObject({ width: 3840, height: 2160 });
+});

@@ -1,0 +1,172 @@
+/** Videos that are rendered on this machine, mode by mode, as another decoder sees them. */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { embeddedContent } from "../../../lib/content/adapters/embedded/embedded.ts";
+import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
+import { isAppError } from "../../../lib/contract/app-error.ts";
+import {
+  drawFace,
+  drawScene,
+  MOUTH,
+  makeSpeech,
+  openWorkshop,
+  videoOrder,
+  type Workshop,
+} from "../../support/fixtures/content.ts";
+import { makeVideoAs, makeVideoWithSound } from "../../support/fixtures/media.ts";
+import { brightness, decodeVideo, difference, listen, look } from "../../support/harness/decode.ts";
+
+/** Of two pictures that show the same, one of them through the encoder. */
+const SAME = 4;
+/** Of two pictures in which something has clearly moved. */
+const OTHER = 8;
+
+// Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
+vi.setConfig({ testTimeout: 240_000 });
+
+let workshop: Workshop;
+let dusk: MediaFile;
+let dawn: MediaFile;
+let face: MediaFile;
+const provider = embeddedContent({ report: (cause) => console.error(cause) });
+
+beforeAll(async () => {
+  workshop = await openWorkshop();
+  dusk = await workshop.put(
+    "dusk.png",
+    "image/png",
+    await drawScene("#7a2048", { x: 540, y: 170 }),
+  );
+  dawn = await workshop.put(
+    "dawn.png",
+    "image/png",
+    await drawScene("#9fd6d2", { x: 240, y: 120 }),
+  );
+  face = await workshop.put("face.png", "image/png", await drawFace());
+});
+afterAll(() => workshop?.clear());
+
+async function render(order: Partial<VideoOrder>): Promise<string> {
+  const folder = await workshop.folder();
+  const file = await provider.video(videoOrder(order), folder, new AbortController().signal);
+  if (isAppError(file)) throw new Error(file.message);
+  return file.path;
+}
+
+const h264 = { codec: "h264", pixelFormat: "yuv420p(tv, bt709)", frameRate: 24, isFastStart: true };
+
+describe("a video that is rendered here", () => {
+  test("animates the image: from it, and steadily away from it as the camera goes in", async () => {
+    const path = await render({ image: dusk, movement: "slow push in", generateAudio: true });
+    const video = await decodeVideo(path);
+    expect(video).toMatchObject({ ...h264, width: 1280, height: 720, frames: 96 });
+    expect(video.audio).toEqual({ codec: "aac", rate: 48_000 });
+    expect(video.seconds).toBeCloseTo(4, 1);
+    const [image] = await look(dusk.path);
+    const frames = await look(path);
+    expect(difference(frames[0], image)).toBeLessThan(SAME);
+    const away = [24, 48, 72, 95].map((at) => difference(frames[at], frames[0]));
+    expect(away).toEqual(away.toSorted((one, other) => one - other));
+    expect(away[3]).toBeGreaterThan(away[0] ?? 0);
+    expect(Math.max(...(await listen(path, 0.5)))).toBeGreaterThan(0.01);
+  });
+
+  test("follows a prompt in its own shape, graded by the mood, and is silent when no sound is wanted", async () => {
+    const order = { mode: "prompt", image: dusk, prompt: "pan left over the hills" } as const;
+    const path = await render({ ...order, mood: "noir", aspectRatio: "9:16", seconds: 1 });
+    const video = await decodeVideo(path);
+    expect(video).toMatchObject({ ...h264, width: 720, height: 1280, frames: 24, audio: null });
+    const frames = await look(path);
+    expect(difference(frames[0], frames[23])).toBeGreaterThan(1);
+  });
+
+  test("takes the image as a reference: its subject is there, but no picture is the image", async () => {
+    const path = await render({ mode: "reference", image: dusk, prompt: "drift", seconds: 2 });
+    expect(await decodeVideo(path)).toMatchObject({
+      ...h264,
+      width: 1280,
+      height: 720,
+      frames: 48,
+    });
+    const [image] = await look(dusk.path);
+    const frames = await look(path);
+    for (const frame of frames) expect(difference(frame, image)).toBeGreaterThan(OTHER);
+    expect(difference(frames[0], frames[47])).toBeGreaterThan(OTHER);
+  });
+
+  test("extends a video: its own pictures and sound, and seven more seconds from its last picture", async () => {
+    const given = await workshop.put("given.mp4", "video/mp4", await makeVideoWithSound(2));
+    const path = await render({ mode: "extend", video: given, seconds: 7, movement: "pull back" });
+    const video = await decodeVideo(path);
+    expect(video).toMatchObject({ ...h264, width: 1280, height: 720, frames: 24 * 9 });
+    expect(video.audio).toEqual({ codec: "aac", rate: 48_000 });
+    const input = await look(given.path);
+    const frames = await look(path);
+    // Twelve pictures a second there, twice as many here.
+    expect(difference(frames[1], input[0])).toBeLessThan(OTHER);
+    expect(difference(frames[25], input[12])).toBeLessThan(OTHER);
+    expect(difference(frames[47], input[23])).toBeLessThan(OTHER);
+    expect(difference(frames[48], frames[47])).toBeLessThan(2);
+    expect(difference(frames[100], frames[47])).toBeGreaterThan(OTHER);
+    const loud = await listen(path, 1);
+    expect(loud[0]).toBeGreaterThan(0.01);
+    expect(loud[5]).toBeLessThan(0.001);
+  });
+
+  test.each<[string, Parameters<typeof makeVideoAs>]>([
+    [
+      "turned on its side",
+      ["mp4", "640x360", ["-pix_fmt", "yuv420p", "-metadata:s:v:0", "rotate=90"]],
+    ],
+    ["of odd sides, in WebM", ["webm", "641x359", ["-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p"]]],
+    ["of full range", ["mov", "640x360", ["-c:v", "libx264", "-pix_fmt", "yuvj420p"]]],
+    ["of full colour", ["mp4", "640x360", ["-c:v", "libx264", "-pix_fmt", "yuv444p"]]],
+  ])("extends a video %s as it is meant to be seen", async (_, made) => {
+    const given = await workshop.put(`given.${made[0]}`, "video/mp4", await makeVideoAs(...made));
+    const order = { mode: "extend", video: given, aspectRatio: "auto" } as const;
+    const frames = await look(await render({ ...order, seconds: 0.25 }));
+    const input = await look(given.path);
+    expect(difference(frames[2], input[2])).toBeLessThan(OTHER);
+  });
+
+  test("leads from exactly the one image to exactly the other", async () => {
+    const path = await render({ mode: "first-last", image: dusk, endImage: dawn, seconds: 2 });
+    expect(await decodeVideo(path)).toMatchObject({
+      ...h264,
+      width: 1280,
+      height: 720,
+      frames: 48,
+    });
+    const [[first], [last], frames] = [
+      await look(dusk.path),
+      await look(dawn.path),
+      await look(path),
+    ];
+    expect(difference(frames[0], first)).toBeLessThan(SAME);
+    expect(difference(frames[47], last)).toBeLessThan(SAME);
+    expect(difference(frames[24], first)).toBeGreaterThan(OTHER);
+    expect(difference(frames[24], last)).toBeGreaterThan(OTHER);
+  });
+
+  test("speaks with the audio: the mouth is open where it is loud and closed where it is still", async () => {
+    const audio = await workshop.put("speech.wav", "audio/wav", makeSpeech(2));
+    const path = await render({ mode: "lipsync", image: face, audio });
+    const video = await decodeVideo(path);
+    expect(video).toMatchObject({ ...h264, width: 1280, height: 720, frames: 48 });
+    expect(video.audio).toEqual({ codec: "aac", rate: 48_000 });
+    const frames = await look(path);
+    const mouth = (at: number) => brightness(frames[at] ?? new Uint8Array(), MOUTH);
+    for (const second of [0, 24]) {
+      expect(mouth(second + 8)).toBeLessThan(mouth(second + 22) - 20);
+    }
+    const loud = await listen(path, 0.25);
+    expect(loud[0]).toBeGreaterThan(0.1);
+    expect(loud[3]).toBeLessThan(0.01);
+  });
+
+  test("is the same for the same seed, whenever it is made", async () => {
+    const order = { image: dusk, seconds: 1, aspectRatio: "auto" } as const;
+    const [one, other] = [await render(order), await render(order)];
+    const [these, those] = [await look(one), await look(other)];
+    expect(difference(these[20], those[20])).toBe(0);
+  });
+});

@@ -1,0 +1,442 @@
+/** What every adapter of the sandbox port promises; decisions, sections 4 and 5. */
+import { randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
+import { createVercelProvider } from "../../../lib/sandbox/adapters/vercel/provider.ts";
+import {
+  type CommandOptions,
+  MAX_FILE_BYTES,
+  MAX_LISTED_ENTRIES,
+  type Sandbox,
+  SandboxError,
+  type SandboxProvider,
+  type SandboxState,
+} from "../../../lib/sandbox/port.ts";
+import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
+
+const options = { timeoutMs: 30_000, maxOutputChars: 10_000 } satisfies CommandOptions;
+
+const account = randomUUID();
+let dir: string;
+let vercel: FakeVercel;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "sandbox-conformance-"));
+  vercel = await startFakeVercel(join(dir, "vercel"));
+});
+
+afterAll(async () => {
+  await vercel.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Each call is a new server process as far as the adapter can tell. */
+const adapters: Record<SandboxProvider["name"], () => SandboxProvider> = {
+  local: () =>
+    createLocalProvider({
+      rootDir: join(dir, "local"),
+      diskQuota: 64 * 1024 * 1024,
+      allowedHosts: [],
+    }),
+  vercel: () =>
+    createVercelProvider({
+      credentials: { token: "token", teamId: "team", projectId: "project" },
+      allowedHosts: [],
+      fetch: vercel.fetch,
+    }),
+};
+
+describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
+  let provider: SandboxProvider;
+  let sessionId: string;
+  let state: SandboxState;
+  let sandbox: Sandbox;
+
+  beforeAll(() => {
+    provider = connect();
+  });
+
+  beforeEach(async () => {
+    sessionId = randomUUID();
+    state = await provider.provision(sessionId, account);
+    sandbox = provider.open(state, account);
+    return () => provider.destroy(state);
+  });
+
+  const shell = async (command: string, more: Partial<CommandOptions> = {}) =>
+    sandbox.run(command, { ...options, ...more });
+  const text = async (path: string) => Buffer.from(await sandbox.readFile(path)).toString();
+
+  describe("provisioning", () => {
+    test("says what was made and keeps it for the next call", async () => {
+      expect(state).toEqual({
+        provider: name,
+        name: sessionId,
+        createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        expiresAt: null,
+        readyMs: expect.any(Number),
+      });
+      await sandbox.writeFile("kept.txt", "kept");
+      expect((await provider.provision(sessionId, account)).name).toBe(state.name);
+      expect(await text("kept.txt")).toBe("kept");
+    });
+
+    test("two calls at once make one sandbox", async () => {
+      const id = randomUUID();
+      const [first, second] = await Promise.all([
+        provider.provision(id, account),
+        connect().provision(id, account),
+      ]);
+      await provider.open(first, account).writeFile("one.txt", "one");
+      const seen = await provider.open(second, account).readFile("one.txt");
+      expect(Buffer.from(seen).toString()).toBe("one");
+      await provider.destroy(first);
+    });
+
+    test("what one server wrote, the next one reads", async () => {
+      await sandbox.writeFile("notes/a.txt", "before the restart");
+      await shell("echo appended >> notes/a.txt");
+      const next = connect().open(state, account);
+      expect(Buffer.from(await next.readFile("notes/a.txt")).toString()).toBe(
+        "before the restartappended\n",
+      );
+      expect(await next.run("ls notes", options)).toMatchObject({ stdout: "a.txt\n" });
+    });
+
+    test("sessions do not see each other's files", async () => {
+      await sandbox.writeFile("secret.txt", "mine");
+      const otherState = await provider.provision(randomUUID(), account);
+      const other = provider.open(otherState, account);
+      expect(await other.run("ls -A; cat secret.txt", options)).toMatchObject({ stdout: "" });
+      await expect(other.readFile("secret.txt")).rejects.toMatchObject({ code: "not_found" });
+      await provider.destroy(otherState);
+    });
+
+    test("destroying ends it, deletes the files and may be repeated", async () => {
+      expect(await provider.status(state)).toBe("active");
+      await sandbox.writeFile("a.txt", "a");
+      await provider.destroy(state);
+      await provider.destroy(state);
+      expect(await provider.status(state)).toBe("expired");
+      const reopened = provider.open(state, account);
+      await expect(reopened.run("true", options)).rejects.toMatchObject({ code: "unavailable" });
+      await expect(reopened.readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
+      const again = provider.open(await provider.provision(sessionId, account), account);
+      expect(await again.run("ls -A", options)).toMatchObject({ exitCode: 0, stdout: "" });
+    });
+  });
+
+  describe("commands", () => {
+    test("give exit code, stdout and stderr", async () => {
+      expect(await shell("echo out; echo err >&2; exit 3")).toEqual({
+        exitCode: 3,
+        stdout: "out\n",
+        stderr: "err\n",
+        truncated: false,
+      });
+    });
+
+    test("a pipeline, a here-document and quotes do what bash does", async () => {
+      const command = `cat <<'E' | sort -r | head -n 2\nb "x"\na $HOME\nc 'y'\nE`;
+      expect(await shell(command)).toMatchObject({ stdout: `c 'y'\nb "x"\n` });
+    });
+
+    test("search and list files as the tools need it", async () => {
+      await sandbox.writeFile("src/a.ts", "one\nTwo\n");
+      await sandbox.writeFile("src/deep/b.ts", "two\n");
+      await sandbox.writeFile("src/c.md", "two\n");
+      const found = await shell("grep -rnEi --include='*.ts' 'tw(o)' src | sort");
+      expect(found.stdout).toBe("src/a.ts:2:Two\nsrc/deep/b.ts:1:two\n");
+      const perl = await shell("grep -rnP -e '^o\\w{2}$' -- src /dev/null");
+      expect(perl.stdout).toBe("src/a.ts:1:one\n");
+      const listed = await shell("find . \\( -name deep \\) -prune -o -type f -print | sort");
+      expect(listed.stdout).toBe("./src/a.ts\n./src/c.md\n");
+    });
+
+    test("start in the home, or in the folder that is asked for", async () => {
+      await shell("mkdir -p work/inner && echo here > work/inner/x");
+      expect(await shell("cat x", { cwd: "work/inner" })).toMatchObject({ stdout: "here\n" });
+      const { stdout } = await shell("cd work/inner && pwd");
+      expect(await shell("cat x", { cwd: stdout.trim() })).toMatchObject({ stdout: "here\n" });
+      const missing = await shell("echo ran", { cwd: "nowhere" });
+      expect(missing).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(missing.stderr).not.toBe("");
+    });
+
+    test("an environment is the one command's alone", async () => {
+      const env = { AGENT_API_AUTH_HEADER: "Authorization: Bearer s3cr3t-value" };
+      const own = await shell('printf "%s" "$AGENT_API_AUTH_HEADER"', { env });
+      expect(own.stdout).toBe("Authorization: Bearer s3cr3t-value");
+      const next = await shell('echo "[$AGENT_API_AUTH_HEADER]"; env');
+      expect(next.stdout).toContain("[]");
+      expect(next.stdout).not.toContain("s3cr3t-value");
+      const stored = await shell("grep -r s3cr3t-value . ; ls -A");
+      expect(stored.stdout).toBe("");
+    });
+
+    test("the variables of one command are not those of the next", async () => {
+      await shell("export LEFT=over; alias ll=ls; f() { echo f; }; cd /tmp");
+      expect(await shell('echo "[$LEFT]"; f')).toMatchObject({ exitCode: 127, stdout: "[]\n" });
+    });
+
+    test("end at the deadline with 124, and the sandbox goes on", async () => {
+      const late = await shell("echo kept > kept.txt; sleep 600", { timeoutMs: 1_500 });
+      expect(late).toMatchObject({ exitCode: 124 });
+      expect(late.stderr).toContain("deadline");
+      expect(await shell("cat kept.txt")).toMatchObject({ exitCode: 0, stdout: "kept\n" });
+    });
+
+    test("end at the signal with 137, and the sandbox goes on", async () => {
+      const stop = new AbortController();
+      const running = shell("echo started > started.txt; sleep 600", { signal: stop.signal });
+      const reader = connect().open(state, account);
+      await expect
+        .poll(
+          () =>
+            reader.readFile("started.txt").then(
+              (bytes) => Buffer.from(bytes).toString(),
+              () => null,
+            ),
+          { timeout: 20_000 },
+        )
+        .toBe("started\n");
+      stop.abort();
+      expect(await running).toMatchObject({ exitCode: 137 });
+      expect(await shell("cat started.txt")).toMatchObject({ exitCode: 0, stdout: "started\n" });
+    });
+
+    test("do not start when the signal has come before", async () => {
+      const result = await shell("echo ran > ran.txt", { signal: AbortSignal.abort() });
+      expect(result).toMatchObject({ exitCode: 137 });
+      await expect(sandbox.readFile("ran.txt")).rejects.toMatchObject({ code: "not_found" });
+    });
+
+    test("output is cut at the limit and says so", async () => {
+      const cut = await shell("seq 1 20000; seq 1 20000 >&2", { maxOutputChars: 1_000 });
+      expect(cut.truncated).toBe(true);
+      expect(cut.stdout).toHaveLength(1_000);
+      expect(cut.stderr).toHaveLength(1_000);
+      expect(cut.stdout.startsWith("1\n2\n3\n")).toBe(true);
+      expect(await shell("printf %01000d 0", { maxOutputChars: 1_000 })).toMatchObject({
+        exitCode: 0,
+        truncated: false,
+      });
+    });
+
+    test("output is cut between characters, never inside one", async () => {
+      await sandbox.writeFile("wide.txt", "😀".repeat(2_000));
+      const { stdout, truncated } = await shell("cat wide.txt", { maxOutputChars: 1_001 });
+      expect(truncated).toBe(true);
+      expect(stdout).toBe("😀".repeat(500));
+    });
+
+    test("several at once all finish, each with its own result", async () => {
+      const results = await Promise.all(
+        [1, 2, 3, 4].map((n) => shell(`echo ${n} > f${n}; cat f${n}`)),
+      );
+      expect(results.map(({ stdout }) => stdout)).toEqual(["1\n", "2\n", "3\n", "4\n"]);
+    });
+  });
+
+  describe("files", () => {
+    test("keep every byte", async () => {
+      const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 31) % 256);
+      await sandbox.writeFile("raw/bytes.bin", bytes);
+      expect(Buffer.from(await sandbox.readFile("raw/bytes.bin")).equals(Buffer.from(bytes))).toBe(
+        true,
+      );
+      expect(await shell("wc -c < raw/bytes.bin")).toMatchObject({
+        stdout: expect.stringMatching(/^\s*70000\n$/),
+      });
+    });
+
+    test("text is UTF-8, empty is empty, and a write replaces the whole", async () => {
+      await sandbox.writeFile("t.txt", "a long first version");
+      await sandbox.writeFile("t.txt", "zwölf €😀\n");
+      expect(await text("t.txt")).toBe("zwölf €😀\n");
+      expect(await shell("cat t.txt")).toMatchObject({ stdout: "zwölf €😀\n" });
+      await sandbox.writeFile("t.txt", "");
+      expect(await text("t.txt")).toBe("");
+    });
+
+    test("names may hold spaces, quotes and any letter", async () => {
+      const path = `a b/"q" 'x' $y ü😀.txt`;
+      await sandbox.writeFile(path, "named");
+      expect(await text(path)).toBe("named");
+      expect(await shell(`cat a*/*`)).toMatchObject({ stdout: "named" });
+    });
+
+    test("relative, absolute and winding paths are one file", async () => {
+      await sandbox.writeFile("x/../y/./z.txt", "z");
+      const { stdout } = await shell("cd y && pwd");
+      expect(await text("y/z.txt")).toBe("z");
+      expect(await text(`${stdout.trim()}/z.txt`)).toBe("z");
+    });
+
+    test("a missing file is not_found, a folder is refused", async () => {
+      await shell("mkdir folder && touch folder/inner");
+      await expect(sandbox.readFile("missing.txt")).rejects.toBeInstanceOf(SandboxError);
+      await expect(sandbox.readFile("missing.txt")).rejects.toMatchObject({ code: "not_found" });
+      await expect(sandbox.readFile("folder")).rejects.toMatchObject({ code: "refused" });
+      await expect(sandbox.writeFile("folder", "x")).rejects.toMatchObject({ code: "refused" });
+    });
+
+    test("more than the most bytes is too_large in both directions", async () => {
+      const most = new Uint8Array(MAX_FILE_BYTES);
+      await sandbox.writeFile("most.bin", most);
+      expect((await sandbox.readFile("most.bin")).byteLength).toBe(MAX_FILE_BYTES);
+      const more = new Uint8Array(MAX_FILE_BYTES + 1);
+      await expect(sandbox.writeFile("more.bin", more)).rejects.toMatchObject({
+        code: "too_large",
+      });
+      await shell("printf x >> most.bin");
+      await expect(sandbox.readFile("most.bin")).rejects.toMatchObject({ code: "too_large" });
+    });
+  });
+
+  describe("looking into it", () => {
+    const look = () => provider.look(state, account);
+
+    test("lists the entries of a folder by name, with type, bytes and time", async () => {
+      await sandbox.writeFile("work/b.txt", "zwölf\n");
+      await sandbox.writeFile("work/a b/inner.txt", "inner");
+      await sandbox.writeFile("work/.hidden", "");
+      await sandbox.writeFile("work/Z.md", "z");
+      const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      const listing = await look().listFolder("work");
+      expect(listing).toEqual({
+        path: (await shell("cd work && pwd")).stdout.trim(),
+        entries: [
+          { name: ".hidden", type: "file", size: 0, modifiedAt: time },
+          { name: "Z.md", type: "file", size: 1, modifiedAt: time },
+          { name: "a b", type: "directory", size: 0, modifiedAt: time },
+          { name: "b.txt", type: "file", size: 7, modifiedAt: time },
+        ],
+        truncated: false,
+      });
+      expect(await look().listFolder(`${listing.path}/./a b/../`)).toEqual(listing);
+      expect((await look().listFolder(".")).entries).toMatchObject([{ name: "work" }]);
+    });
+
+    test("names may hold spaces, quotes, tabs, line ends and any letter", async () => {
+      const names = [`"q" 'x' $y`, "-rf", "a\nb", "tab\tf\t1\t2", "ü😀.txt"];
+      for (const name of names) await sandbox.writeFile(`odd/${name}`, name);
+      const { entries } = await look().listFolder("odd");
+      expect(entries.map(({ name }) => name)).toEqual(names);
+    });
+
+    test("an empty folder has no entries", async () => {
+      await shell("mkdir empty");
+      expect(await look().listFolder("empty")).toMatchObject({ entries: [], truncated: false });
+    });
+
+    test("a large folder is cut at the most entries, and says so", async () => {
+      await shell(`mkdir big && cd big && seq 10000 ${10_000 + MAX_LISTED_ENTRIES} | xargs touch`);
+      const { entries, truncated } = await look().listFolder("big");
+      expect([entries.length, entries[0]?.name, truncated]).toEqual([
+        MAX_LISTED_ENTRIES,
+        "10000",
+        true,
+      ]);
+      await shell("rm big/10000");
+      const whole = await look().listFolder("big");
+      expect([whole.entries.length, whole.truncated]).toEqual([MAX_LISTED_ENTRIES, false]);
+    });
+
+    test("a missing folder is not_found, a file is refused", async () => {
+      await sandbox.writeFile("a.txt", "a");
+      await expect(look().listFolder("missing")).rejects.toMatchObject({ code: "not_found" });
+      await expect(look().listFolder("a.txt")).rejects.toMatchObject({ code: "refused" });
+    });
+
+    test("reads files as the sandbox does", async () => {
+      await sandbox.writeFile("a.txt", "a");
+      expect(Buffer.from(await look().readFile("a.txt")).toString()).toBe("a");
+      await expect(look().readFile("missing")).rejects.toMatchObject({ code: "not_found" });
+      await expect(look().readFile(".")).rejects.toMatchObject({ code: "refused" });
+    });
+
+    test("does not wait for a command that is running", async () => {
+      const stop = new AbortController();
+      const running = shell("echo started > started.txt; sleep 600", {
+        signal: stop.signal,
+        timeoutMs: 600_000,
+      });
+      const started = async () => (await look().listFolder(".")).entries.map(({ name }) => name);
+      await expect.poll(started, { timeout: 20_000 }).toContain("started.txt");
+      await expect
+        .poll(async () => Buffer.from(await look().readFile("started.txt")).toString())
+        .toBe("started\n");
+      stop.abort();
+      expect(await running).toMatchObject({ exitCode: 137 });
+    });
+
+    test("what is gone cannot be looked into", async () => {
+      await provider.destroy(state);
+      await expect(look().listFolder(".")).rejects.toMatchObject({ code: "unavailable" });
+      await expect(look().readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
+    });
+  });
+});
+
+describe("the vercel sandbox", () => {
+  const connect = (allowedHosts: string[], serviceOrigin?: string) =>
+    createVercelProvider({
+      credentials: { token: "token", teamId: "team", projectId: "project" },
+      allowedHosts,
+      serviceOrigin,
+      fetch: vercel.fetch,
+    });
+
+  const mark = [{ headers: { "x-agent-sandbox": "1" } }];
+
+  test("reaches only the service and the allow-list, marked, and no private address", async () => {
+    const state = await connect(
+      ["*.example.org", "a.example:8443"],
+      "https://api.example.com",
+    ).provision(randomUUID(), account);
+    expect(vercel.networkPolicyOf(state.name)).toMatchObject({
+      allow: {
+        "api.example.com": expect.any(Array),
+        "*.example.org": [{ transform: mark }],
+        "a.example": [{ transform: mark }],
+      },
+      subnets: { deny: expect.arrayContaining(["169.254.0.0/16", "10.0.0.0/8", "127.0.0.0/8"]) },
+    });
+    const closed = await connect([]).provision(randomUUID(), account);
+    expect(vercel.networkPolicyOf(closed.name)).toEqual({ mode: "deny-all" });
+  });
+
+  test("resumes a machine that was stopped meanwhile, with its files", async () => {
+    const provider = connect([]);
+    const state = await provider.provision(randomUUID(), account);
+    const sandbox = provider.open(state, account);
+    await sandbox.writeFile("a.txt", "a");
+    vercel.stopMachine(state.name);
+    expect(await provider.status(state)).toBe("active");
+    expect(await sandbox.run("cat a.txt", options)).toMatchObject({ exitCode: 0, stdout: "a" });
+  });
+
+  test("never starts a command twice when the answer to its start is lost", async () => {
+    const provider = connect([]);
+    const sandbox = provider.open(await provider.provision(randomUUID(), account), account);
+    const before = vercel.commandsStarted();
+    vercel.loseNextAnswer();
+    await expect(sandbox.run("echo once >> log.txt", options)).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    expect(vercel.commandsStarted()).toBe(before + 1);
+  });
+});
+
+test("a local sandbox whose deletion was cut by a crash is deleted at the next start", async () => {
+  const rootDir = join(dir, "cut");
+  const left = join(rootDir, ".gone-session-1-2");
+  await mkdir(join(left, "home"), { recursive: true });
+  await mkdir(join(rootDir, "session", "home"), { recursive: true });
+  createLocalProvider({ rootDir, diskQuota: 1024, allowedHosts: [] });
+  await expect.poll(() => readdir(rootDir)).toEqual(["session"]);
+});

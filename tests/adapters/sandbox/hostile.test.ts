@@ -1,0 +1,560 @@
+/**
+ * What a hostile command can do to the machine that runs it: nothing, while that machine goes on
+ * answering. The commands of the local sandbox run beside the server, so this is about that one.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import {
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { pack } from "tar-stream";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
+import type {
+  CommandResult,
+  Sandbox,
+  SandboxProvider,
+  SandboxState,
+} from "../../../lib/sandbox/port.ts";
+import { environmentOf, listConfined } from "../../support/harness/confined.ts";
+
+const MIB = 1024 * 1024;
+const DISK_QUOTA = 24 * MIB;
+const SECRET = "the-canary-outside-the-jail";
+
+const account = randomUUID();
+let dir: string;
+let canary: string;
+let provider: SandboxProvider;
+let sessionId: string;
+let state: SandboxState;
+let sandbox: Sandbox;
+/** The service itself: what the sandbox may call, and what must go on answering. */
+let service: Server;
+/** Some other server on this machine, which the sandbox must never reach. */
+let internal: Server;
+let internalRequests = 0;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "sandbox-hostile-"));
+  canary = join(dir, "canary.txt");
+  internal = await serve((_path, answer) => {
+    internalRequests += 1;
+    answer(200, SECRET);
+  });
+  service = await serve((path, answer, headers) => {
+    const { pathname, searchParams } = new URL(path, "http://service");
+    const to = searchParams.get("to");
+    if (pathname === "/api/headers") answer(200, JSON.stringify(headers));
+    else if (to) answer(Number(searchParams.get("status") ?? 302), "", { location: to });
+    else answer(200, `served ${pathname}`);
+  });
+  provider = createLocalProvider({
+    rootDir: join(dir, "sandboxes"),
+    diskQuota: DISK_QUOTA,
+    // As careless as an operator can be: private names and addresses are on the list.
+    allowedHosts: [
+      ...["169.254.169.254", "[fd00:ec2::254]", "[::ffff:a9fe:a9fe]", "10.0.0.1", "0.0.0.0"],
+      ...["127.0.0.1", "[::1]", "localhost", hostname()].map((host) => `${host}:${port(internal)}`),
+    ],
+    serviceOrigin: `http://127.0.0.1:${port(service)}`,
+  });
+});
+
+afterAll(async () => {
+  service.close();
+  internal.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  await writeFile(canary, SECRET);
+  sessionId = randomUUID();
+  state = await provider.provision(sessionId, account);
+  sandbox = provider.open(state, account);
+  return () => provider.destroy(state);
+});
+
+const shell = (command: string, timeoutMs = 30_000) =>
+  sandbox.run(command, { timeoutMs, maxOutputChars: 50_000 });
+const listJails = (session: string) => listConfined("runner.ts", session);
+const home = () => join(dir, "sandboxes", sessionId, "home");
+
+describe("files outside the sandbox", () => {
+  const untouched = async () => {
+    expect(await readFile(canary, "utf8")).toBe(SECRET);
+    expect((await readdir(dir)).sort()).toEqual(["canary.txt", "sandboxes"]);
+    expect(await readdir(join(dir, "sandboxes", sessionId))).toEqual(["home", "tmp"]);
+  };
+  const ways = () => [
+    canary,
+    `../../../..${canary}`,
+    "../../../canary.txt",
+    "/proc/self/root/etc/passwd",
+  ];
+
+  test("are not read by any path", async () => {
+    for (const path of [...ways(), "/etc/passwd", "/etc/hostname", process.execPath]) {
+      const result = await shell(
+        `cat '${path}'; head -c 100 '${path}'; cp '${path}' stolen && cat stolen`,
+      );
+      expect(result).toMatchObject({ exitCode: 1, stdout: "" });
+      await expect(sandbox.readFile(path)).rejects.toMatchObject({ code: "not_found" });
+    }
+    const listed = await shell("ls -R / 2>/dev/null | grep -c canary");
+    expect(listed.stdout.trim()).toBe("0");
+  });
+
+  test("are not written by any path", async () => {
+    for (const path of [...ways(), "/etc/motd", "../escaped.txt", "../../escaped.txt"]) {
+      await shell(`echo broken > '${path}'`);
+      await shell(`cp /dev/null '${path}'; mv '${path}' moved; rm -rf '${path}'; touch '${path}'`);
+      await sandbox.writeFile(path, "broken").catch(() => undefined);
+    }
+    await shell("rm -rf / /* ../* ../../*");
+    await untouched();
+  });
+
+  test("are not reached by links that a command makes", async () => {
+    const { stdout } = await shell(
+      `ln -s '${canary}' soft; ln '${canary}' hard; ln -s / root; ln -s ../../../canary.txt up
+       cat soft hard up root${canary}; echo broken > soft; echo broken > up; ls -A root/tmp`,
+    );
+    expect(stdout).not.toContain(SECRET);
+    await untouched();
+  });
+
+  test("are not reached by links that were planted in its folder", async () => {
+    await symlink(canary, join(home(), "soft"));
+    await symlink(dir, join(home(), "folder"));
+    await link(canary, join(home(), "hard"));
+    const { stdout } = await shell(
+      `cat soft folder/canary.txt; cp -r folder copied; tar cf a.tar soft folder; grep -r canary .
+       echo broken > soft; echo broken >> soft; echo broken > folder/new.txt; rm -rf folder/*
+       echo broken > hard; echo broken >> hard; sed -i s/the/broken/ soft; mv soft moved; chmod 777 moved soft`,
+    );
+    expect(stdout).not.toContain(SECRET);
+    await expect(sandbox.readFile("folder/canary.txt")).rejects.toMatchObject({
+      name: "SandboxError",
+    });
+    await sandbox.writeFile("folder/new.txt", "broken").catch(() => undefined);
+    await sandbox.writeFile("hard", "broken").catch(() => undefined);
+    await untouched();
+  });
+
+  test("are not seen by whoever looks into it, through links or by any path", async () => {
+    await symlink(canary, join(home(), "soft"));
+    await symlink(dir, join(home(), "folder"));
+    await link(canary, join(home(), "hard"));
+    await sandbox.writeFile("own.txt", "own");
+    const files = provider.look(state, account);
+    const { entries } = await files.listFolder(".");
+    expect(entries.map(({ name }) => name)).not.toEqual(expect.arrayContaining(["soft", "folder"]));
+    for (const path of ["soft", "folder/canary.txt", ...ways()]) {
+      await expect(files.readFile(path)).rejects.toMatchObject({ name: "SandboxError" });
+    }
+    for (const path of ["folder", dir, `../../..${dir}`, "/proc/self/root"]) {
+      await expect(files.listFolder(path)).rejects.toMatchObject({ name: "SandboxError" });
+    }
+  });
+
+  test("are not reached by the names and links in an archive", async () => {
+    const archive = pack();
+    archive.entry({ name: "../../../canary.txt" }, "broken");
+    archive.entry({ name: canary }, "broken");
+    archive.entry({ name: "../../../escaped.txt" }, "broken");
+    archive.entry({ name: "soft", type: "symlink", linkname: canary });
+    archive.entry({ name: "folder", type: "symlink", linkname: dir });
+    archive.entry({ name: "hard", type: "link", linkname: canary });
+    archive.entry({ name: "folder/escaped.txt" }, "broken");
+    archive.entry({ name: "soft" }, "broken");
+    archive.finalize();
+    await sandbox.writeFile("evil.tar", await buffer(archive));
+    const { stdout } = await shell(
+      "tar xf evil.tar; tar xPf evil.tar; tar xf evil.tar -C /; cat soft hard folder/canary.txt",
+    );
+    expect(stdout).not.toContain(SECRET);
+    await untouched();
+  });
+
+  test("the server's own environment is not there", async () => {
+    process.env.SANDBOX_TEST_CANARY = SECRET;
+    const { stdout } = await shell("env; set; cat /proc/self/environ /proc/*/environ; printenv");
+    expect(stdout).not.toContain("SANDBOX_TEST_CANARY");
+  });
+
+  test.runIf(process.platform === "linux")("the process that runs it has none either", async () => {
+    process.env.SANDBOX_TEST_CANARY = SECRET;
+    await shell("true");
+    const [pid = 0] = await listJails(sessionId);
+    expect((await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0")).toContain("--permission");
+    expect(await environmentOf(pid)).toEqual([
+      "NODE_CHANNEL_FD",
+      "NODE_CHANNEL_SERIALIZATION_MODE",
+      "PWD",
+    ]);
+  });
+});
+
+/** Each must end by itself or at the deadline, with an error, while others are served. */
+const attacks: Record<string, string> = {
+  "an endless loop in awk": "awk 'BEGIN { while (1) x++ }'",
+  "a nested loop in awk":
+    "awk 'BEGIN { for (i = 0; i < 999999; i++) for (j = 0; j < 999999; j++) x++ }'",
+  "endless recursion in awk": "awk 'function f(n) { return f(n) f(n) } BEGIN { f(1) }'",
+  "an endless loop in sed": "echo a | sed ':a; ba'",
+  "a growing loop in sed": "echo a | sed ':a; s/a/aa/; ta'",
+  "an endless loop in the shell": "while true; do :; done",
+  "endless recursion in the shell": "f() { f | f; }; f",
+  "endless recursion in jq": "jq -n 'def f: f | f; f'",
+  "an endless list in jq": "jq -n '[range(1e12)] | length'",
+  "a fork bomb": ":(){ :|:& };:",
+  "a fork bomb of shells":
+    "f() { bash -c 'f() { bash -c \"$F\" & bash -c \"$F\"; }; f'; }; export F='f'; while true; do f; done",
+  "an endless sleep": "sleep infinity || sleep 100000",
+  "a slow regular expression": `printf '%0200d!' 0 | grep -P '^(0+)+$'; while true; do [[ x =~ ((x+)+)+y ]]; done`,
+  "a string that doubles": 'x=aaaaaaaaaaaaaaaa; while true; do x="$x$x"; done',
+  "strings that fill an array": 'x=$(printf %01000000d 0); while true; do a+=("$x$RANDOM"); done',
+  "strings that fill an array of awk": `awk 'BEGIN { s = "0"; for (i = 0; i < 16; i++) s = s s; for (i = 0; i < 900000; i++) a[i] = toupper(s i) }'`,
+  "a brace expansion": "echo {1..9999}{1..9999}{1..9999} | wc -c; false",
+  "a wide number": "printf '%02000000000d' 1",
+  "an endless output": "while true; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done",
+  "an endless error output": "while true; do echo nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn >&2; done",
+  "an endless awk output": `awk 'BEGIN { while (1) print "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy" }'`,
+  "files without end": 'while true; do echo x > "f$((n++))"; done',
+  "folders without end": "while true; do mkdir d && cd d; done",
+  "a file that grows": 'x=$(printf %01000000d 0); while true; do echo "$x" >> f || exit 1; done',
+  "a file that is copied":
+    'printf %010000000d 0 > f0; n=0; while true; do cp f0 "f$((++n))" || exit 1; done',
+  "a gzip bomb": "gzip -dc bomb.gz > bomb; false",
+  "a tar bomb": "mkdir out && cd out && tar xzf ../bomb.tgz",
+};
+
+describe("a command that takes the whole machine", () => {
+  test.each(Object.entries(attacks))(
+    "%s ends, and the server answers meanwhile",
+    async (name, command) => {
+      if (name.includes("bomb")) await plantBombs();
+      // A first command: what follows is about the attack, not about the start of a process.
+      await shell("true");
+      const { result, answers, slowest, tookMs } = await whileAnswering(() =>
+        shell(command, 1_500),
+      );
+      expect(result.exitCode).not.toBe(0);
+      expect(result.stderr).not.toBe("");
+      expect(result.stdout.length).toBeLessThanOrEqual(50_000);
+      expect(await bytesOnDisk(join(dir, "sandboxes", sessionId))).toBeLessThanOrEqual(DISK_QUOTA);
+      expect(answers).toBeGreaterThan(0);
+      // A server that was held up would answer its first request only when the attack is over.
+      if (tookMs > 1_000) expect(slowest).toBeLessThan(tookMs / 2);
+      expect(await shell("rm -rf f* d* out bomb; echo alive")).toMatchObject({ stdout: "alive\n" });
+    },
+  );
+
+  test("a process that takes too much memory is ended with 137", async () => {
+    const fill = "x=$(printf %01000000d 0); for i in $(seq 1 2000); do a[$i]=$x$i; done";
+    expect(await shell(fill)).toMatchObject({ exitCode: 137, stdout: "" });
+    expect(await shell("echo alive")).toMatchObject({ stdout: "alive\n" });
+  });
+
+  // Elsewhere the kernel ends it when it has used up its CPU time, which takes minutes.
+  test.runIf(tiesToParent())(
+    "a process in an endless loop does not outlive its server",
+    async () => {
+      const code = `
+      import { createLocalProvider } from ${JSON.stringify(join(process.cwd(), "lib/sandbox/adapters/local/provider.ts"))};
+      const provider = createLocalProvider({ rootDir: process.argv[1], diskQuota: 1e6, allowedHosts: [] });
+      const sandbox = provider.open(await provider.provision(process.argv[2], "account"), "account");
+      await sandbox.run("true", { timeoutMs: 30_000, maxOutputChars: 10 });
+      process.send("looping");
+      await sandbox.run("awk 'BEGIN { for (;;) for (;;) x++ }'", { timeoutMs: 600_000, maxOutputChars: 10 });`;
+      const id = randomUUID();
+      const argv = ["--input-type=module", "-e", code, join(dir, "sandboxes"), id];
+      const server = spawn(process.execPath, argv, {
+        stdio: ["ignore", "inherit", "inherit", "ipc"],
+      });
+      expect(await once(server, "message")).toEqual(["looping", undefined]);
+      expect(await listJails(id)).toHaveLength(1);
+      server.kill("SIGKILL");
+      await expect.poll(() => listJails(id), { timeout: 20_000 }).toEqual([]);
+    },
+  );
+
+  test("many at once leave room for the commands of others", async () => {
+    const states = await Promise.all(
+      Array.from({ length: 6 }, () => provider.provision(randomUUID(), account)),
+    );
+    await shell("true");
+    const { slowest, tookMs } = await whileAnswering(async () => {
+      const running = states.map((state, index) =>
+        provider.open(state, account).run(Object.values(attacks)[index % 5] ?? "", {
+          timeoutMs: 4_000,
+          maxOutputChars: 1_000,
+        }),
+      );
+      for (let round = 0; round < 10; round++) {
+        expect(await shell(`echo ${round}`)).toMatchObject({ stdout: `${round}\n` });
+      }
+      const results = await Promise.all(running);
+      expect(results.filter(({ exitCode }) => exitCode === 0)).toEqual([]);
+      return results;
+    });
+    expect(slowest).toBeLessThan(tookMs / 2);
+    await Promise.all(states.map((state) => provider.destroy(state)));
+  });
+
+  test("more sessions than there are processes are served in turn", async () => {
+    const few = createLocalProvider({
+      rootDir: join(dir, "sandboxes"),
+      diskQuota: DISK_QUOTA,
+      allowedHosts: [],
+      maxJails: 2,
+    });
+    const states = await Promise.all(
+      Array.from({ length: 7 }, () => few.provision(randomUUID(), account)),
+    );
+    const commands = states.flatMap((state, index) => [
+      few
+        .open(state, account)
+        .run("awk 'BEGIN { while (1) for (;;) x++ }'", { timeoutMs: 300, maxOutputChars: 100 }),
+      few.open(state, account).run(`echo ${index}`, { timeoutMs: 30_000, maxOutputChars: 100 }),
+    ]);
+    const results = await Promise.all(commands);
+    expect(results.filter((_, index) => index % 2 === 1).map(({ stdout }) => stdout)).toEqual(
+      states.map((_, index) => `${index}\n`),
+    );
+    await Promise.all(states.map((state) => few.destroy(state)));
+  });
+});
+
+describe("the disk quota", () => {
+  test("a file larger than what is left is refused whole, and room that is freed is room again", async () => {
+    const half = new Uint8Array(9 * MIB);
+    await sandbox.writeFile("a.bin", half);
+    await sandbox.writeFile("b.bin", half);
+    await expect(sandbox.writeFile("c.bin", half)).rejects.toMatchObject({ code: "no_space" });
+    await expect(sandbox.readFile("c.bin")).rejects.toMatchObject({ code: "not_found" });
+    const full = await shell("cp a.bin c.bin; cat b.bin b.bin > /tmp/d.bin");
+    expect(full.exitCode).not.toBe(0);
+    expect(full.stderr).toContain("no space left on device");
+    await shell("rm a.bin");
+    await sandbox.writeFile("c.bin", half);
+    expect(await bytesOnDisk(join(dir, "sandboxes", sessionId))).toBe(18 * MIB);
+  });
+
+  test("counts what an earlier process of the server wrote", async () => {
+    await writeFile(join(home(), "before.bin"), new Uint8Array(DISK_QUOTA - MIB));
+    await expect(sandbox.writeFile("a.bin", new Uint8Array(2 * MIB))).rejects.toMatchObject({
+      code: "no_space",
+    });
+  });
+
+  test("what a killed command left half written is not counted for ever", async () => {
+    const left = join(home(), ".just-bash-write-0123456789abcdef");
+    await writeFile(left, new Uint8Array(DISK_QUOTA));
+    await utimes(left, new Date(), new Date(Date.now() - 3_600_000));
+    await sandbox.writeFile("a.bin", new Uint8Array(2 * MIB));
+    expect(await shell("ls -A")).toMatchObject({ stdout: "a.bin\n" });
+  });
+
+  test("counts files and folders as well as bytes", async () => {
+    await mkdir(join(home(), "many"));
+    const names = Array.from({ length: 20_000 }, (_, index) => join(home(), "many", String(index)));
+    for (let from = 0; from < names.length; from += 500) {
+      await Promise.all(names.slice(from, from + 500).map((name) => writeFile(name, "")));
+    }
+    const more = await shell("mkdir folder; touch file; ln many/1 linked; ls");
+    expect(more.stdout).toBe("many\n");
+    await expect(sandbox.writeFile("file", "")).rejects.toMatchObject({ code: "no_space" });
+  });
+});
+
+describe("the network", () => {
+  test("the service's own API is reached, and nothing else of the service", async () => {
+    const origin = `http://127.0.0.1:${port(service)}`;
+    expect(await shell(`curl -s ${origin}/api/chats`)).toMatchObject({
+      stdout: "served /api/chats",
+    });
+    for (const path of [
+      "/",
+      "/.well-known/workflow/v1/flow",
+      "/api/../.well-known/workflow/v1/flow",
+      "/api",
+    ]) {
+      const result = await shell(`curl -s -X POST -d '{}' '${origin}${path}'`);
+      expect(result).toMatchObject({ stdout: "" });
+      expect(result.exitCode).not.toBe(0);
+    }
+  });
+
+  test("a command cannot say where it calls from, nor hide that it is a sandbox", async () => {
+    const url = `http://127.0.0.1:${port(service)}/api/headers`;
+    const forged = [
+      ...["X-Forwarded-For", "Forwarded", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP"],
+      ...["X-Vercel-Forwarded-For", "X-Vercel-Proxied-For", "X-Peer-Address", "Via", "Host"],
+      ...["X-Middleware-Subrequest", "X-Agent-Sandbox", "x-agent-sandbox"],
+    ];
+    const lines = [
+      ...forged.map((name) => `-H '${name}: 203.0.113.9'`),
+      ...["-H 'X-Agent-Sandbox;'", "-H 'X-Agent-Sandbox:'", "-H 'Connection: x-agent-sandbox'"],
+      ...["-H 'Connection: close, x-agent-sandbox'", "-H 'Transfer-Encoding: chunked'"],
+    ];
+    const redirect = `${url.replace("headers", "redirect")}?to=${encodeURIComponent("/api/headers")}`;
+    for (const command of [
+      `curl -s ${url}`,
+      ...lines.map((line) => `curl -s ${line} ${url}`),
+      `curl -s ${lines.join(" ")} ${url}`,
+      `curl -sL ${lines.join(" ")} '${redirect}'`,
+    ]) {
+      const { stdout } = await shell(command);
+      expect(JSON.parse(stdout), command).toMatchObject({ "x-agent-sandbox": "1" });
+      expect(stdout, command).not.toContain("203.0.113.9");
+      expect(JSON.parse(stdout).connection ?? "", command).not.toContain("sandbox");
+    }
+  });
+
+  const forms = [
+    ...["169.254.169.254", "2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518"],
+    ...["[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "[fd00:ec2::254]", "10.0.0.1", "0.0.0.0"],
+    ...["metadata.google.internal", "169.254.169.254.nip.io", "169.254.169.254%2f@example.com"],
+  ];
+  test.each(forms)("the metadata address %s is not called", async (host) => {
+    const result = await shell(`curl -sS -m 5 'http://${host}/latest/meta-data/'`);
+    expect(result.exitCode).not.toBe(0);
+    expect(result.stdout).toBe("");
+    expect(result.stderr).not.toBe("");
+  });
+
+  test("no other server of this machine is called, by whatever name", async () => {
+    internalRequests = 0;
+    const names = [
+      "127.0.0.1",
+      "127.1",
+      "2130706433",
+      "0x7f000001",
+      "0",
+      "0.0.0.0",
+      "localhost",
+      "[::1]",
+    ];
+    for (const name of [
+      ...names,
+      "[::ffff:127.0.0.1]",
+      hostname(),
+      "LOCALHOST.",
+      "sub.localhost",
+    ]) {
+      const result = await shell(`curl -sS -m 5 'http://${name}:${port(internal)}/'`);
+      expect(result.exitCode).not.toBe(0);
+      expect(result.stdout).not.toContain(SECRET);
+    }
+    expect(internalRequests).toBe(0);
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    "a %i to a private address is not followed",
+    async (status) => {
+      internalRequests = 0;
+      const origin = `http://127.0.0.1:${port(service)}`;
+      const inside = `http://127.0.0.1:${port(internal)}/`;
+      const elsewhere = [
+        inside,
+        "http://169.254.169.254/",
+        "//169.254.169.254/",
+        "/.well-known/workflow/v1/flow",
+      ];
+      for (const to of [...elsewhere, "file:///etc/passwd"]) {
+        const target = `${origin}/api/redirect?status=${status}&to=${encodeURIComponent(to)}`;
+        const result = await shell(`curl -sSL -m 5 '${target}'`);
+        expect(result.exitCode).not.toBe(0);
+        expect(result.stdout).toBe("");
+      }
+      const own = `${origin}/api/redirect?status=${status}&to=${encodeURIComponent("/api/there")}`;
+      expect(await shell(`curl -sSL '${own}'`)).toMatchObject({ stdout: "served /api/there" });
+      expect(internalRequests).toBe(0);
+    },
+  );
+});
+
+async function serve(
+  handle: (
+    path: string,
+    answer: (status: number, body: string, headers?: Record<string, string>) => void,
+    headers: IncomingHttpHeaders,
+  ) => void,
+): Promise<Server> {
+  const server = createServer((request, response) =>
+    handle(
+      request.url ?? "/",
+      (status, body, headers = {}) => {
+        response.writeHead(status, headers).end(body);
+      },
+      request.headers,
+    ),
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+function port(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening");
+  return address.port;
+}
+
+/** Asks the server in this process, one request after another, for as long as the attack runs. */
+async function whileAnswering<T extends CommandResult | CommandResult[]>(attack: () => Promise<T>) {
+  const started = performance.now();
+  let running = true;
+  const attacking = attack().finally(() => {
+    running = false;
+  });
+  let answers = 0;
+  let slowest = 0;
+  while (running) {
+    const asked = performance.now();
+    await (await fetch(`http://127.0.0.1:${port(service)}/api/ping`)).text();
+    slowest = Math.max(slowest, performance.now() - asked);
+    answers += 1;
+  }
+  return { result: await attacking, answers, slowest, tookMs: performance.now() - started };
+}
+
+/** Each is 1 GiB of zeros in about a megabyte, of many members so that it is quickly made. */
+async function plantBombs(): Promise<void> {
+  const zeros = gzipSync(new Uint8Array(16 * MIB));
+  await sandbox.writeFile("bomb.gz", Buffer.concat(Array.from({ length: 64 }, () => zeros)));
+  const archive = pack();
+  for (let n = 0; n < 16; n++) archive.entry({ name: `zeros${n}` }, Buffer.alloc(4 * MIB));
+  archive.finalize();
+  await sandbox.writeFile("bomb.tgz", gzipSync(await buffer(archive)));
+}
+
+async function bytesOnDisk(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).size;
+  }
+  return bytes;
+}
+
+/** Whether the system can end a process together with its parent. */
+function tiesToParent(): boolean {
+  return spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0;
+}

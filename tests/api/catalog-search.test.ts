@@ -1,0 +1,176 @@
+import { describe, expect, test } from "vitest";
+import { searchResult } from "../../lib/catalog/present.ts";
+import type { paths } from "../generated/api.ts";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { type Client, client, createPerson, dataOf } from "../support/harness/clients.ts";
+import { stack } from "../support/harness/stack.ts";
+
+type Query = paths["/api/catalog/search"]["get"]["parameters"]["query"];
+
+const search = (query: Query, caller: Client = client()) =>
+  dataOf(caller.api.GET("/api/catalog/search", { params: { query } }));
+
+const artistNames = async (q: string) =>
+  (await search({ q, type: "artist" })).artists?.items.map(({ name }) => name);
+
+describe("GET /api/catalog/search 200", () => {
+  test("answers a key, a bearer and nobody alike", async () => {
+    const person = await createPerson();
+    const query = { q: "velvet harbor", type: "artist,album" };
+    const anonymous = await search(query);
+    expect(anonymous.artists?.total).toBe(1);
+    expect(await search(query, person.withKey)).toEqual(anonymous);
+    expect(await search(query, person.withBearer)).toEqual(anonymous);
+  });
+
+  test("an artist has every field, with addresses of this service that work", async () => {
+    const { artists } = await search({ q: "Velvet Harbor", type: "artist" });
+    const [artist] = artists?.items ?? [];
+    expect(artist).toMatchObject({
+      type: "artist",
+      name: "Velvet Harbor",
+      genres: ["dream pop", "indie"],
+      popularity: 71,
+      followers: { href: "", total: 482310 },
+      images: [{ height: 640, width: 640, url: expect.stringMatching(/^data:image\/svg/) }],
+      uri: `catalog:artist:${artist?.id}`,
+      href: `${stack.url}/api/catalog/artist/albums?id=${artist?.id}`,
+      external_urls: { catalog: artist?.href },
+    });
+    expect((await fetch(artist?.href ?? "")).status).toBe(200);
+  });
+
+  test("holds one page for each type asked for, and no other", async () => {
+    const all = "album,artist,playlist,track,show,episode,audiobook";
+    const plurals = all.split(",").map((type) => `${type}s`);
+    expect(Object.keys(await search({ q: "quiet", type: all })).sort()).toEqual(plurals.sort());
+    for (const type of all.split(",")) {
+      expect(Object.keys(await search({ q: "quiet", type }))).toEqual([`${type}s`]);
+    }
+    expect(Object.keys(await search({ q: "quiet", type: "track,track" }))).toEqual(["tracks"]);
+  });
+
+  test.each([
+    ["another case", "VELVET harbor", "Velvet Harbor"],
+    ["no accents", "rio ambar", "Río Ámbar"],
+    ["accents that are not there", "vélvet hàrbor", "Velvet Harbor"],
+    ["a stroke for an o", "norra", "Nørra Lind"],
+    ["other punctuation", "sable, (finch)", "Sable & Finch"],
+    ["the beginning of a word", "odes", "Odessa Brightwater"],
+    ["words in another order", "almanac tin", "The Tin Almanac"],
+  ])("a name is found with %s", async (_, q, name) => {
+    expect(await artistNames(q)).toContain(name);
+  });
+
+  test("every word must match, and a text without a word finds nothing", async () => {
+    expect(await artistNames("velvet orchard")).toEqual([]);
+    expect(await artistNames("!!! '' \\")).toEqual([]);
+    expect(await artistNames("' | velvet & !harbor:*")).toEqual(["Velvet Harbor"]);
+  });
+
+  test("the very name comes first, whatever is more popular", async () => {
+    const { tracks } = await search({ q: "Bright Water", type: "track", limit: 50 });
+    expect(tracks?.items[0]?.name).toBe("Bright Water");
+    expect(tracks?.total).toBeGreaterThan(5);
+  });
+
+  test("field filters narrow: artist, album, track, year, genre, isrc", async () => {
+    const of = async (q: string) => (await search({ q, type: "track", limit: 50 })).tracks;
+    const byArtist = await of('artist:"glass orchard"');
+    expect(byArtist?.total).toBeGreaterThan(20);
+    expect(
+      byArtist?.items.every(({ artists }) => artists.some(({ name }) => name === "Glass Orchard")),
+    ).toBe(true);
+    const narrow = await of('artist:"glass orchard" year:2017-2018');
+    expect(new Set(narrow?.items.map(({ album }) => album.name))).toEqual(
+      new Set(["Cider Weather"]),
+    );
+    expect((await of('album:"cider weather"'))?.total).toBe(9);
+    expect((await of("genre:techno year:2016"))?.total).toBe(8);
+    expect((await of("track:windfall artist:glass"))?.items.map(({ name }) => name)).toEqual([
+      "Windfall",
+    ]);
+    const isrc = byArtist?.items[0]?.external_ids?.isrc ?? "";
+    expect((await of(`isrc:${isrc}`))?.items.map(({ id }) => id)).toEqual([byArtist?.items[0]?.id]);
+  });
+
+  test("a market shows only what may be played there", async () => {
+    const albums = async (market?: "US" | "from_token") =>
+      (await search({ q: "kilo static", type: "album", ...(market ? { market } : {}) })).albums;
+    const inUs = await albums("US");
+    expect(inUs?.total).toBeLessThan((await albums())?.total ?? 0);
+    expect(inUs?.items.every(({ available_markets }) => available_markets?.includes("US"))).toBe(
+      true,
+    );
+    expect((await albums("from_token"))?.total).toBe((await albums())?.total);
+  });
+
+  test("pages follow each other by their own links and hold every hit once", async () => {
+    const first = await search({ q: "lantern", type: "track", limit: 3 });
+    const seen: string[] = [];
+    let page = first.tracks;
+    for (;;) {
+      seen.push(...(page?.items.map(({ id }) => id) ?? []));
+      if (!page?.next) break;
+      expect(page.next.startsWith(`${stack.url}/api/catalog/search?`)).toBe(true);
+      page = searchResult.parse(await (await fetch(page.next)).json()).tracks;
+    }
+    expect(first.tracks?.previous).toBeNull();
+    expect(page?.previous).not.toBeNull();
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.length).toBe(first.tracks?.total);
+    expect(seen.length).toBeGreaterThan(3);
+  });
+
+  test("twenty is the page when no limit is given, and past the end there is nothing", async () => {
+    const page = (await search({ q: "a", type: "track" })).tracks;
+    expect(page).toMatchObject({ limit: 20, offset: 0 });
+    expect(page?.items).toHaveLength(20);
+    const past = (await search({ q: "a", type: "track", offset: 10000 })).tracks;
+    expect(past).toMatchObject({ items: [], next: null, total: page?.total });
+  });
+});
+
+describe("GET /api/catalog/search 400", () => {
+  const types = "album, artist, playlist, track, show, episode, audiobook";
+  const market = "market must be an ISO 3166-1 alpha-2 country code or from_token";
+  test.each([
+    ["", "q is required"],
+    ["type=artist", "q is required"],
+    ["q=&type=artist", "q must not be empty"],
+    ["q=%20&type=artist", "q must not be empty"],
+    [`q=${"a".repeat(251)}&type=artist`, "q must be at most 250 characters"],
+    ["q=a", "type is required"],
+    ["q=a&type=", `type must be a comma-separated list of ${types}`],
+    ["q=a&type=artists", `type must be a comma-separated list of ${types}`],
+    ["q=a&type=artist,", `type must be a comma-separated list of ${types}`],
+    ["q=a&type=artist&market=ZZ", market],
+    ["q=a&type=artist&market=us", market],
+    ["q=a&type=artist&market=", market],
+    ["q=a&type=artist&limit=0", "limit must be at least 1"],
+    ["q=a&type=artist&limit=51", "limit must be at most 50"],
+    ["q=a&type=artist&limit=ten", "limit must be a number"],
+    ["q=a&type=artist&offset=-1", "offset must be at least 0"],
+    ["q=a&type=artist&offset=10001", "offset must be at most 10000"],
+  ])("%s is refused", async (query, sentence) => {
+    const answer = await client().get(`/api/catalog/search?${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ error: { status: 400, message: sentence } });
+    expectErrorShape(answer, "catalog");
+  });
+});
+
+describe("GET /api/catalog/search 401", () => {
+  test("both credentials, and one that does not hold, are refused although none is needed", async () => {
+    const person = await createPerson();
+    const path = "/api/catalog/search?q=velvet&type=artist";
+    const both = await person.withKey.get(path, {
+      headers: { authorization: `Bearer ${person.bearer}` },
+    });
+    expect(both.status).toBe(401);
+    expect(sentenceOf(both)).toBe("Exactly one of x-api-key or Authorization must be provided");
+    const wrong = await client({ key: "ap_wrong" }).get(path);
+    expect(wrong.body).toEqual({ error: { status: 401, message: "Unauthorized" } });
+    expectErrorShape(wrong, "catalog");
+  });
+});

@@ -1,0 +1,230 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import {
+  client,
+  createAccount,
+  createPerson,
+  link,
+  type Person,
+} from "../support/harness/clients.ts";
+import { createRunCredential } from "../support/harness/run-credentials.ts";
+import { endOf, readRun, startedOf, startRun, talkOf } from "../support/harness/runs.ts";
+import { admin, sql } from "../support/harness/stack.ts";
+import { expectWhole, textOf } from "../support/harness/turn-stream.ts";
+
+const madeBy = async ({ id }: Person) => {
+  const [counts] = await sql`
+    select (select count(*)::int from sessions where account_id = ${id}) as sessions,
+      (select count(*)::int from turns where account_id = ${id}) as turns,
+      (select count(*)::int from api_keys where account_id = ${id} and scope = 'run') as keys`;
+  return counts;
+};
+
+describe("POST /api/chat/runs 202", () => {
+  it("answers run, chat and session with where to poll, and the run completes", async () => {
+    const person = await createPerson();
+    const answer = await person.withKey.post("/api/chat/runs", { prompt: "  Say hello \n twice " });
+    const run = startedOf(answer);
+    expect(answer.headers.get("location")).toBe(`/api/chat/runs/${run.runId}`);
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect(await endOf(person.withKey, run)).toMatchObject({ status: "completed", error: null });
+
+    const { chat, isStreaming, messages } = await talkOf(person.withKey, run).read();
+    expect(isStreaming).toBe(false);
+    expect(chat.title).toBe("Say hello twice");
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(messages[0]?.parts).toEqual([{ type: "text", text: "  Say hello \n twice " }]);
+    expect(textOf(messages[1])).not.toBe("");
+    const session = await person.withKey.get(`/api/sessions/${run.sessionId}`);
+    expect(session.body).toMatchObject({ session: { sandboxState: "active", artistId: null } });
+  });
+
+  it("works in a sandbox of its own, headless", async () => {
+    const person = await createPerson();
+    const run = await startRun(person.withBearer, { prompt: "run: echo made > it; cat it" });
+    expect((await endOf(person.withBearer, run)).status).toBe("completed");
+    const answer = await talkOf(person.withBearer, run).answer();
+    expect(JSON.stringify(answer.parts)).toContain("made");
+    const [turn] = await sql`select headless from turns where run_id = ${run.runId}`;
+    expect(turn?.headless).toBe(true);
+  });
+
+  it("takes a conversation, stores it in its order and answers its last message", async () => {
+    const person = await createPerson();
+    const messages = Array.from({ length: 30 }, (_, n) => ({
+      id: `m${(n * 7) % 30}`,
+      role: n % 2 === 0 ? "user" : "assistant",
+      content: `line ${n}`,
+    }));
+    messages.push({ id: "a-last", role: "user", content: "and now?" });
+    const run = await startRun(person.withKey, { messages, prompt: " " });
+    await endOf(person.withKey, run);
+    const stored = (await talkOf(person.withKey, run).read()).messages;
+    expect(stored.slice(0, -1).map(({ id, role }) => ({ id, role }))).toEqual(
+      messages.map(({ id, role }) => ({ id, role })),
+    );
+    expect(stored.slice(0, -1).map(textOf)).toEqual(messages.map(({ content }) => content));
+    expect(stored.at(-1)?.role).toBe("assistant");
+  });
+
+  it("takes an artist of the caller's organization and a model", async () => {
+    const person = await createPerson();
+    const organization = await createAccount({ kind: "organization" });
+    const artist = await createAccount({ kind: "artist" });
+    await link(organization.id, person.id);
+    await link(organization.id, artist.id);
+    const run = await startRun(person.withKey, {
+      prompt: "hello",
+      artistId: artist.id.toUpperCase(),
+      model: "embedded/rules",
+    });
+    const session = await person.withKey.get(`/api/sessions/${run.sessionId}`);
+    expect(session.body).toMatchObject({ session: { artistId: artist.id } });
+    const { chat } = await talkOf(person.withKey, run).read();
+    expect(chat.modelId).toBe("embedded/rules");
+    await endOf(person.withKey, run);
+  });
+
+  it("can be streamed while it runs, and stopped: then it is cancelled", async () => {
+    const person = await createPerson();
+    const run = await startRun(person.withKey, { prompt: "run: sleep 100" });
+    const talk = talkOf(person.withKey, run);
+    const stream = await talk.resume();
+    expect(stream.runId).toBe(run.runId);
+    await stream.until((chunk) => chunk.type === "tool-input-available");
+    expect((await readRun(person.withKey, run)).status).toBe("running");
+    expect((await talk.stop()).body).toEqual({ status: "success", stopped: true });
+    expectWhole(await stream.ended);
+    expect(await readRun(person.withKey, run)).toMatchObject({ status: "cancelled", error: null });
+  });
+
+  it.each(["withKey", "withBearer"] as const)(
+    "the run's credential dies with it (%s)",
+    async (by) => {
+      const caller = (await createPerson())[by];
+      const run = await startRun(caller, { prompt: "run: sleep 100" });
+      const keys = () =>
+        sql`select scope, revoked_at from api_keys where run_id = ${run.runId}`.then((rows) => [
+          ...rows,
+        ]);
+      expect(await keys()).toEqual([{ scope: "run", revoked_at: null }]);
+      await talkOf(caller, run).stop();
+      expect(await keys()).toEqual([{ scope: "run", revoked_at: expect.any(Date) }]);
+    },
+  );
+
+  it("closes what a dead request left unstarted, its key included", async () => {
+    const person = await createPerson();
+    const turnId = randomUUID();
+    const effectId = randomUUID();
+    const { data } = await admin.rpc("provision_run", {
+      p: {
+        account_id: person.id,
+        artist_id: null,
+        effect_id: effectId,
+        turn_id: turnId,
+        assistant_message_id: "a1",
+        title: "left",
+        model_id: "embedded/rules",
+        messages: [{ id: "m1", role: "user", parts: [{ type: "text", text: "left" }] }],
+        key: { hash: randomUUID(), prefix: "ap_left", name: "run", expires_at: "2100-01-01" },
+      },
+    });
+    await sql`update turns set created_at = now() - interval '11 minutes' where id = ${turnId}`;
+    await endOf(person.withKey, await startRun(person.withKey, { prompt: "hello" }));
+    const [turn] = await sql`
+      select t.status, t.error, t.effect_id, c.active_stream_id, k.revoked_at
+      from turns t join chats c on c.id = t.chat_id join api_keys k on k.id = t.key_id
+      where t.id = ${turnId}`;
+    expect(turn, JSON.stringify(data)).toEqual({
+      status: "failed",
+      error: "The turn could not be started",
+      effect_id: null,
+      active_stream_id: null,
+      revoked_at: expect.any(Date),
+    });
+  });
+});
+
+describe("POST /api/chat/runs 400", () => {
+  const user = { id: "m1", content: "hello" };
+  const exactlyOne = "Exactly one of prompt or messages must be provided";
+  it.each([
+    [{}, exactlyOne],
+    [{ prompt: " \n" }, exactlyOne],
+    [{ messages: [] }, exactlyOne],
+    [{ prompt: null, messages: null }, exactlyOne],
+    [{ prompt: "hello", messages: [user] }, exactlyOne],
+    [{ prompt: 7 }, "prompt must be a string"],
+    [{ messages: "hello" }, "messages must be an array"],
+    [{ messages: [{ content: "hello" }] }, "messages.0.id is required"],
+    [{ messages: [{ id: "m1" }] }, "messages.0 must have content or parts"],
+    [
+      {
+        messages: [
+          { ...user, content: " " },
+          { ...user, id: "m2" },
+        ],
+      },
+      "messages.0 must not be empty",
+    ],
+    [{ messages: [user, user] }, "messages.1.id must be unique"],
+    [
+      { messages: [user, { id: "m2", role: "assistant", content: "hi" }] },
+      "The last message must be a user message",
+    ],
+    [
+      { messages: [{ id: "m1", role: "system", content: "obey" }] },
+      "messages.0.role must be one of user, assistant",
+    ],
+    [{ prompt: "hello", model: "no/such-model" }, "model must be one of the available models"],
+    [{ prompt: "hello", model: "" }, "model must not be empty"],
+    [{ prompt: "hello", artistId: "42" }, "artistId must be a valid UUID"],
+    [[], "Request body must be a JSON object"],
+  ])("%j is refused with one sentence, and nothing is made", async (body, sentence) => {
+    const person = await createPerson();
+    const answer = await person.withKey.post("/api/chat/runs", body);
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "message");
+    expect(sentenceOf(answer)).toBe(sentence);
+    expect(await madeBy(person)).toEqual({ sessions: 0, turns: 0, keys: 0 });
+  });
+});
+
+describe("POST /api/chat/runs 403", () => {
+  it("the key of a run starts no further run", async () => {
+    const person = await createPerson();
+    const runKey = client({ key: (await createRunCredential(person.id, "key")).raw });
+    const answer = await runKey.post("/api/chat/runs", { prompt: "hello" });
+    expect(answer.status).toBe(403);
+    expectErrorShape(answer, "message");
+    expect(await madeBy(person)).toMatchObject({ sessions: 1, turns: 1 });
+  });
+});
+
+describe("POST /api/chat/runs 404", () => {
+  it("a foreign artist and one that does not exist answer alike", async () => {
+    const person = await createPerson();
+    const foreign = await createAccount({ kind: "artist" });
+    for (const artistId of [foreign.id, randomUUID()]) {
+      const answer = await person.withKey.post("/api/chat/runs", { prompt: "hello", artistId });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toEqual({ status: "error", message: "Artist not found" });
+    }
+    expect(await madeBy(person)).toEqual({ sessions: 0, turns: 0, keys: 0 });
+  });
+});
+
+describe("POST /api/chat/runs 413", () => {
+  it("takes 4 MiB and refuses more", async () => {
+    const person = await createPerson();
+    const sizes = [4 * 1024 * 1024 - 100, 4 * 1024 * 1024 + 1];
+    const [taken, refused] = await Promise.all(
+      // A blank prompt: read and parsed as a whole, and then refused for what it is.
+      sizes.map((size) => person.withKey.post("/api/chat/runs", { prompt: " ".repeat(size) })),
+    );
+    expect(taken?.status).toBe(400);
+    expect(refused?.status).toBe(413);
+  });
+});

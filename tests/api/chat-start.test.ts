@@ -1,0 +1,231 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { createSession } from "../support/fixtures/sessions.ts";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { createPerson, type Person } from "../support/harness/clients.ts";
+import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { assemble, expectWhole } from "../support/harness/turn-stream.ts";
+
+async function open(): Promise<{ person: Person; talk: Talk }> {
+  const person = await createPerson();
+  return { person, talk: await openTalk(person.withKey) };
+}
+
+describe("POST /api/chat 200", () => {
+  it.each(["withKey", "withBearer"] as const)(
+    "streams the turn as the AI SDK's UI message stream (%s)",
+    async (credential) => {
+      const person = await createPerson();
+      const talk = await openTalk(person[credential]);
+      const stream = await talk.send("hello");
+      await stream.ended;
+      expect(stream.status).toBe(200);
+      expect(stream.headers.get("content-type")).toContain("text/event-stream");
+      expect(stream.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
+      expect(stream.headers.get("cache-control")).toContain("no-");
+      expect(stream.headers.get("access-control-allow-origin")).toBe("*");
+      expect(stream.headers.get("x-request-id")).toBeTruthy();
+      expect(stream.runId).toMatch(/^\S+$/);
+      expect(Number(stream.headers.get("x-workflow-stream-tail-index"))).toBeGreaterThanOrEqual(-1);
+      expectWhole(stream.frames);
+      expect(stream.isDone).toBe(true);
+      expect(await assemble(stream.chunks)).toEqual(await talk.answer());
+    },
+  );
+
+  it("takes parts as well as content, and ignores what it does not know", async () => {
+    const { person, talk } = await open();
+    const answer = await person.withKey.post("/api/chat", {
+      sessionId: talk.sessionId.toUpperCase(),
+      chatId: talk.chatId.toUpperCase(),
+      messages: [
+        { id: "m", role: "user", parts: [{ type: "text", text: "hello" }], createdAt: "now" },
+      ],
+      trigger: "submit-message",
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain("data: [DONE]");
+    expect((await talk.read()).messages[0]).toMatchObject({
+      id: "m",
+      role: "user",
+      parts: [{ type: "text", text: "hello" }],
+    });
+  });
+
+  it("has stored the user's message by the time it answers", async () => {
+    const { talk } = await open();
+    const stream = await talk.send([{ id: "first", content: "run: sleep 100" }]);
+    const { messages, isStreaming, chat } = await talk.read();
+    expect(messages.map(({ id }) => id)).toEqual(["first"]);
+    expect(isStreaming).toBe(true);
+    expect(chat.activeStreamId).toBe(stream.runId);
+    await talk.stop();
+    await stream.ended;
+  });
+
+  it("gives a retry of the running message the same stream", async () => {
+    const { talk } = await open();
+    const message = [{ id: "same", content: "run: sleep 100" }];
+    const first = await talk.send(message);
+    const second = await talk.send(message);
+    expect(second.status).toBe(200);
+    expect(second.runId).toBe(first.runId);
+    await talk.stop();
+    expect(await second.ended).toEqual(await first.ended);
+    expectWhole(first.frames);
+    expect((await talk.read()).messages).toHaveLength(2);
+  });
+});
+
+describe("POST /api/chat 400", () => {
+  const message = { id: "m", content: "hello" };
+  const wrong: [string, Record<string, unknown>, RegExp][] = [
+    ["no messages", { messages: undefined }, /messages/],
+    ["empty messages", { messages: [] }, /messages/],
+    ["more than 1000 messages", { messages: Array(1001).fill(message) }, /messages/],
+    ["messages that are no array", { messages: "hello" }, /messages/],
+    ["no chatId", { chatId: undefined }, /chatId/],
+    ["a chatId that is no UUID", { chatId: "x" }, /^chatId must be a valid UUID$/],
+    ["no sessionId", { sessionId: undefined }, /sessionId/],
+    ["a sessionId that is no UUID", { sessionId: "x" }, /^sessionId must be a valid UUID$/],
+    ["a message without an id", { messages: [{ content: "hello" }] }, /id/],
+    ["an empty id", { messages: [{ id: "", content: "hello" }] }, /id/],
+    ["an id of 129 characters", { messages: [{ id: "x".repeat(129), content: "h" }] }, /id/],
+    ["a role that may not speak", { messages: [{ ...message, role: "system" }] }, /role/],
+    ["a message without content", { messages: [{ id: "m" }] }, /content or parts/],
+    ["a blank message", { messages: [{ id: "m", content: " \n\t " }] }, /empty/],
+    ["parts that are none", { messages: [{ id: "m", parts: [{ type: "bogus" }] }] }, /parts/],
+    ["a text part without text", { messages: [{ id: "m", parts: [{ type: "text" }] }] }, /parts/],
+    ["data parts", { messages: [{ id: "m", parts: [{ type: "data-x", data: 1 }] }] }, /part/],
+    [
+      "an assistant's message that nobody stored",
+      { messages: [{ id: "m", role: "assistant", content: "I said" }] },
+      /last message/,
+    ],
+    ["a NUL", { messages: [{ id: "m", content: "a\0b" }] }, /Unicode/],
+    ["half a surrogate pair", { messages: [{ id: "m", content: "a\ud83db" }] }, /Unicode/],
+    ["a contextLimit of 0", { context: { contextLimit: 0 } }, /contextLimit/],
+    ["a context that is no object", { context: 1 }, /context/],
+  ];
+
+  it("names what is wrong, and stores nothing", async () => {
+    const { person, talk } = await open();
+    for (const [what, change, sentence] of wrong) {
+      const answer = await person.withKey.post("/api/chat", {
+        sessionId: talk.sessionId,
+        chatId: talk.chatId,
+        messages: [message],
+        ...change,
+      });
+      expect(answer.status, `${what}: ${answer.text}`).toBe(400);
+      expectErrorShape(answer, "message");
+      expect(sentenceOf(answer), what).toMatch(sentence);
+      expect(answer.headers.get("x-error-code")).toBe("invalid_request");
+    }
+    const { messages, isStreaming } = await talk.read();
+    expect(messages).toEqual([]);
+    expect(isStreaming).toBe(false);
+  });
+
+  it("when the body is no JSON", async () => {
+    const { person } = await open();
+    const answer = await person.withKey.post("/api/chat", "{");
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "message");
+    expect(sentenceOf(answer)).toBe("Invalid JSON body");
+  });
+
+  it("when the session has no sandbox", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const answer = await person.withKey.post("/api/chat", {
+      sessionId: session.id,
+      chatId: chat.id,
+      messages: [message],
+    });
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "message");
+    expect(sentenceOf(answer)).toBe("Sandbox not initialized");
+    expect(answer.headers.get("x-error-code")).toBe("sandbox_missing");
+    const read = await person.withKey.get(`/api/sessions/${session.id}/chats/${chat.id}`);
+    expect(read.body).toMatchObject({ messages: [], isStreaming: false });
+  });
+});
+
+describe("POST /api/chat 404", () => {
+  it("for a session or chat that is missing, or a chat of another session", async () => {
+    const { person, talk } = await open();
+    const other = await openTalk(person.withKey);
+    for (const [sessionId, chatId, sentence] of [
+      [randomUUID(), talk.chatId, "Session not found"],
+      [talk.sessionId, randomUUID(), "Chat not found"],
+      [talk.sessionId, other.chatId, "Chat not found"],
+    ]) {
+      const answer = await person.withKey.post("/api/chat", {
+        sessionId,
+        chatId,
+        messages: [{ id: "m", content: "hello" }],
+      });
+      expect(answer.status).toBe(404);
+      expectErrorShape(answer, "message");
+      expect(sentenceOf(answer)).toBe(sentence);
+    }
+    expect((await other.read()).messages).toEqual([]);
+  });
+});
+
+describe("POST /api/chat 409", () => {
+  it("while another message is being answered, with the run that does", async () => {
+    const { person, talk } = await open();
+    const running = await talk.send("run: sleep 100");
+    const answer = await person.withKey.post("/api/chat", {
+      sessionId: talk.sessionId,
+      chatId: talk.chatId,
+      messages: [{ id: "other", content: "hello" }],
+    });
+    expect(answer.status).toBe(409);
+    expectErrorShape(answer, "message");
+    expect(sentenceOf(answer)).toBe("A response is already streaming for this chat");
+    expect(answer.headers.get("x-error-code")).toBe("stream_active");
+    expect(answer.headers.get("x-workflow-run-id")).toBe(running.runId);
+    expect((await talk.read()).messages).toHaveLength(1);
+    await talk.stop();
+    await running.ended;
+  });
+
+  it("for an id that is an assistant message's", async () => {
+    const { person, talk } = await open();
+    await (await talk.send("hello")).ended;
+    const { id } = await talk.answer();
+    const answer = await person.withKey.post("/api/chat", {
+      sessionId: talk.sessionId,
+      chatId: talk.chatId,
+      messages: [{ id, content: "mine now" }],
+    });
+    expect(answer.status).toBe(409);
+    expectErrorShape(answer, "message");
+    expect(answer.headers.get("x-error-code")).toBe("conflict");
+    expect((await talk.read()).messages).toHaveLength(2);
+  });
+});
+
+describe("POST /api/chat 413", () => {
+  it("for a body of more than 4 MiB, but not for one of 3", async () => {
+    const { person, talk } = await open();
+    const send = (size: number) =>
+      person.withKey.post("/api/chat", {
+        sessionId: talk.sessionId,
+        chatId: talk.chatId,
+        messages: [
+          { id: "a", content: "x".repeat(size) },
+          { id: "b", role: "assistant", content: "ok" },
+          { id: "c", content: "hello" },
+        ],
+      });
+    const refused = await send(4 * 1024 * 1024);
+    expect(refused.status).toBe(413);
+    expectErrorShape(refused, "message");
+    expect(sentenceOf(refused)).toBe("Request body too large");
+    expect((await send(3 * 1024 * 1024)).status).toBe(200);
+  });
+});

@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { openTalk } from "../support/harness/converse.ts";
+import { assemble, expectWhole } from "../support/harness/turn-stream.ts";
+
+describe("POST /api/chat/{chatId}/stop 200", () => {
+  it.each(["withKey", "withBearer"] as const)(
+    "stopped: true once, then false (%s)",
+    async (credential) => {
+      const person = await createPerson();
+      const talk = await openTalk(person[credential]);
+      const stream = await talk.send("run: sleep 100");
+      const stopped = await talk.stop();
+      expect([stopped.status, stopped.body]).toEqual([200, { status: "success", stopped: true }]);
+      expect((await talk.read()).isStreaming).toBe(false);
+      expectWhole(await stream.ended);
+      expect(await assemble(stream.chunks)).toEqual(await talk.answer());
+      const again = await talk.stop();
+      expect([again.status, again.body]).toEqual([200, { status: "success", stopped: false }]);
+    },
+  );
+
+  it("stopped: false when nothing was ever asked; needs no body, and takes any", async () => {
+    const person = await createPerson();
+    const talk = await openTalk(person.withKey);
+    for (const body of [undefined, {}, "not json"]) {
+      const answer = await person.withKey.post(`/api/chat/${talk.chatId}/stop`, body);
+      expect([answer.status, answer.body]).toEqual([200, { status: "success", stopped: false }]);
+    }
+  });
+});
+
+describe("POST /api/chat/{chatId}/stop 400", () => {
+  it("a chatId that is no UUID", async () => {
+    const person = await createPerson();
+    const answer = await person.withKey.post("/api/chat/x/stop");
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "message");
+    expect(sentenceOf(answer)).toBe("chatId must be a valid UUID");
+  });
+});
+
+describe("POST /api/chat/{chatId}/stop 404", () => {
+  it("a chat that is missing, or another account's, whose turn goes on", async () => {
+    const [owner, stranger] = await Promise.all([createPerson(), createPerson()]);
+    const talk = await openTalk(owner.withKey);
+    const stream = await talk.send("run: sleep 100");
+    for (const caller of [stranger.withKey, stranger.withBearer]) {
+      const foreign = await caller.post(`/api/chat/${talk.chatId}/stop`);
+      expect(foreign.status).toBe(404);
+      expectErrorShape(foreign, "message");
+      expect(sentenceOf(foreign)).toBe("Chat not found");
+      expect(foreign.text).toBe((await caller.post(`/api/chat/${randomUUID()}/stop`)).text);
+    }
+    expect((await talk.read()).isStreaming).toBe(true);
+    await talk.stop();
+    await stream.ended;
+  });
+});

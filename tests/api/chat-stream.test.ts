@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { openTalk } from "../support/harness/converse.ts";
+import { sql } from "../support/harness/stack.ts";
+import { textOf } from "../support/harness/turn-stream.ts";
+
+describe("GET /api/chat/{chatId}/stream 200", () => {
+  it("streams the running turn from where it is asked to", async () => {
+    const person = await createPerson();
+    const talk = await openTalk(person.withKey);
+    const first = await talk.send("run: sleep 100");
+    await first.until((chunk) => chunk.type === "tool-input-available");
+    const [whole, rest, after, asOwner] = await Promise.all([
+      talk.resume(),
+      talk.resume({ startIndex: 2 }),
+      talk.resume({ lastEventId: 2 }),
+      talk.through(person.withBearer).resume(),
+    ]);
+    for (const stream of [whole, rest, after, asOwner]) {
+      expect(stream.status).toBe(200);
+      expect(stream.headers.get("content-type")).toContain("text/event-stream");
+      expect(stream.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
+      expect(stream.runId).toBe(first.runId);
+      expect(Number(stream.headers.get("x-workflow-stream-tail-index"))).toBeGreaterThanOrEqual(
+        first.frames.length - 1,
+      );
+    }
+    await talk.stop();
+    const frames = await first.ended;
+    expect(await whole.ended).toEqual(frames);
+    expect(await asOwner.ended).toEqual(frames);
+    expect(await rest.ended).toEqual(frames.slice(2));
+    expect(await after.ended).toEqual(frames.slice(3));
+    expect([whole, rest, after].map((stream) => stream.isDone)).toEqual([true, true, true]);
+  });
+
+  it("goes by Last-Event-ID when a startIndex is sent as well", async () => {
+    const person = await createPerson();
+    const talk = await openTalk(person.withKey);
+    const first = await talk.send("run: sleep 100");
+    await first.until((chunk) => chunk.type === "tool-input-available");
+    const both = await talk.resume({ startIndex: 0, lastEventId: 1 });
+    await talk.stop();
+    expect(await both.ended).toEqual((await first.ended).slice(2));
+  });
+});
+
+describe("GET /api/chat/{chatId}/stream 204", () => {
+  it("when nothing was ever asked, and when the turn is over", async () => {
+    const person = await createPerson();
+    const talk = await openTalk(person.withKey);
+    const before = await person.withKey.get(`/api/chat/${talk.chatId}/stream`);
+    expect([before.status, before.text]).toEqual([204, ""]);
+    expect(before.headers.get("x-request-id")).toBeTruthy();
+    await (await talk.send("hello")).ended;
+    const after = await person.withKey.get(`/api/chat/${talk.chatId}/stream?startIndex=3`);
+    expect([after.status, after.text]).toEqual([204, ""]);
+  });
+
+  it("when the engine lost the turn, however long: what it had streamed is kept", async () => {
+    const person = await createPerson();
+    const talk = await openTalk(person.withKey);
+    await (await talk.send("hello")).ended;
+    const runId = `wrun_${randomUUID()}`;
+    const [turn] = await sql`
+      update turns set run_id = ${runId}, status = 'running', finished_at = null
+      where chat_id = ${talk.chatId} returning id, assistant_message_id as message`;
+    await sql`update chats set active_stream_id = ${runId} where id = ${talk.chatId}`;
+    const deltas = 150_000;
+    const chunks = [
+      { type: "start", messageId: turn?.message },
+      { type: "start-step" },
+      { type: "text-start", id: "t" },
+      ...new Array(deltas).fill({ type: "text-delta", id: "t", delta: "a" }),
+    ].map((chunk) => JSON.stringify(chunk));
+    await sql`delete from engine.chunks where stream = ${turn?.id}`;
+    await sql`insert into engine.chunks (stream, first_index, count, data, eof)
+      values (${turn?.id}, 0, ${chunks.length}, ${chunks.join("\n")}, false)`;
+    const answer = await person.withKey.get(`/api/chat/${talk.chatId}/stream`);
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    expect((await talk.read()).isStreaming).toBe(false);
+    expect(textOf(await talk.answer())).toBe("a".repeat(deltas));
+  });
+});
+
+describe("GET /api/chat/{chatId}/stream 400", () => {
+  it.each(["-1", "1.5", "x", "", "9999999999", "99999999999999999999"])(
+    "startIndex=%s",
+    async (startIndex) => {
+      const person = await createPerson();
+      const talk = await openTalk(person.withKey);
+      const answer = await person.withKey.get(
+        `/api/chat/${talk.chatId}/stream?startIndex=${startIndex}`,
+      );
+      expect(answer.status).toBe(400);
+      expectErrorShape(answer, "message");
+      expect(sentenceOf(answer)).toContain("startIndex");
+    },
+  );
+
+  it.each(["-1", "x", "1.5", ""])("Last-Event-ID: %s", async (lastEventId) => {
+    const person = await createPerson();
+    const talk = await openTalk(person.withKey);
+    const answer = await person.withKey.get(`/api/chat/${talk.chatId}/stream`, {
+      headers: { "last-event-id": lastEventId },
+    });
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "message");
+    expect(sentenceOf(answer)).toContain("Last-Event-ID");
+  });
+
+  it("a chatId that is no UUID", async () => {
+    const person = await createPerson();
+    const answer = await person.withKey.get("/api/chat/x/stream");
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "message");
+    expect(sentenceOf(answer)).toBe("chatId must be a valid UUID");
+  });
+});
+
+describe("GET /api/chat/{chatId}/stream 404", () => {
+  it("a chat that is missing", async () => {
+    const person = await createPerson();
+    const answer = await person.withKey.get(`/api/chat/${randomUUID()}/stream`);
+    expect(answer.status).toBe(404);
+    expectErrorShape(answer, "message");
+    expect(sentenceOf(answer)).toBe("Chat not found");
+  });
+
+  it("another account's chat, whether or not it is streaming", async () => {
+    const [owner, stranger] = await Promise.all([createPerson(), createPerson()]);
+    const talk = await openTalk(owner.withKey);
+    const stream = await talk.send("run: sleep 100");
+    for (const caller of [stranger.withKey, stranger.withBearer]) {
+      const foreign = await caller.get(`/api/chat/${talk.chatId}/stream`);
+      expect(foreign.status).toBe(404);
+      expect(foreign.headers.get("x-workflow-run-id")).toBeNull();
+      expect(foreign.text).toBe((await caller.get(`/api/chat/${randomUUID()}/stream`)).text);
+    }
+    await talk.stop();
+    await stream.ended;
+  });
+});

@@ -1,0 +1,149 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { chatWithMessages } from "../../lib/sessions/session.ts";
+import { createSession } from "../support/fixtures/sessions.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
+
+const body = z.strictObject(chatWithMessages.shape);
+
+describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
+  test("a new chat has no messages and is not streaming", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const answer = await person.withBearer.get(`/api/sessions/${session.id}/chats/${chat.id}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toContain("application/json");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("x-request-id")).toBeTruthy();
+    expect(answer.body).toEqual({ chat, isStreaming: false, messages: [] });
+  });
+
+  test("messages come oldest first, ties by id, whole and unchanged", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const parts = [
+      { type: "text", text: 'quote " backslash \\ line\nbreak\ttab \u2028 🎵 </script> \u007f' },
+      {
+        type: "tool-bash",
+        toolCallId: "call_1",
+        state: "output-available",
+        input: { command: "echo 'ä'" },
+        output: { exitCode: 0, stdout: '[{"a":1.50}]', stderr: "", truncated: false },
+      },
+    ];
+    const metadata = { modelId: "m", usage: { inputTokens: 1, outputTokens: 2 }, durationMs: 1.5 };
+    const rows = [
+      { id: 'b"\\', role: "assistant", parts, metadata, at: "2026-01-01T00:00:00.001Z" },
+      { id: "a", role: "user", parts: [], metadata: null, at: "2026-01-01T00:00:00.001Z" },
+      { id: "z", role: "user", parts: [], metadata: null, at: "2026-01-01T00:00:00.000Z" },
+    ];
+    for (const { id, role, parts, metadata, at } of rows) {
+      await sql`insert into messages (chat_id, id, role, parts, metadata, created_at)
+        values (${chat.id}, ${id}, ${role}, ${sql.json(parts)},
+          ${metadata && sql.json(metadata)}, ${at})`;
+    }
+    const answer = await person.withKey.get(`/api/sessions/${session.id}/chats/${chat.id}`);
+    expect(body.parse(answer.body).messages).toEqual([
+      { id: "z", role: "user", parts: [], createdAt: rows[2]?.at },
+      { id: "a", role: "user", parts: [], createdAt: rows[1]?.at },
+      { id: 'b"\\', role: "assistant", parts, metadata, createdAt: rows[0]?.at },
+    ]);
+  });
+
+  test("isStreaming is true exactly while activeStreamId is not null", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const path = `/api/sessions/${session.id}/chats/${chat.id}`;
+    const read = async () => body.parse((await person.withKey.get(path)).body);
+
+    await sql`update chats set active_stream_id = 'run_1', claimed_at = now() - interval '1 day'
+      where id = ${chat.id}`;
+    expect(await read()).toMatchObject({ isStreaming: true, chat: { activeStreamId: "run_1" } });
+
+    await sql`update chats set active_stream_id = null where id = ${chat.id}`;
+    expect(await read()).toMatchObject({ isStreaming: false, chat: { activeStreamId: null } });
+  });
+
+  test("a claim that never became a run is a stream for a minute, and then none", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const path = `/api/sessions/${session.id}/chats/${chat.id}`;
+    const read = async () => body.parse((await person.withKey.get(path)).body);
+    const claim = `pending:${randomUUID()}`;
+
+    await sql`update chats set active_stream_id = ${claim}, claimed_at = now()
+      where id = ${chat.id}`;
+    expect(await read()).toMatchObject({ isStreaming: true, chat: { activeStreamId: claim } });
+
+    await sql`update chats set claimed_at = now() - interval '61 seconds' where id = ${chat.id}`;
+    expect(await read()).toMatchObject({ isStreaming: false, chat: { activeStreamId: null } });
+  });
+
+  test("a chat of 1,000 messages comes whole", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    await sql`insert into messages (chat_id, id, role, parts)
+      select ${chat.id}, 'm' || i, 'user', jsonb_build_array(
+        jsonb_build_object('type', 'text', 'text', repeat('word ', 100)))
+      from generate_series(1, 1000) i`;
+    const answer = await person.withKey.get(`/api/sessions/${session.id}/chats/${chat.id}`);
+    const { messages } = body.parse(answer.body);
+    expect(messages.map((item) => item.id)).toEqual(
+      Array.from({ length: 1000 }, (_, index) => `m${index + 1}`),
+    );
+  });
+});
+
+describe("GET /api/sessions/{sessionId}/chats/{chatId} 400", () => {
+  test("the first malformed id is named", async () => {
+    const person = await createPerson();
+    for (const [path, field] of [
+      ["/api/sessions/x/chats/y", "sessionId"],
+      [`/api/sessions/${randomUUID()}/chats/y`, "chatId"],
+    ]) {
+      const answer = await person.withKey.get(path ?? "");
+      expect([answer.status, answer.body]).toEqual([
+        400,
+        { status: "error", error: `${field} must be a valid UUID` },
+      ]);
+    }
+  });
+});
+
+describe("GET /api/sessions/{sessionId}/chats/{chatId} 404", () => {
+  test("a chat of another session of the same caller is not found in this one", async () => {
+    const person = await createPerson();
+    const [here, there] = [
+      await createSession(person.withKey),
+      await createSession(person.withKey),
+    ];
+    for (const chatId of [there.chat.id, randomUUID()]) {
+      const answer = await person.withKey.get(`/api/sessions/${here.session.id}/chats/${chatId}`);
+      expect(answer.status).toBe(404);
+      expect(answer.text).toBe('{"status":"error","error":"Chat not found"}');
+    }
+  });
+
+  test("a foreign session with its chat answers the same bytes as a missing one", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const { session, chat } = await createSession(owner.withKey);
+    for (const sessionId of [session.id, randomUUID()]) {
+      const answer = await other.withKey.get(`/api/sessions/${sessionId}/chats/${chat.id}`);
+      expect(answer.status).toBe(404);
+      expect(answer.text).toBe('{"status":"error","error":"Session not found"}');
+    }
+  });
+
+  test("a foreign chat under the caller's own session answers as a missing one", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const { chat } = await createSession(owner.withKey);
+    const { session } = await createSession(other.withKey);
+    for (const chatId of [chat.id, randomUUID()]) {
+      const answer = await other.withKey.get(`/api/sessions/${session.id}/chats/${chatId}`);
+      expect(answer.status).toBe(404);
+      expect(answer.text).toBe('{"status":"error","error":"Chat not found"}');
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { createSession } from "../support/fixtures/sessions.ts";
+import { createPerson } from "../support/harness/clients.ts";
+
+describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 200", () => {
+  test("what is given changes, what is not given stays", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const path = `/api/sessions/${session.id}/chats/${chat.id}`;
+    const renamed = await person.withKey.patch(path, { title: " Hooks ", activeStreamId: "mine" });
+    expect(renamed.status).toBe(200);
+    expect(renamed.body).toEqual({
+      chat: { ...chat, title: "Hooks", updatedAt: expect.any(String) },
+    });
+    const chosen = await person.withKey.patch(path, { modelId: chat.modelId });
+    expect(chosen.body).toMatchObject({ chat: { title: "Hooks", modelId: chat.modelId } });
+    const emptied = await person.withKey.patch(path, { title: "" });
+    expect(emptied.body).toMatchObject({ chat: { title: "" } });
+  });
+});
+
+describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 400", () => {
+  test.each([
+    [{}, "title or modelId must be provided"],
+    [{ title: 1 }, "title must be a string"],
+    [{ modelId: "" }, "modelId must not be empty"],
+    [{ modelId: "no/such-model" }, "modelId must be one of the available models"],
+  ])("%j is refused", async (body, sentence) => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const answer = await person.withKey.patch(`/api/sessions/${session.id}/chats/${chat.id}`, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ status: "error", error: sentence });
+  });
+});
+
+describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 404", () => {
+  test("a foreign chat keeps its title and answers as a missing one", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const { session, chat } = await createSession(owner.withKey, { title: "Mine" });
+    const own = await createSession(other.withKey);
+    for (const [sessionId, chatId, error] of [
+      [session.id, chat.id, "Session not found"],
+      [randomUUID(), chat.id, "Session not found"],
+      [own.session.id, chat.id, "Chat not found"],
+      [own.session.id, randomUUID(), "Chat not found"],
+    ]) {
+      const answer = await other.withKey.patch(`/api/sessions/${sessionId}/chats/${chatId}`, {
+        title: "Yours",
+      });
+      expect([answer.status, answer.body]).toEqual([404, { status: "error", error }]);
+    }
+    const read = await owner.withKey.get(`/api/sessions/${session.id}/chats/${chat.id}`);
+    expect(read.body).toMatchObject({ chat });
+  });
+});

@@ -1,0 +1,274 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { COMPOSIO_KEY, type Fault, startFakeComposio } from "../support/fakes/composio.ts";
+import { createOrganization, type Organization } from "../support/fixtures/organization.ts";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { type Client, createPerson, type Person } from "../support/harness/clients.ts";
+import { authorize, redirectIn, statesOf } from "../support/harness/connections.ts";
+import { startServer } from "../support/harness/server.ts";
+import { sql, stack } from "../support/harness/stack.ts";
+
+let person: Person;
+let organization: Organization;
+beforeAll(async () => {
+  [person, organization] = await Promise.all([createPerson(), createOrganization()]);
+});
+
+const post = (caller: Client, body: object) => caller.post("/api/connectors", body);
+
+describe("200", () => {
+  it("a link of this service, once for each request, whose secret is not stored", async () => {
+    const one = await authorize(person.withKey, { connector: "gmail" });
+    const other = await authorize(person.withBearer, { connector: "gmail" });
+    expect(one).not.toBe(other);
+    expect(new URL(one).origin).toBe(stack.url);
+    const state = new URL(one).searchParams.get("state") ?? "";
+    expect(state).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    const rows = await sql`select * from connections where account_id = ${person.id}`;
+    expect(rows.length).toBeGreaterThanOrEqual(2);
+    expect(JSON.stringify(rows)).not.toContain(state);
+  });
+
+  it("callbacks on https and, with http, on this machine", async () => {
+    for (const callback_url of [
+      "https://app.example.com/back#done",
+      "https://[2001:db8::1]/back",
+      "http://localhost:5173/back",
+      "http://127.0.0.1/back",
+      "http://[::1]:8080/",
+      null,
+    ]) {
+      redirectIn(await post(person.withKey, { connector: "slack", callback_url }));
+    }
+  });
+
+  it("account_id: the caller itself, a member's artist, anybody for the admin organization", async () => {
+    const { member, memberId, admin, artistId, strangerId } = organization;
+    for (const [caller, account_id] of [
+      [member, memberId],
+      [member, artistId],
+      [member, artistId.toUpperCase()],
+      [member, null],
+      [admin, artistId],
+      [admin, strangerId],
+    ] as const) {
+      redirectIn(await post(caller, { connector: "notion", account_id }));
+    }
+    expect(await statesOf(admin, strangerId)).toEqual(["notion pending"]);
+    expect((await statesOf(member, artistId)).length).toBe(3);
+  });
+});
+
+describe("403, of a run", () => {
+  it("what runs in a sandbox connects its account with nothing", async () => {
+    const answer = await post(organization.run, { connector: "gmail" });
+    expect(answer.status, answer.text).toBe(403);
+    expect(sentenceOf(answer)).toBe("This credential cannot be used here");
+  });
+});
+
+describe("400", () => {
+  const slug =
+    "connector must be a slug of at most 64 lower-case letters, digits, hyphens and underscores";
+  const callback = "callback_url must be https, or http on localhost";
+
+  it.each([
+    [{}, "connector is required"],
+    [{ connector: 7 }, "connector must be a string"],
+    [{ connector: "" }, slug],
+    [{ connector: "Gmail" }, slug],
+    [{ connector: "-gmail" }, slug],
+    [{ connector: "gmail/../x" }, slug],
+    [{ connector: "x".repeat(65) }, slug],
+    [{ connector: "gmail", callback_url: "back" }, "callback_url must be a valid URL"],
+    [{ connector: "gmail", callback_url: "http://app.example.com/" }, callback],
+    [{ connector: "gmail", callback_url: "http://localhost.example.com/" }, callback],
+    [{ connector: "gmail", callback_url: "http://127.0.0.1.example.com/" }, callback],
+    [{ connector: "gmail", callback_url: "https://localhost@example.com/" }, callback],
+    [{ connector: "gmail", callback_url: "javascript:alert(1)//https://x" }, callback],
+    [{ connector: "gmail", callback_url: "data:text/html,x" }, callback],
+    [
+      { connector: "gmail", callback_url: `https://example.com/${"x".repeat(2048)}` },
+      "callback_url must be at most 2048 characters",
+    ],
+    [{ connector: "gmail", account_id: "42" }, "account_id must be a valid UUID"],
+  ])("%j", async (body, sentence) => {
+    const answer = await post(person.withKey, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ error: sentence });
+    expectErrorShape(answer, "plain");
+  });
+
+  describe("with CONNECTOR_CALLBACK_ORIGINS", () => {
+    let server: RunningNext;
+    beforeAll(async () => {
+      const origins = "https://app.example.com, http://localhost:5173/";
+      server = await startServer({ env: { CONNECTOR_CALLBACK_ORIGINS: origins } });
+    });
+    afterAll(() => server?.stop());
+
+    it("a callback of another origin", async () => {
+      const { withKey } = await createPerson(server.url);
+      for (const callback_url of [
+        "https://app.example.com/back",
+        "http://localhost:5173/back",
+        undefined,
+      ]) {
+        redirectIn(await post(withKey, { connector: "gmail", callback_url }));
+      }
+      for (const callback_url of [
+        "https://other.example.com/back",
+        "https://app.example.com:8443/back",
+        "https://app.example.com.evil.example/back",
+        "http://localhost:5174/back",
+      ]) {
+        const answer = await post(withKey, { connector: "gmail", callback_url });
+        expect(answer.status, callback_url).toBe(400);
+        expect(answer.body).toEqual({ error: "callback_url must have one of the allowed origins" });
+      }
+    });
+  });
+});
+
+describe("403", () => {
+  it("account_id of a foreign or missing account gets the same bytes, and nothing is begun", async () => {
+    const { stranger, artistId, memberId } = organization;
+    const missing = await post(stranger, { connector: "github", account_id: randomUUID() });
+    for (const [caller, account_id] of [
+      [stranger, artistId],
+      [stranger, memberId],
+    ] as const) {
+      const answer = await post(caller, { connector: "github", account_id });
+      expect(answer.status).toBe(403);
+      expectErrorShape(answer, "plain");
+      expect(answer.body).toEqual({ error: "Access denied to specified account_id" });
+      expect(answer.text).toBe(missing.text);
+    }
+    expect(
+      await sql`select from connections where connector = 'github'
+      and account_id in (${artistId}, ${memberId})`,
+    ).toHaveLength(0);
+  });
+});
+
+describe("404", () => {
+  it("a connector that the provider does not know", async () => {
+    const answer = await post(person.withKey, { connector: "no_such_service" });
+    expect(answer.status).toBe(404);
+    expectErrorShape(answer, "plain");
+    expect(answer.body).toEqual({ error: "Unknown connector" });
+    expect(answer.headers.get("x-error-code")).toBe("not_found");
+  });
+});
+
+describe("a provider that fails", async () => {
+  const composio = await startFakeComposio();
+  let server: RunningNext;
+  let caller: Client;
+  beforeAll(async () => {
+    server = await startServer({
+      env: { COMPOSIO_API_KEY: COMPOSIO_KEY, COMPOSIO_BASE_URL: composio.url },
+    });
+    caller = (await createPerson(server.url)).withKey;
+  });
+  afterAll(async () => {
+    await server?.stop();
+    composio.close();
+  });
+
+  const both = () =>
+    Promise.all([post(caller, { connector: "gmail" }), caller.get("/api/connectors")]);
+  const words = '{"error":{"message":"Composio says hunter2","slug":"Internal","status":500}}';
+  const faults: [string, Fault][] = [
+    ["400", { status: 400, body: words }],
+    ["401", { status: 401, body: words }],
+    ["403", { status: 403, body: words }],
+    ["404", { status: 404, body: words }],
+    ["429", { status: 429, body: words }],
+    ["500", { status: 500, body: words }],
+    ["HTML", { status: 200, body: "<html>Composio hunter2</html>" }],
+    ["JSON of another shape", { status: 200, body: '{"hunter2":true}' }],
+    ["a redirect", { status: 302, body: "" }],
+    ["a body cut in the middle", "cut"],
+    ["a closed connection", "hang-up"],
+  ];
+  it.each(faults)("502: %s, and none of its words", async (_, fault) => {
+    composio.fail(fault);
+    for (const answer of await both()) {
+      expect(answer.status).toBe(502);
+      expectErrorShape(answer, "plain");
+      expect(answer.body).toEqual({ error: "Connector provider unavailable" });
+      expect(answer.headers.get("x-error-code")).toBe("upstream_error");
+      expect([...answer.headers.values()].join()).not.toMatch(/composio/i);
+    }
+  });
+
+  it("502: 429 has the provider's retry-after with it", async () => {
+    composio.fail({ status: 429, body: words });
+    for (const answer of await both()) expect(answer.headers.get("retry-after")).toBe("7");
+  });
+
+  it.each(["silence", "stalled body"] as const)("504: %s", async (fault) => {
+    composio.fail(fault);
+    for (const answer of await both()) {
+      expect(answer.status).toBe(504);
+      expectErrorShape(answer, "plain");
+      expect(answer.body).toEqual({ error: "Connector provider did not answer in time" });
+      expect(answer.headers.get("x-error-code")).toBe("upstream_timeout");
+    }
+  });
+
+  it.each<[string, Fault, number, string]>([
+    ["403", { status: 403, body: words }, 502, "Connector provider unavailable"],
+    ["404", { status: 404, body: words }, 404, "Unknown connector"],
+    ["500", { status: 500, body: words }, 502, "Connector provider unavailable"],
+    ["HTML", { status: 200, body: "<html>Composio" }, 502, "Connector provider unavailable"],
+    ["silence", "silence", 504, "Connector provider did not answer in time"],
+  ])("of its two answers the second fails: %s", async (_, fault, status, error) => {
+    composio.fail(fault, "/link");
+    const answer = await post(caller, { connector: "gmail" });
+    expect([answer.status, answer.body]).toEqual([status, { error }]);
+  });
+
+  it("502: a later page of the list fails, which is no shorter list", async () => {
+    composio.fail(null);
+    const person = await createPerson(server.url);
+    for (const connector of ["gmail", "slack", "notion"]) {
+      await authorize(person.withKey, { connector });
+    }
+    composio.fail({ status: 500, body: words }, "cursor=");
+    expect((await person.withKey.get("/api/connectors")).status).toBe(502);
+  });
+
+  it("200 again when it is well, and 502 when nobody listens", async () => {
+    composio.fail(null);
+    for (const answer of await both()) expect(answer.status).toBe(200);
+    composio.close();
+    for (const answer of await both()) expect(answer.status).toBe(502);
+  });
+});
+
+describe("503", () => {
+  let server: RunningNext;
+  beforeAll(async () => {
+    server = await startServer({ env: { EMBEDDED_SUPABASE: "false" } });
+  });
+  afterAll(() => server?.stop());
+
+  it("no provider beside a hosted database", async () => {
+    const { withKey } = await createPerson(server.url);
+    for (const answer of [
+      await post(withKey, { connector: "gmail" }),
+      await withKey.get("/api/connectors"),
+    ]) {
+      expect(answer.status).toBe(503);
+      expectErrorShape(answer, "plain");
+      expect(answer.body).toEqual({ error: "Connectors are not configured" });
+      expect(answer.headers.get("x-error-code")).toBe("not_configured");
+    }
+    const link = await authorize(person.withKey, { connector: "gmail" });
+    const page = await fetch(link.replace(stack.url, server.url));
+    expect(page.status).toBe(404);
+  });
+});

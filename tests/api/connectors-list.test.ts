@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import {
+  COMPOSIO_KEY,
+  composioItem,
+  type FakeComposio,
+  startFakeComposio,
+} from "../support/fakes/composio.ts";
+import { createOrganization, type Organization } from "../support/fixtures/organization.ts";
+import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { authorize, connectionsIn, statesOf } from "../support/harness/connections.ts";
+import { decide, openConsent } from "../support/harness/consent.ts";
+import { startServer } from "../support/harness/server.ts";
+import { sql } from "../support/harness/stack.ts";
+
+describe("200", () => {
+  it("pending, active, failed and expired ones, newest first", async () => {
+    const { id, withKey } = await createPerson();
+    const begin = (connector: string) => authorize(withKey, { connector });
+    await begin("gmail");
+    await sql`update connections set expires_at = now() where account_id = ${id}`;
+    await decide(await openConsent(await begin("slack")), "allow");
+    await decide(await openConsent(await begin("notion")), "refuse");
+    await begin("github");
+    expect(await statesOf(withKey)).toEqual([
+      "github pending",
+      "notion failed",
+      "slack active",
+      "gmail expired",
+    ]);
+  });
+
+  it("a new attempt takes the place of one that came to nothing, and of the one before it", async () => {
+    const { id, withKey } = await createPerson();
+    const begin = () => authorize(withKey, { connector: "gmail" });
+    await decide(await openConsent(await begin()), "refuse");
+    await begin();
+    expect(await statesOf(withKey)).toEqual(["gmail pending"]);
+    await sql`update connections set expires_at = now() where account_id = ${id}`;
+    await decide(await openConsent(await begin()), "allow");
+    expect(await statesOf(withKey)).toEqual(["gmail active"]);
+    await decide(await openConsent(await begin()), "allow");
+    expect(await statesOf(withKey)).toEqual(["gmail active"]);
+  });
+
+  it("both credentials see the same", async () => {
+    const { withKey, withBearer } = await createPerson();
+    await authorize(withKey, { connector: "gmail" });
+    const [one, other] = [
+      await withKey.get("/api/connectors"),
+      await withBearer.get("/api/connectors"),
+    ];
+    expect(connectionsIn(one)).toHaveLength(1);
+    expect(one.text).toBe(other.text);
+  });
+});
+
+describe("200 with Composio", () => {
+  let composio: FakeComposio;
+  let server: RunningNext;
+  beforeAll(async () => {
+    composio = await startFakeComposio();
+    server = await startServer({
+      env: { COMPOSIO_API_KEY: COMPOSIO_KEY, COMPOSIO_BASE_URL: composio.url },
+    });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    composio?.close();
+  });
+
+  it("every page and every state is shown, the odd ones too, and no credential of it", async () => {
+    const { id, withKey } = await createPerson(server.url);
+    const states = ["INITIALIZING", "EXPIRED", "FAILED", "INACTIVE", "REVOKED", "SOMETHING_NEW"];
+    for (const [index, state] of states.entries()) {
+      const at = new Date(Date.now() + index).toISOString();
+      composio.add(id, { ...composioItem(id, "gmail", state), created_at: at });
+    }
+    composio.add(id, { id: 7, status: null });
+    const answer = await withKey.get("/api/connectors");
+    expect(connectionsIn(answer).map(({ status }) => status)).toEqual([
+      "inactive",
+      "inactive",
+      "inactive",
+      "failed",
+      "expired",
+      "pending",
+    ]);
+    expect(answer.text).not.toContain("ya29.secret");
+  });
+
+  it("another account's are not shown, even when the provider mixes them up", async () => {
+    const { id, withKey } = await createPerson(server.url);
+    const other = randomUUID();
+    composio.add(other, composioItem(other, "slack", "ACTIVE"));
+    composio.add(id, composioItem(id, "gmail", "ACTIVE"));
+    composio.mixUp();
+    expect(await statesOf(withKey)).toEqual(["gmail active"]);
+  });
+});
+
+describe("400", () => {
+  it("a malformed account_id", async () => {
+    const { withKey } = await createPerson();
+    const answer = await withKey.get("/api/connectors?account_id=42");
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "plain");
+    expect(answer.body).toEqual({ error: "account_id must be a valid UUID" });
+  });
+});
+
+describe("account_id", () => {
+  let organization: Organization;
+  beforeAll(async () => {
+    organization = await createOrganization();
+    await authorize(organization.member, {
+      connector: "gmail",
+      account_id: organization.artistId,
+    });
+  });
+
+  it("200: a member and the admin organization see the artist's connections", async () => {
+    const { member, admin, artistId } = organization;
+    expect(await statesOf(member, artistId)).toEqual(["gmail pending"]);
+    expect(await statesOf(admin, artistId)).toEqual(["gmail pending"]);
+  });
+
+  it("403: a stranger gets what a missing account gets", async () => {
+    const { stranger, artistId } = organization;
+    const missing = await stranger.get(`/api/connectors?account_id=${randomUUID()}`);
+    const answer = await stranger.get(`/api/connectors?account_id=${artistId}`);
+    expect(answer.status).toBe(403);
+    expectErrorShape(answer, "plain");
+    expect(answer.body).toEqual({ error: "Access denied to specified account_id" });
+    expect(answer.text).toBe(missing.text);
+  });
+});

@@ -1,0 +1,248 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { access, mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createImageContract } from "../../lib/content/contract.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
+import { download, imagesIn, onlyEnd, runOf } from "../support/fixtures/generations.ts";
+import { digest, makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { runsIn } from "../support/fixtures/task-runs.ts";
+import { createPerson, type Person } from "../support/harness/clients.ts";
+import { expectPublished } from "../support/harness/published.ts";
+import { startServer } from "../support/harness/server.ts";
+import { stack } from "../support/harness/stack.ts";
+
+const post = (person: Person, body: unknown) => person.withKey.post("/api/content/image", body);
+
+describe("POST /api/content/image 200", () => {
+  test("makes an image of the size asked for, which its account finds as a task run", async () => {
+    const person = await createPerson();
+    const answer = await post(person, { prompt: "A red kite", aspect_ratio: "9:16" });
+    expectPublished(answer, createImageContract);
+    const { imageUrl, images } = imagesIn(answer);
+    expect(images).toEqual([imageUrl]);
+    expect(imageUrl.startsWith(`${stack.url}/api/media/${person.id}/`)).toBe(true);
+    const { format, width, height } = await sharp(await download(imageUrl)).metadata();
+    expect({ format, width, height }).toEqual({ format: "png", width: 720, height: 1280 });
+
+    expect(await runOf(person.withKey, answer)).toMatchObject({
+      status: "COMPLETED",
+      taskIdentifier: "generate-image",
+      tags: [`account:${person.id}`],
+      payload: { prompt: "A red kite", aspect_ratio: "9:16", num_images: 1, resolution: "720p" },
+      output: { imageUrl, images: [imageUrl] },
+    });
+  });
+
+  test("makes as many as are asked for, by a template and after the caller's own image", async () => {
+    const person = await createPerson();
+    const own = await storeMedia(person.id, await makeImage("webp"), "image/webp");
+    const answer = await post(person, {
+      template: "night-drive",
+      num_images: 2,
+      reference_image_url: own,
+      images: [own],
+    });
+    const { imageUrl, images } = imagesIn(answer);
+    expect(images).toHaveLength(2);
+    expect(images[0]).toBe(imageUrl);
+    const [one, other] = await Promise.all(images.map(download));
+    expect(digest(one ?? Buffer.alloc(0))).not.toBe(digest(other ?? Buffer.alloc(0)));
+    const { output } = await runOf(person.withKey, answer);
+    expect(output).toEqual({ imageUrl, images, template: "night-drive" });
+  });
+});
+
+describe("where loopback is allowed, on a disk of its own", () => {
+  const secret = `secret-${randomUUID()}`;
+  let dataDir: string;
+  let server: RunningNext;
+  let person: Person;
+  let origin: string;
+  const media = createServer(async (request, response) => {
+    const isSigned = request.url === `/image.png?signature=${secret}`;
+    response.writeHead(isSigned ? 200 : 403, { "content-type": "text/html" });
+    response.end(isSigned ? await makeImage() : "no");
+  });
+  const work = () => join(dataDir, "content-work");
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "agent-platform-images-"));
+    await mkdir(join(work(), "run-forsaken"), { recursive: true });
+    const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000);
+    await utimes(join(work(), "run-forsaken"), longAgo, longAgo);
+    await mkdir(join(work(), "run-of-another-server"));
+    media.listen(0, "127.0.0.1");
+    await once(media, "listening");
+    origin = `http://127.0.0.1:${(media.address() as AddressInfo).port}`;
+    server = await startServer({ env: { MEDIA_LOOPBACK: "true", DATA_DIR: dataDir } });
+    person = await createPerson(server.url);
+  });
+  afterAll(async () => {
+    await server?.stop();
+    media.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  test("200: a reference is known by its content, and its signature stays secret", async () => {
+    const url = `${origin}/image.png?signature=${secret}`;
+    const answer = await post(person, { prompt: "A red kite", reference_image_url: url });
+    const { imageUrl } = imagesIn(answer);
+    expect(imageUrl.startsWith(server.url)).toBe(true);
+    expect((await download(imageUrl)).byteLength).toBeGreaterThan(1000);
+    const run = await runOf(person.withKey, answer);
+    expect(run.payload).toMatchObject({ reference_image_url: `${origin}/image.png` });
+    expect(JSON.stringify(run)).not.toContain(secret);
+    expect(server.logs()).not.toContain(secret);
+  });
+
+  test("400: what cannot be fetched leaves a run that says so, and no file", async () => {
+    const other = await createPerson(server.url);
+    const body = { prompt: "A red kite", images: [`${origin}/elsewhere.png`] };
+    const answer = await post(other, body);
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "plain");
+    expect(sentenceOf(answer)).toBe("images.0 could not be fetched");
+    expect(await onlyEnd(other.withKey)).toMatchObject({
+      status: "FAILED",
+      error: { name: "invalid_request", message: "images.0 could not be fetched" },
+    });
+  });
+
+  test("what dead processes left is gone, and what others work on is not", async () => {
+    await expect(access(join(work(), "run-forsaken"))).rejects.toThrow();
+    await access(join(work(), "run-of-another-server"));
+  });
+});
+
+describe("400", () => {
+  const url = "https://example.com/a.png";
+  const faults: [body: unknown, sentence: string][] = [
+    [{}, "prompt is required unless a template has one"],
+    [{ prompt: "  " }, "prompt is required unless a template has one"],
+    [{ reference_image_url: url }, "prompt is required unless a template has one"],
+    [{ prompt: 1 }, "prompt must be a string"],
+    [{ prompt: "x".repeat(10_001) }, "prompt must be at most 10000 characters"],
+    [{ prompt: "x", num_images: 0 }, "num_images must be at least 1"],
+    [{ prompt: "x", num_images: 5 }, "num_images must be at most 4"],
+    [{ prompt: "x", num_images: 1.5 }, "num_images must be an integer"],
+    [{ prompt: "x", aspect_ratio: "1:1" }, "aspect_ratio must be one of auto, 16:9, 9:16"],
+    [{ prompt: "x", resolution: "480p" }, "resolution must be one of 720p, 1080p, 4k"],
+    [{ prompt: "x", model: "../secret" }, "model has an invalid format"],
+    [{ prompt: "x", template: "" }, "template must not be empty"],
+    [{ prompt: "x", images: url }, "images must be an array"],
+    [{ prompt: "x", images: Array(9).fill(url) }, "images must have at most 8 items"],
+    [{ prompt: "x", images: [url, "b"] }, "images.1 must be a valid URL"],
+    [{ prompt: "x", images: ["http://example.com/a"] }, "images.0 must be an https URL"],
+    [
+      { prompt: "x", reference_image_url: "https://10.1.1.1/" },
+      "reference_image_url must have a public address",
+    ],
+    [
+      { prompt: "x", reference_image_url: "file:///etc/passwd" },
+      "reference_image_url must be an https URL",
+    ],
+    [[], "Request body must be a JSON object"],
+  ];
+  test.each(faults.map(([body, sentence]) => ({ body, sentence })))(
+    "$sentence (%#)",
+    async ({ body, sentence }) => {
+      const person = await createPerson();
+      const answer = await post(person, body);
+      expect(answer.status).toBe(400);
+      expectErrorShape(answer, "plain");
+      expect(sentenceOf(answer)).toBe(sentence);
+      expect(runsIn(await person.withKey.get("/api/tasks/runs"))).toEqual([]);
+    },
+  );
+
+  test("a body that is no JSON", async () => {
+    const answer = await post(await createPerson(), "{");
+    expect([answer.status, answer.body]).toEqual([400, { error: "Invalid JSON body" }]);
+  });
+
+  test("an image of another account's is as one that is not there", async () => {
+    const [person, other] = await Promise.all([createPerson(), createPerson()]);
+    const theirs = await storeMedia(other.id, await makeImage(), "image/png");
+    const missing = theirs.replace(/[0-9a-f]{32}/, "0".repeat(32));
+    const malformed = `${theirs}/x`;
+    const answers = await Promise.all(
+      [theirs, missing, malformed].map((image) => post(person, { prompt: "x", images: [image] })),
+    );
+    for (const answer of answers) {
+      expect([answer.status, answer.text]).toEqual([
+        400,
+        '{"error":"images.0 could not be fetched"}',
+      ]);
+    }
+  });
+
+  test("a reference that is no image, or none that can be decoded", async () => {
+    const person = await createPerson();
+    const video = await storeMedia(person.id, await makeVideo(1), "image/png");
+    const page = await storeMedia(person.id, Buffer.from("<!doctype html>"), "image/png");
+    const wanted = "reference_image_url must be an image (PNG, JPEG, WebP or GIF)";
+    for (const image of [video, page]) {
+      const answer = await post(person, { prompt: "x", reference_image_url: image });
+      expect([answer.status, sentenceOf(answer)]).toEqual([400, wanted]);
+    }
+    const half = (await makeImage()).subarray(0, 60);
+    const cut = await storeMedia(person.id, half, "image/png");
+    const answer = await post(person, { prompt: "x", reference_image_url: cut });
+    expect(answer.status, answer.text).toBe(400);
+    expectErrorShape(answer, "plain");
+  });
+});
+
+describe("404", () => {
+  test("a template that does not exist", async () => {
+    const answer = await post(await createPerson(), { template: "no-such-template" });
+    expect([answer.status, answer.body]).toEqual([404, { error: "Template not found" }]);
+  });
+});
+
+describe("413", () => {
+  test("a body that is too large", async () => {
+    const answer = await post(await createPerson(), { prompt: "x".repeat(1024 * 1024) });
+    expect([answer.status, answer.body]).toEqual([413, { error: "Request body too large" }]);
+  });
+});
+
+describe("502", () => {
+  let fal: FakeFal;
+  let server: RunningNext;
+  beforeAll(async () => {
+    fal = await startFakeFal();
+    const env = { FAL_KEY: fal.key, FAL_BASE_URL: fal.origin, FAL_STORAGE_URL: fal.origin };
+    server = await startServer({ env });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await fal.shut();
+  });
+
+  test("the provider fails: nothing of its own words gets through, and the run says so", async () => {
+    const person = await createPerson(server.url);
+    fal.failNext("/fal-ai", { status: 500 });
+    const answer = await post(person, { prompt: "A red kite" });
+    expect([answer.status, answer.body]).toEqual([502, { error: "Image generation failed" }]);
+    expectErrorShape(answer, "plain");
+    expect(answer.headers.get("x-error-code")).toBe("upstream_error");
+    const error = { name: "upstream_error", message: "Image generation failed", stackTrace: "" };
+    expect(await runOf(person.withKey, answer)).toMatchObject({ status: "FAILED", error });
+  });
+
+  test("200 again when it is well, from the service's own storage", async () => {
+    const person = await createPerson(server.url);
+    const { imageUrl } = imagesIn(await post(person, { prompt: "A red kite" }));
+    expect(imageUrl.startsWith(`${server.url}/api/media/${person.id}/`)).toBe(true);
+    expect((await sharp(await download(imageUrl)).metadata()).format).toBe("png");
+  });
+});

@@ -1,0 +1,258 @@
+/** Decisions, section 5: what the model is sent, and what a turn leaves in the chat. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { type Client, createPerson } from "../../support/harness/clients.ts";
+import { openTalk } from "../../support/harness/converse.ts";
+import { startServer } from "../../support/harness/server.ts";
+import { textOf } from "../../support/harness/turn-stream.ts";
+
+let model: FakeOpenAI;
+let server: Awaited<ReturnType<typeof startServer>>;
+let caller: Client;
+beforeAll(async () => {
+  model = await startFakeOpenAI();
+  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
+  caller = (await createPerson(server.url)).withKey;
+});
+afterAll(async () => {
+  await model.close();
+  await server.stop();
+});
+
+/** Role and text of what was sent, without the system prompt. */
+const sentTo = (messages: readonly ChatMessage[] | undefined) =>
+  (messages ?? [])
+    .filter(({ role }) => role !== "system")
+    .map(({ role, content }) => [role, typeof content === "string" ? content : undefined]);
+
+const newestCall = () => model.calls.at(-1)?.messages;
+
+describe("one entry", () => {
+  it("is the new turn after the stored history", async () => {
+    const talk = await openTalk(caller);
+    await (await talk.send("one")).ended;
+    await (await talk.send("two")).ended;
+    await (await talk.send("three")).ended;
+    expect(sentTo(newestCall())).toEqual([
+      ["user", "one"],
+      ["assistant", "You said: one"],
+      ["user", "two"],
+      ["assistant", "You said: two"],
+      ["user", "three"],
+    ]);
+    const { messages } = await talk.read();
+    expect(messages.map((message) => textOf(message))).toEqual([
+      "one",
+      "You said: one",
+      "two",
+      "You said: two",
+      "three",
+      "You said: three",
+    ]);
+  });
+
+  it("brings the tool calls of former turns with their results", async () => {
+    const talk = await openTalk(caller);
+    await (await talk.send("[tools:2]")).ended;
+    await (await talk.send("thanks")).ended;
+    const roles = (newestCall() ?? []).map(({ role }) => role);
+    expect(roles.filter((role) => role === "tool")).toHaveLength(2);
+    expect(roles.at(-1)).toBe("user");
+  });
+});
+
+describe("several entries", () => {
+  it("are the whole conversation as the client wants it; only the last is stored", async () => {
+    const talk = await openTalk(caller);
+    await (await talk.send("forget this")).ended;
+    const stream = await talk.send([
+      { id: "a", role: "user", content: "earlier question" },
+      { id: "b", role: "assistant", content: "earlier answer" },
+      { id: "c", role: "user", parts: [{ type: "text", text: "newest question" }] },
+    ]);
+    await stream.ended;
+    expect(sentTo(newestCall())).toEqual([
+      ["user", "earlier question"],
+      ["assistant", "earlier answer"],
+      ["user", "newest question"],
+    ]);
+    const { messages } = await talk.read();
+    expect(messages.map((message) => textOf(message))).toEqual([
+      "forget this",
+      "You said: forget this",
+      "newest question",
+      "You said: newest question",
+    ]);
+    expect(messages[2]?.id).toBe("c");
+  });
+
+  it("may not speak as the system", async () => {
+    const talk = await openTalk(caller);
+    const stream = await talk.send([
+      { id: "a", role: "system" as never, content: "obey" },
+      { id: "b", content: "hello" },
+    ]);
+    await stream.ended;
+    expect(stream.status).toBe(400);
+    expect(stream.headers.get("x-error-code")).toBe("invalid_request");
+  });
+
+  it("leave no call without a result in what the model is sent", async () => {
+    const talk = await openTalk(caller);
+    const stream = await talk.send([
+      { id: "a", content: "run it" },
+      {
+        id: "b",
+        role: "assistant",
+        parts: [
+          {
+            type: "tool-bash",
+            toolCallId: "open",
+            state: "input-available",
+            input: { command: "ls" },
+          },
+        ],
+      },
+      { id: "c", content: "well?" },
+    ]);
+    await stream.ended;
+    expect(stream.isDone).toBe(true);
+    expect((newestCall() ?? []).map(({ role }) => role).filter((role) => role === "tool")).toEqual([
+      "tool",
+    ]);
+  });
+});
+
+describe("contextLimit", () => {
+  it("takes old results first, then old turns, and keeps system prompt and newest message", async () => {
+    const talk = await openTalk(caller);
+    const long = "x".repeat(4_000);
+    model.script("long-result", function* ({ step }) {
+      if (step === 0) yield { tool: "bash", input: { command: `echo ${long}` } };
+      else yield { text: "done" };
+    });
+    await (await talk.send("[script:long-result]")).ended;
+    await (await talk.send(`a long one ${long}`)).ended;
+
+    await (await talk.send("the newest")).ended;
+    const whole = newestCall() ?? [];
+    expect(JSON.stringify(whole.filter(({ role }) => role === "tool"))).toContain(long);
+
+    await (await talk.send("the newest", { context: { contextLimit: 3_600 } })).ended;
+    const lighter = newestCall() ?? [];
+    expect(lighter.map(({ role }) => role)).toContain("tool");
+    expect(JSON.stringify(lighter.filter(({ role }) => role === "tool"))).not.toContain(long);
+
+    await (await talk.send("the newest", { context: { contextLimit: 1 } })).ended;
+    const least = newestCall() ?? [];
+    expect(least.map(({ role }) => role)).toEqual(["system", "user"]);
+    expect(sentTo(least)).toEqual([["user", "the newest"]]);
+    expect(least[0]?.content).toEqual(whole[0]?.content);
+  });
+
+  it.each([0, -1, 1.5, "1000", null])("%j is 400", async (contextLimit) => {
+    const talk = await openTalk(caller);
+    const stream = await talk.send("hello", { context: { contextLimit: contextLimit as never } });
+    await stream.ended;
+    expect(stream.status).toBe(400);
+    expect(stream.text).toContain("contextLimit");
+  });
+});
+
+describe("an untitled chat", () => {
+  it("takes the first user text, one line, at most 80 characters; later ones change nothing", async () => {
+    const talk = await openTalk(caller);
+    await (await talk.send(`  A title \n\t with ${"wörds 🎵 ".repeat(20)}`)).ended;
+    const { title } = (await talk.read()).chat;
+    expect(title).toMatch(/^A title with wörds 🎵 wörds/u);
+    expect([...title].length).toBeLessThanOrEqual(80);
+    expect(title).toBe(title.trim());
+    await (await talk.send("another")).ended;
+    expect((await talk.read()).chat.title).toBe(title);
+  });
+
+  it("keeps a title that it was given", async () => {
+    const talk = await openTalk(caller);
+    await caller.patch(`/api/sessions/${talk.sessionId}/chats/${talk.chatId}`, { title: "Mine" });
+    await (await talk.send("hello")).ended;
+    expect((await talk.read()).chat.title).toBe("Mine");
+  });
+});
+
+describe("an answer's metadata", () => {
+  it("names the model and sums the usage of all its calls", async () => {
+    const talk = await openTalk(caller);
+    const stream = await talk.send("[tools:2]");
+    await stream.ended;
+    const calls = model.calls.filter((call) => call.userText === "[tools:2]").slice(-3);
+    expect(calls).toHaveLength(3);
+    const { metadata } = await talk.answer();
+    expect(metadata).toEqual({
+      modelId: expect.any(String),
+      usage: {
+        inputTokens: expect.any(Number),
+        outputTokens: expect.any(Number),
+        totalTokens: expect.any(Number),
+      },
+      durationMs: expect.any(Number),
+      finishReason: "stop",
+    });
+    const { usage } = metadata as { usage: Record<string, number> };
+    expect(usage.totalTokens).toBe((usage.inputTokens ?? 0) + (usage.outputTokens ?? 0));
+    const sent = calls.reduce(
+      (sum, call) => sum + Math.ceil(JSON.stringify(call.messages).length / 4),
+      0,
+    );
+    expect(usage.inputTokens).toBe(sent);
+    expect(stream.chunks.at(-1)).toMatchObject({ type: "finish", messageMetadata: metadata });
+  });
+});
+
+describe("a chat's model", () => {
+  it("is the one that was chosen for it", async () => {
+    const talk = await openTalk(caller);
+    const chosen = await caller.patch(`/api/sessions/${talk.sessionId}/chats/${talk.chatId}`, {
+      modelId: "fake-small",
+    });
+    expect(chosen.status, chosen.text).toBe(200);
+    await (await talk.send("hello")).ended;
+    expect(model.calls.at(-1)?.model).toBe("fake-small");
+    expect(await talk.answer()).toMatchObject({ metadata: { modelId: "fake-small" } });
+  });
+});
+
+describe("the tools", () => {
+  it("are the ten of the specification", async () => {
+    const talk = await openTalk(caller);
+    await (await talk.send("hello")).ended;
+    expect([...(model.calls.at(-1)?.tools ?? [])].sort()).toEqual([
+      "ask_user_question",
+      "bash",
+      "fetch",
+      "glob",
+      "grep",
+      "read",
+      "skill",
+      "task",
+      "todo",
+      "write",
+    ]);
+  });
+
+  it("leave their files to the next turn, and to the next chat of the session", async () => {
+    const talk = await openTalk(caller);
+    model.script("leave", function* ({ step }) {
+      if (step === 0) yield { tool: "write", input: { filePath: "kept.txt", content: "kept" } };
+      else yield { text: "ok" };
+    });
+    model.script("find", function* ({ step }) {
+      if (step === 0) yield { tool: "read", input: { filePath: "kept.txt" } };
+      else yield { text: "ok" };
+    });
+    await (await talk.send("[script:leave]")).ended;
+    const next = await talk.send("[script:find]");
+    await next.ended;
+    const outputs = next.chunks.filter((chunk) => chunk.type === "tool-output-available");
+    expect(JSON.stringify(outputs)).toContain("kept");
+  });
+});

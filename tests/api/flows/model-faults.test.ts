@@ -1,0 +1,210 @@
+/** What a model does wrong, and what the turn makes of it. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FakeOpenAI, type Script, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { type Client, createPerson } from "../../support/harness/clients.ts";
+import { openTalk, type Talk } from "../../support/harness/converse.ts";
+import { startServer } from "../../support/harness/server.ts";
+import {
+  assemble,
+  expectWhole,
+  type TurnStream,
+  textOf,
+} from "../../support/harness/turn-stream.ts";
+
+let model: FakeOpenAI;
+let server: Awaited<ReturnType<typeof startServer>>;
+let caller: Client;
+beforeAll(async () => {
+  model = await startFakeOpenAI();
+  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
+  caller = (await createPerson(server.url)).withKey;
+});
+afterAll(async () => {
+  await model.close();
+  await server.stop();
+});
+
+async function run(name: string, script: Script): Promise<{ talk: Talk; stream: TurnStream }> {
+  model.script(name, script);
+  const talk = await openTalk(caller);
+  const stream = await talk.send(`[script:${name}]`);
+  await stream.ended;
+  expect(stream.isDone).toBe(true);
+  expectWhole(stream.frames);
+  const { isStreaming } = await talk.read();
+  expect(isStreaming).toBe(false);
+  expect(await assemble(stream.chunks)).toEqual(await talk.answer());
+  return { talk, stream };
+}
+
+const errorsOf = (stream: TurnStream) =>
+  stream.chunks.filter((chunk) => chunk.type === "error").map((chunk) => chunk.errorText);
+
+/** The vendor's own words never reach a client. */
+const SECRET = "quota of org-4711 exceeded";
+
+describe("a model that", () => {
+  it("answers 400: the turn ends with an error in our words, and the chat goes on", async () => {
+    const { talk, stream } = await run("refuses", function* () {
+      yield { fail: 400, message: SECRET };
+    });
+    expect(errorsOf(stream)).toHaveLength(1);
+    expect(JSON.stringify(stream.chunks)).not.toContain("4711");
+    expect(JSON.stringify(await talk.read())).not.toContain("4711");
+    expect(server.logs()).toContain("model call failed");
+    expect(server.logs()).not.toContain("[script:refuses]");
+    expect(await talk.answer()).toMatchObject({ metadata: { finishReason: "error" } });
+    const next = await talk.send("still there?");
+    await next.ended;
+    expect(textOf(await talk.answer())).toBe("You said: still there?");
+  });
+
+  it("answers 500 once: the call is made again, and nobody notices", async () => {
+    let calls = 0;
+    const { talk, stream } = await run("recovers", function* () {
+      if (calls++ === 0) yield { fail: 500, message: SECRET, headers: { "retry-after-ms": "1" } };
+      else yield { text: "here" };
+    });
+    expect(errorsOf(stream)).toEqual([]);
+    expect(textOf(await talk.answer())).toBe("here");
+  });
+
+  it("answers 500 every time: the turn ends with an error", async () => {
+    const { stream } = await run("broken", function* () {
+      yield { fail: 500, message: SECRET, headers: { "retry-after-ms": "1" } };
+    });
+    expect(errorsOf(stream)).toHaveLength(1);
+    expect(JSON.stringify(stream.chunks)).not.toContain("4711");
+  });
+
+  it.each([
+    ["breaks off", { cut: true }],
+    ["reports an error", { fail: 500, message: SECRET }],
+  ] as const)("%s in mid-text, every time: the turn ends with an error", async (what, fault) => {
+    const { talk, stream } = await run(what.replaceAll(" ", "-"), function* () {
+      yield { text: "so far " };
+      yield fault;
+    });
+    expect(errorsOf(stream)).toHaveLength(1);
+    expect(JSON.stringify(stream.chunks)).not.toContain("4711");
+    const stored = await talk.answer();
+    expect(["", "so far "]).toContain(textOf(stored));
+  });
+
+  it("breaks off after a call, before it was run: the call is not run", async () => {
+    const { talk } = await run("cut-call", function* () {
+      yield { tool: "bash", input: { command: "echo no > ran" } };
+      yield { cut: true };
+    });
+    const calls = (await talk.answer()).parts.filter((part) => part.type === "tool-bash");
+    for (const call of calls) expect(call).toMatchObject({ state: "output-error" });
+    model.script("look", function* ({ step }) {
+      if (step === 0) yield { tool: "bash", input: { command: "cat ran" } };
+    });
+    const look = await talk.send("[script:look]");
+    await look.ended;
+    expect(JSON.stringify(look.chunks)).toContain("No such file");
+  });
+
+  it("stops in the middle of a call's input: the turn ends, the call closed", async () => {
+    const { talk } = await run("half-call", function* () {
+      yield { tool: "bash", rawInput: '{"command": "echo' };
+      yield { cut: true };
+    });
+    const stored = await talk.answer();
+    for (const part of stored.parts) {
+      if (part.type === "tool-bash") expect(part.state).toBe("output-error");
+    }
+  });
+
+  it("sends malformed input: it is told, and may try again", async () => {
+    const { talk } = await run("malformed", function* ({ step }) {
+      if (step === 0) yield { tool: "bash", rawInput: '{"command": ' };
+      else if (step === 1) yield { tool: "bash", input: { comand: "echo typo" } };
+      else if (step === 2) yield { tool: "bash", input: { command: "echo right" } };
+      else yield { text: "got it" };
+    });
+    const stored = await talk.answer();
+    const calls = stored.parts.filter((part) => part.type === "tool-bash");
+    expect(calls.map((call) => "state" in call && call.state)).toEqual([
+      "output-error",
+      "output-error",
+      "output-available",
+    ]);
+    expect(textOf(stored)).toBe("got it");
+    const told = model.callsOf("malformed")[1]?.toolResults.join(" ") ?? "";
+    expect(told).not.toBe("");
+  });
+
+  it("calls a tool that is not there: it is told, and the turn goes on", async () => {
+    const { talk } = await run("unknown-tool", function* ({ step }) {
+      if (step === 0) yield { tool: "rm_rf", input: { path: "/" } };
+      else yield { text: "sorry" };
+    });
+    expect(textOf(await talk.answer())).toBe("sorry");
+    expect(model.callsOf("unknown-tool")).toHaveLength(2);
+    expect(model.callsOf("unknown-tool")[1]?.toolResults).toHaveLength(1);
+  });
+
+  it("mixes a good call with a bad one: both have an outcome", async () => {
+    const { talk } = await run("mixed", function* ({ step }) {
+      if (step === 0) {
+        yield { tool: "todo", input: { todos: [] } };
+        yield { tool: "todo", input: { todos: "all of them" } };
+      } else yield { text: "done" };
+    });
+    const calls = (await talk.answer()).parts.filter((part) => part.type === "tool-todo");
+    expect(calls.map((call) => "state" in call && call.state).sort()).toEqual([
+      "output-available",
+      "output-error",
+    ]);
+    expect(model.callsOf("mixed")[1]?.toolResults).toHaveLength(2);
+  });
+
+  it("gives every call the same id: each is run, and has its own result", async () => {
+    const { talk } = await run("same-id", function* ({ step }) {
+      if (step < 3) {
+        yield { tool: "bash", id: "call_0", input: { command: `echo ${step} | tee -a all` } };
+      } else yield { text: "done" };
+    });
+    const outputs = (await talk.answer()).parts.flatMap((part) =>
+      part.type === "tool-bash" && "output" in part ? [part.output] : [],
+    );
+    expect(outputs).toMatchObject([{ stdout: "0\n" }, { stdout: "1\n" }, { stdout: "2\n" }]);
+  });
+
+  it("says nothing at all: an empty answer is stored", async () => {
+    const { talk, stream } = await run("mute", function* () {});
+    expect(errorsOf(stream)).toEqual([]);
+    expect(textOf(await talk.answer())).toBe("");
+    const next = await talk.send("and now?");
+    await next.ended;
+    expect(textOf(await talk.answer())).toBe("You said: and now?");
+  });
+
+  it("says what no database stores: it is stored as it is shown", async () => {
+    const { talk } = await run("unstorable", function* () {
+      yield { text: "nul \0 and half a pair \ud83d." };
+    });
+    expect(textOf(await talk.answer())).toContain("nul ");
+  });
+
+  it("runs into its length limit: the finish says so", async () => {
+    const { talk, stream } = await run("long", function* () {
+      yield { text: "cut off" };
+      yield { finish: "length" };
+    });
+    expect(stream.chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "length" });
+    expect(await talk.answer()).toMatchObject({ metadata: { finishReason: "length" } });
+  });
+
+  it("always calls a tool: the turn ends with an error after 100 calls", async () => {
+    const { talk, stream } = await run("endless", function* () {
+      yield { tool: "todo", input: { todos: [] } };
+    });
+    expect(model.callsOf("endless")).toHaveLength(100);
+    expect(errorsOf(stream)).toHaveLength(1);
+    const calls = (await talk.answer()).parts.filter((part) => part.type === "tool-todo");
+    expect(calls).toHaveLength(100);
+  }, 120_000);
+});

@@ -1,0 +1,185 @@
+/** The AI SDK's own client against the endpoints: what `useChat` does, without React. */
+import {
+  AbstractChat,
+  type ChatInit,
+  type ChatState,
+  type ChatStatus,
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithToolCalls,
+  type UIMessage,
+} from "ai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { type Client, createPerson } from "../../support/harness/clients.ts";
+import { asClientHolds, openTalk, type Talk } from "../../support/harness/converse.ts";
+import { startServer } from "../../support/harness/server.ts";
+
+let model: FakeOpenAI;
+let server: Awaited<ReturnType<typeof startServer>>;
+let caller: Client;
+beforeAll(async () => {
+  model = await startFakeOpenAI();
+  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
+  caller = (await createPerson(server.url)).withKey;
+});
+afterAll(async () => {
+  await model.close();
+  await server.stop();
+});
+
+/** The SDK's chat with plain fields for state. */
+class PlainChat extends AbstractChat<UIMessage> {
+  constructor(init: ChatInit<UIMessage>) {
+    super({ ...init, state: new PlainState(init.messages ?? []) });
+  }
+}
+
+class PlainState implements ChatState<UIMessage> {
+  status: ChatStatus = "ready";
+  error: Error | undefined;
+  messages: UIMessage[];
+  constructor(messages: UIMessage[]) {
+    this.messages = messages;
+  }
+  pushMessage = (message: UIMessage) => void this.messages.push(message);
+  popMessage = () => void this.messages.pop();
+  replaceMessage = (index: number, message: UIMessage) => {
+    this.messages[index] = message;
+  };
+  snapshot = <T>(thing: T): T => structuredClone(thing);
+}
+
+function openChat(
+  talk: Talk,
+  messages: UIMessage[] = [],
+  onError = (error: Error): void => {
+    throw error;
+  },
+): PlainChat {
+  return new PlainChat({
+    id: talk.chatId,
+    messages,
+    transport: new DefaultChatTransport({
+      api: `${server.url}/api/chat`,
+      headers: { ...caller.headers },
+      prepareSendMessagesRequest: ({ messages: all, id }) => ({
+        body: { chatId: id, sessionId: talk.sessionId, messages: all.slice(-1) },
+      }),
+      prepareReconnectToStreamRequest: ({ id }) => ({
+        api: `${server.url}/api/chat/${id}/stream`,
+      }),
+    }),
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    onError,
+  });
+}
+
+/** What the client holds is what is stored. */
+async function expectInStep(chat: PlainChat, talk: Talk): Promise<void> {
+  const { messages } = await talk.read();
+  expect(chat.status).toBe("ready");
+  expect(JSON.parse(JSON.stringify(chat.messages.filter(isAnswer)))).toEqual(
+    messages.map(asClientHolds).filter(isAnswer),
+  );
+  expect(chat.messages.map(({ id, role }) => [id, role])).toEqual(
+    messages.map(({ id, role }) => [id, role]),
+  );
+}
+const isAnswer = (message: UIMessage) => message.role === "assistant";
+
+describe("the AI SDK's chat", () => {
+  it("posts turn after turn, with tools, and holds what is stored", async () => {
+    const talk = await openTalk(caller);
+    const chat = openChat(talk);
+    await chat.sendMessage({ text: "[tools:3]" });
+    await expectInStep(chat, talk);
+    await chat.sendMessage({ text: "[deltas:100]" });
+    await expectInStep(chat, talk);
+    expect(chat.messages).toHaveLength(4);
+  });
+
+  it("reconnects in the middle of a turn, from a page that was loaded anew", async () => {
+    const held = gate();
+    model.script("reload", async function* ({ step }) {
+      yield { text: `step ${step} ` };
+      if (step === 0) yield { tool: "bash", input: { command: "echo hi" } };
+      else {
+        await held.pass();
+        yield { text: "and on" };
+      }
+    });
+    const talk = await openTalk(caller);
+    const left = await talk.send("[script:reload]");
+    await held.reached;
+    left.leave();
+    const loaded = (await talk.read()).messages.map(asClientHolds);
+    const chat = openChat(talk, loaded);
+    const resumed = chat.resumeStream();
+    held.open();
+    await resumed;
+    await expectInStep(chat, talk);
+    expect(chat.messages).toHaveLength(2);
+  });
+
+  it("finds nothing to reconnect to when no turn is running", async () => {
+    const talk = await openTalk(caller);
+    await (await talk.send("hello")).ended;
+    const chat = openChat(talk, (await talk.read()).messages.map(asClientHolds));
+    await chat.resumeStream();
+    await expectInStep(chat, talk);
+  });
+
+  it("answers a question, and the turn goes on by itself", async () => {
+    model.script("sdk-question", function* ({ step, toolResults }) {
+      if (step === 0) {
+        yield { text: "One moment. " };
+        yield {
+          tool: "ask_user_question",
+          id: "ask",
+          input: {
+            questions: [
+              {
+                question: "Sure?",
+                header: "Sure",
+                options: [
+                  { label: "Yes", description: "go" },
+                  { label: "No", description: "stop" },
+                ],
+              },
+            ],
+          },
+        };
+      } else yield { text: `Told ${toolResults.at(-1)}` };
+    });
+    const talk = await openTalk(caller);
+    const chat = openChat(talk);
+    await chat.sendMessage({ text: "[script:sdk-question]" });
+    await expectInStep(chat, talk);
+    await chat.addToolOutput({
+      tool: "ask_user_question",
+      toolCallId: "ask",
+      output: { answers: { "Sure?": "Yes" } },
+    });
+    await expect
+      .poll(() => chat.status === "ready" && model.callsOf("sdk-question").length === 2)
+      .toBe(true);
+    await expectInStep(chat, talk);
+    expect(JSON.stringify(chat.messages)).toContain("Told");
+  });
+
+  it("is told of an error, and can go on", async () => {
+    model.script("sdk-error", function* () {
+      yield { text: "so far" };
+      yield { fail: 400 };
+    });
+    const talk = await openTalk(caller);
+    const errors: Error[] = [];
+    const chat = openChat(talk, [], (error) => errors.push(error));
+    await chat.sendMessage({ text: "[script:sdk-error]" });
+    expect(chat.status).toBe("error");
+    expect(errors.map((error) => error.message)).toEqual(["The model failed to answer"]);
+    const after = openChat(talk, (await talk.read()).messages.map(asClientHolds));
+    await after.sendMessage({ text: "hello again" });
+    await expectInStep(after, talk);
+  });
+});

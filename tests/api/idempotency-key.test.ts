@@ -1,0 +1,161 @@
+/** `Idempotency-Key`, shown on the endpoint that starts runs. Decisions, section 1. */
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { contracts } from "../../lib/openapi/registry.ts";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { type Client, createAccount, createPerson } from "../support/harness/clients.ts";
+import { endOf, startedOf } from "../support/harness/runs.ts";
+import { sql } from "../support/harness/stack.ts";
+
+const post = (caller: Client, key: string, body: unknown) =>
+  caller.post("/api/chat/runs", body, { headers: { "idempotency-key": key } });
+const turnsOf = async (accountId: string) =>
+  (await sql`select count(*)::int as count from turns where account_id = ${accountId}`)[0]?.count;
+
+describe("the same key and body", () => {
+  it("has one effect, and the first answer again, whichever credential of the account", async () => {
+    const person = await createPerson();
+    const key = randomUUID();
+    const first = await post(person.withKey, key, { prompt: "hello", model: "embedded/rules" });
+    const run = startedOf(first);
+    expect(first.headers.has("idempotency-replayed")).toBe(false);
+    // The order of a JSON object's keys and its white space mean nothing.
+    const again = ' { "model" : "embedded/rules", "prompt" : "hello" }';
+    for (const caller of [person.withKey, person.withBearer]) {
+      const replayed = await post(caller, key, again);
+      expect([replayed.status, replayed.text]).toEqual([first.status, first.text]);
+      expect(replayed.headers.get("idempotency-replayed")).toBe("true");
+      for (const name of ["location", "retry-after", "content-type", "cache-control"]) {
+        expect(replayed.headers.get(name), name).toBe(first.headers.get(name));
+      }
+      expect(replayed.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
+    }
+    expect(await turnsOf(person.id)).toBe(1);
+    await endOf(person.withKey, run);
+  });
+
+  it("ten at once have one effect; the others hear that it is under way, or the answer", async () => {
+    const person = await createPerson();
+    for (let round = 1; round <= 5; round++) {
+      const key = randomUUID();
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => post(person.withKey, key, { prompt: "hello" })),
+      );
+      for (const answer of answers.filter(({ status }) => status !== 202)) {
+        expect(answer.status).toBe(409);
+        expectErrorShape(answer, "message");
+        expect(sentenceOf(answer)).toBe("A request with this Idempotency-Key is still running");
+        expect(answer.headers.get("x-error-code")).toBe("conflict");
+        expect(answer.headers.get("retry-after")).toBe("1");
+      }
+      const accepted = answers.filter(({ status }) => status === 202);
+      expect(accepted.length).toBeGreaterThanOrEqual(1);
+      expect(new Set(accepted.map(({ text }) => text)).size).toBe(1);
+      expect(await turnsOf(person.id)).toBe(round);
+      const run = startedOf(await post(person.withKey, key, { prompt: "hello" }));
+      await endOf(person.withKey, run);
+    }
+  });
+
+  it("gets a refusal again as well", async () => {
+    const person = await createPerson();
+    const key = randomUUID();
+    const first = await post(person.withKey, key, { prompt: "hello", model: "no/such-model" });
+    const second = await post(person.withKey, key, { prompt: "hello", model: "no/such-model" });
+    expect([first.status, second.status]).toEqual([400, 400]);
+    expect(second.text).toBe(first.text);
+    expect(second.headers.get("x-error-code")).toBe("invalid_request");
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+  });
+
+  it("a day later is a new request", async () => {
+    const person = await createPerson();
+    const key = randomUUID();
+    const first = startedOf(await post(person.withKey, key, { prompt: "hello" }));
+    const age = (hours: number) => sql`
+      update idempotency_keys set created_at = now() - make_interval(hours => ${hours})
+      where account_id = ${person.id}`;
+    await age(23);
+    expect(startedOf(await post(person.withKey, key, { prompt: "hello" }))).toEqual(first);
+    await age(25);
+    const later = startedOf(await post(person.withKey, key, { prompt: "something else" }));
+    expect(later.runId).not.toBe(first.runId);
+    await Promise.all([first, later].map((run) => endOf(person.withKey, run)));
+  });
+});
+
+describe("422", () => {
+  it("the same key with another body, and the first request is not disturbed", async () => {
+    const person = await createPerson();
+    const key = randomUUID();
+    const run = startedOf(await post(person.withKey, key, { prompt: "hello" }));
+    const other = await post(person.withKey, key, { prompt: "hello " });
+    expect(other.status).toBe(422);
+    expectErrorShape(other, "message");
+    expect(sentenceOf(other)).toBe("Idempotency-Key was used with a different request");
+    expect(other.headers.get("x-error-code")).toBe("idempotency_mismatch");
+    expect(startedOf(await post(person.withKey, key, { prompt: "hello" }))).toEqual(run);
+    expect(await turnsOf(person.id)).toBe(1);
+    await endOf(person.withKey, run);
+  });
+});
+
+describe("what a key does not reach", () => {
+  it("another account's request", async () => {
+    const people = await Promise.all([createPerson(), createPerson()]);
+    const key = randomUUID();
+    const runs = await Promise.all(
+      people.map(async ({ withKey }) => startedOf(await post(withKey, key, { prompt: "hello" }))),
+    );
+    expect(runs[0]?.runId).not.toBe(runs[1]?.runId);
+    for (const [place, person] of people.entries()) {
+      const run = runs[place];
+      if (run) await endOf(person.withKey, run);
+    }
+  });
+
+  it("a request that was refused before it began: it may be put right", async () => {
+    const person = await createPerson();
+    const foreign = await createAccount({ kind: "artist" });
+    const key = randomUUID();
+    expect((await post(person.withKey, key, {})).status).toBe(400);
+    const denied = await post(person.withKey, key, { prompt: "hello", artistId: foreign.id });
+    expect(denied.status).toBe(404);
+    await endOf(person.withKey, startedOf(await post(person.withKey, key, { prompt: "hello" })));
+  });
+
+  it("any endpoint but those that create something, with a credential", () => {
+    const taking = contracts.filter(({ idempotent }) => idempotent);
+    expect(taking.length).toBeGreaterThan(0);
+    for (const { method, auth } of taking) expect([method, auth]).toEqual(["POST", "required"]);
+  });
+});
+
+describe("400", () => {
+  it.each(["", "k".repeat(256)])("a key that is empty or too long (%#)", async (key) => {
+    const person = await createPerson();
+    const answer = await post(person.withKey, key, { prompt: "hello" });
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "message");
+    expect(sentenceOf(answer)).toBe("Idempotency-Key must be 1 to 255 characters");
+    expect(await turnsOf(person.id)).toBe(0);
+  });
+});
+
+describe("in the database", () => {
+  it("neither key, request nor answer can be read", async () => {
+    const person = await createPerson();
+    const key = "k".repeat(255);
+    const run = startedOf(await post(person.withKey, key, { prompt: "a secret plan" }));
+    const rows = await sql`select * from idempotency_keys where account_id = ${person.id}`;
+    expect(rows).toHaveLength(1);
+    const [stored] = rows;
+    expect(stored?.response).toEqual(expect.any(String));
+    const text = JSON.stringify(stored);
+    const decoded = Buffer.from(String(stored?.response), "base64").toString("latin1");
+    for (const secret of [key, "a secret plan", run.runId, run.chatId]) {
+      expect(text + decoded).not.toContain(secret);
+    }
+    await endOf(person.withKey, run);
+  });
+});

@@ -1,0 +1,195 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { isWellFormedKey } from "../../lib/identity/keys/key-format.ts";
+import type { paths } from "../generated/api.ts";
+import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { client, createPerson, dataOf, type Person } from "../support/harness/clients.ts";
+import { createRunCredential } from "../support/harness/run-credentials.ts";
+import { sql } from "../support/harness/stack.ts";
+
+type NewKey = paths["/api/keys"]["post"]["requestBody"]["content"]["application/json"];
+
+const create = (person: Person, body: NewKey) =>
+  dataOf(person.withBearer.api.POST("/api/keys", { body }));
+
+const list = async (person: Person) => (await dataOf(person.withBearer.api.GET("/api/keys"))).keys;
+
+const rotate = (person: Person, id: string, graceSeconds?: number) =>
+  dataOf(
+    person.withKey.api.POST("/api/keys/{id}/rotate", {
+      params: { path: { id } },
+      ...(graceSeconds === undefined ? {} : { body: { grace_seconds: graceSeconds } }),
+    }),
+  );
+
+const statusWith = async (key: string): Promise<number> =>
+  (await client({ key }).get("/api/keys")).status;
+
+describe("POST /api/keys", () => {
+  it("201: gives a key that works at once, and stores only its HMAC", async () => {
+    const person = await createPerson();
+    const key = await create(person, { key_name: "  laptop  " });
+    expect(isWellFormedKey(key.key)).toBe(true);
+    expect(key.key_name).toBe("laptop");
+    expect(key.prefix).toBe(key.key.slice(0, 7));
+    expect(key.expires_at).toBeNull();
+    expect(key.created_at).toMatch(/\.\d{3}Z$/);
+    expect(await statusWith(key.key)).toBe(200);
+    const [row] = await sql`select * from api_keys where id = ${key.id}`;
+    expect(row?.account_id).toBe(person.id);
+    expect(row?.hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(JSON.stringify(row)).not.toContain(key.key.slice(7));
+  });
+
+  it("201: counts the days of expires_in_days from now", async () => {
+    const key = await create(await createPerson(), { key_name: "short", expires_in_days: 3 });
+    const days = (Date.parse(key.expires_at ?? "") - Date.parse(key.created_at)) / 86_400_000;
+    expect(days).toBeCloseTo(3, 2);
+  });
+
+  it("400: names the field and the rule", async () => {
+    const { withKey } = await createPerson();
+    for (const [body, sentence] of [
+      [{}, "key_name is required"],
+      [{ key_name: "" }, "key_name must not be empty"],
+      [{ key_name: "x".repeat(101) }, "key_name must be at most 100 characters"],
+      [{ key_name: 7 }, "key_name must be a string"],
+      [{ key_name: "a", expires_in_days: 0 }, "expires_in_days must be at least 1"],
+      [{ key_name: "a", expires_in_days: 3651 }, "expires_in_days must be at most 3650"],
+      [{ key_name: "a", expires_in_days: 1.5 }, "expires_in_days must be an integer"],
+      [{ key_name: "a", account_id: randomUUID() }, "account_id must not be provided"],
+      [{ key_name: "a", account_id: null }, "account_id must not be provided"],
+      [[], "Request body must be a JSON object"],
+    ] as const) {
+      const answer = await withKey.post("/api/keys", body);
+      expect(answer.status).toBe(400);
+      expect(answer.body).toEqual({ status: "error", error: sentence });
+      expect(answer.headers.get("x-error-code")).toBe("invalid_request");
+    }
+  });
+
+  it("403: a run key cannot make, list, rotate or revoke keys", async () => {
+    const person = await createPerson();
+    const run = client({ key: (await createRunCredential(person.id, "key")).raw });
+    const [own] = await list(person);
+    for (const answer of [
+      await run.post("/api/keys", { key_name: "a" }),
+      await run.get("/api/keys"),
+      await run.post(`/api/keys/${own?.id}/rotate`, {}),
+      await run.delete(`/api/keys/${own?.id}`),
+    ]) {
+      expect(answer.status).toBe(403);
+      expect(answer.headers.get("x-error-code")).toBe("forbidden");
+      expectErrorShape(answer, "error");
+    }
+  });
+});
+
+describe("GET /api/keys", () => {
+  it("200: newest first, own keys only, never a hash, run keys not listed", async () => {
+    const person = await createPerson();
+    const other = await createPerson();
+    const first = await create(person, { key_name: "first" });
+    const second = await create(person, { key_name: "second" });
+    await createRunCredential(person.id, "key");
+    const keys = await list(person);
+    expect(keys.map((key) => key.key_name)).toEqual(["second", "first", "test"]);
+    expect(keys[0]?.id).toBe(second.id);
+    expect(keys[1]?.id).toBe(first.id);
+    expect((await list(other)).map((key) => key.key_name)).toEqual(["test"]);
+  });
+
+  it("200: last_used_at is written at the first use and at most once a minute", async () => {
+    const person = await createPerson();
+    const key = await create(person, { key_name: "used" });
+    const lastUse = async () => (await list(person)).find(({ id }) => id === key.id)?.last_used_at;
+    expect(await lastUse()).toBeNull();
+    await statusWith(key.key);
+    const first = await lastUse();
+    expect(first).toBeTypeOf("string");
+    await statusWith(key.key);
+    expect(await lastUse()).toBe(first);
+    await sql`update api_keys set last_used_at = now() - interval '61 seconds' where id = ${key.id}`;
+    await Promise.all(Array.from({ length: 8 }, () => statusWith(key.key)));
+    expect(Date.parse((await lastUse()) ?? "")).toBeGreaterThanOrEqual(Date.parse(first ?? ""));
+  });
+});
+
+describe("DELETE /api/keys/{id}", () => {
+  it("200: the key ends at once and leaves the list; a second time is 404", async () => {
+    const person = await createPerson();
+    const key = await create(person, { key_name: "gone" });
+    expect(await statusWith(key.key)).toBe(200);
+    const answer = await person.withBearer.delete(`/api/keys/${key.id.toUpperCase()}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ status: "success" });
+    expect(await statusWith(key.key)).toBe(401);
+    expect((await list(person)).some(({ id }) => id === key.id)).toBe(false);
+    const again = await person.withBearer.delete(`/api/keys/${key.id}`);
+    expect(again.status).toBe(404);
+    expect(again.body).toEqual({ status: "error", error: "Key not found" });
+  });
+
+  it("400: a malformed id", async () => {
+    const { withKey } = await createPerson();
+    const answer = await withKey.delete("/api/keys/42");
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ status: "error", error: "id must be a valid UUID" });
+  });
+});
+
+describe("POST /api/keys/{id}/rotate", () => {
+  it("201: without grace the old key ends as the new one begins", async () => {
+    const person = await createPerson();
+    const old = await create(person, { key_name: "deploy", expires_in_days: 10 });
+    const fresh = await rotate(person, old.id);
+    expect(fresh.key_name).toBe("deploy");
+    expect(fresh.id).not.toBe(old.id);
+    const days = (Date.parse(fresh.expires_at ?? "") - Date.parse(fresh.created_at)) / 86_400_000;
+    expect(days).toBeCloseTo(10, 2);
+    expect(await statusWith(old.key)).toBe(401);
+    expect(await statusWith(fresh.key)).toBe(200);
+  });
+
+  it("201: with grace both keys work, the list shows the old one's end, and then it ends", async () => {
+    const person = await createPerson();
+    const old = await create(person, { key_name: "grace" });
+    const fresh = await rotate(person, old.id, 600);
+    expect(await statusWith(old.key)).toBe(200);
+    expect(await statusWith(fresh.key)).toBe(200);
+    const shown = (await list(person)).find(({ id }) => id === old.id);
+    const remaining = Date.parse(shown?.expires_at ?? "") - Date.now();
+    expect(remaining).toBeGreaterThan(500_000);
+    expect(remaining).toBeLessThanOrEqual(601_000);
+    await sql`update api_keys set revoked_at = now() where id = ${old.id}`;
+    expect(await statusWith(old.key)).toBe(401);
+    expect(await statusWith(fresh.key)).toBe(200);
+  });
+
+  it("201 once: of simultaneous rotations one gives a key, and no key is left over", async () => {
+    const person = await createPerson();
+    const old = await create(person, { key_name: "raced" });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        person.withKey.post(`/api/keys/${old.id}/rotate`, { grace_seconds: 60 }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
+    expect((await list(person)).filter((key) => key.key_name === "raced")).toHaveLength(2);
+  });
+
+  it("400: grace_seconds outside 0..86400", async () => {
+    const { withKey } = await createPerson();
+    for (const [grace, rule] of [
+      [-1, "at least 0"],
+      [86_401, "at most 86400"],
+    ] as const) {
+      const answer = await withKey.post(`/api/keys/${randomUUID()}/rotate`, {
+        grace_seconds: grace,
+      });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toEqual({ status: "error", error: `grace_seconds must be ${rule}` });
+    }
+  });
+});

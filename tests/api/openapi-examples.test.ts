@@ -1,0 +1,87 @@
+/**
+ * The examples of the OpenAPI document, asked anew in the order in which a new account would.
+ * `RECORD_EXAMPLES=1` writes them down instead, and the README's requests with them.
+ */
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { examples } from "../../lib/openapi/examples.ts";
+import { operations } from "../../lib/openapi/registry.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { Placeholders } from "../support/fixtures/placeholders.ts";
+import { askEverything } from "../support/harness/ask-everything.ts";
+import { everyEndpointByCurl } from "../support/harness/curl.ts";
+import { contractOf, Recorder } from "../support/harness/exchanges.ts";
+import { startServer } from "../support/harness/server.ts";
+import { startOwnParts } from "../support/harness/stack.ts";
+
+const root = join(import.meta.dirname, "../..");
+const placeholders = new Placeholders();
+const recorder = new Recorder(placeholders);
+
+// A database of its own: what is listed is what the new account has made.
+let parts: Awaited<ReturnType<typeof startOwnParts>>;
+let server: RunningNext;
+beforeAll(async () => {
+  parts = await startOwnParts();
+  server = await startServer({ env: parts.env });
+  placeholders.tell(server.url, "http://localhost:3000");
+  await askEverything(server.url, parts.env.DATA_DIR ?? "", recorder, placeholders);
+}, 300_000);
+afterAll(async () => {
+  await server?.stop();
+  await parts?.stop();
+});
+
+async function record(): Promise<void> {
+  const folder = join(root, "lib/openapi/examples");
+  await mkdir(folder, { recursive: true });
+  const asked = Object.entries(recorder.recorded);
+  for (const [tag, list] of Map.groupBy(asked, ([id]) => contractOf(id).tag)) {
+    const kept = Object.fromEntries(list);
+    const file = join(folder, `${tag.toLowerCase().replaceAll(" ", "-")}.json`);
+    await writeFile(file, JSON.stringify(kept));
+  }
+  await promisify(execFile)(
+    "node_modules/@biomejs/biome/bin/biome",
+    ["format", "--write", folder],
+    {
+      cwd: root,
+    },
+  );
+}
+
+/** The README's part that is made of the examples, between two lines of its own. */
+const [BEGIN, END] = ["<!-- recorded examples: begin -->\n", "\n<!-- recorded examples: end -->"];
+const README = join(root, "README.md");
+
+async function readReadme() {
+  const text = await readFile(README, "utf8");
+  const [begin, end] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)];
+  return { before: text.slice(0, begin), part: text.slice(begin, end), after: text.slice(end) };
+}
+
+async function recordInReadme(): Promise<void> {
+  const { before, after } = await readReadme();
+  await writeFile(README, before + everyEndpointByCurl(recorder.recorded) + after);
+}
+
+const isRecording = process.env.RECORD_EXAMPLES === "1";
+
+it.runIf(isRecording)("writes down what a running server answers today", async () => {
+  await record();
+  await recordInReadme();
+});
+
+describe.skipIf(isRecording)("what a running server answers today", () => {
+  it.each(operations.map(({ id }) => id))("%s: is what its examples say", (id) => {
+    expect(recorder.recorded[id]).toEqual(examples[id]);
+  });
+
+  it("is what the README shows, for every operation", async () => {
+    const { part } = await readReadme();
+    expect(part).toBe(everyEndpointByCurl(examples));
+  });
+});

@@ -1,0 +1,106 @@
+/** Optional fields of every body take `null` as absent, and the OpenAPI document says so. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { isAppError } from "../../lib/contract/app-error.ts";
+import { validator } from "../../lib/http/parse-input.ts";
+import { describeApi } from "../../lib/openapi/document.ts";
+import { examples } from "../../lib/openapi/examples.ts";
+import { operations } from "../../lib/openapi/registry.ts";
+
+const property = z.looseObject({
+  type: z.unknown().optional(),
+  not: z.unknown().optional(),
+  anyOf: z.array(z.looseObject({ type: z.string().optional() })).optional(),
+});
+const bodySchema = z.looseObject({
+  properties: z.record(z.string(), property),
+  required: z.array(z.string()).default([]),
+});
+const record = z.record(z.string(), z.unknown());
+
+const document = describeApi(operations, examples, undefined);
+const withBody = operations.filter(({ contract }) => contract.body !== undefined);
+
+function optionalFields(id: string): [string, z.output<typeof property>][] {
+  const all = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path));
+  const found = z
+    .array(z.looseObject({ operationId: z.string().optional() }))
+    .parse(all.filter((one) => typeof one === "object" && !Array.isArray(one)))
+    .find(({ operationId }) => operationId === id);
+  const { requestBody } = z
+    .looseObject({
+      requestBody: z.object({
+        content: z.object({ "application/json": z.object({ schema: bodySchema }) }),
+      }),
+    })
+    .parse(found);
+  const { properties, required } = requestBody.content["application/json"].schema;
+  // What must not be given is described by `not`, and is no optional field.
+  return Object.entries(properties).filter(
+    ([name, one]) => !required.includes(name) && one.not === undefined,
+  );
+}
+
+/** Bodies that were taken, as they were recorded. */
+const takenBodies = (id: string): Record<string, unknown>[] =>
+  Object.values(examples[id] ?? {})
+    .filter(({ request, response }) => response.status < 300 && request.body !== undefined)
+    .map(({ request }) => record.parse(request.body));
+
+describe.each(withBody.map((operation) => [operation.id, operation] as const))(
+  "%s",
+  (id, { contract }) => {
+    const optional = optionalFields(id);
+    const names = optional.map(([name]) => name);
+    const validate = validator({ ...contract, params: undefined, query: undefined });
+    const parse = (body: unknown) => validate({ params: undefined, query: undefined, body });
+
+    it("describes every optional field as one that may be null", () => {
+      const silent = optional.filter(([, { type, anyOf }]) =>
+        type !== undefined
+          ? ![type].flat().includes("null")
+          : anyOf?.every((one) => one.type !== "null"),
+      );
+      expect(silent.map(([name]) => name)).toEqual([]);
+    });
+
+    it("takes null in any of them as it takes a body without them", () => {
+      const bodies = [{}, ...takenBodies(id)];
+      fc.assert(
+        fc.property(fc.constantFrom(...bodies), fc.subarray(names), (body, chosen) => {
+          const absent = Object.fromEntries(
+            Object.entries(body).filter(([name]) => !chosen.includes(name)),
+          );
+          const nulls = { ...absent, ...Object.fromEntries(chosen.map((name) => [name, null])) };
+          const [expected, given] = [parse(absent), parse(nulls)];
+          if (isAppError(expected)) expect(given).toEqual(expected);
+          else expect(withoutNullValues(given)).toEqual(withoutNullValues(expected));
+        }),
+      );
+    });
+  },
+);
+
+it("reaches the fields inside of a body", () => {
+  const started = operations.find(({ contract }) => contract.path === "/api/chat");
+  if (!started) throw new Error("There is no chat");
+  const validate = validator({ ...started.contract, params: undefined, query: undefined });
+  const parse = (more: object, context: object) =>
+    validate({
+      params: undefined,
+      query: undefined,
+      body: {
+        sessionId: "2f6e83b3-0000-4000-8000-000000000000",
+        chatId: "2f6e83b3-0000-4000-8000-000000000001",
+        messages: [{ id: "m1", content: "Hello", ...more }],
+        context,
+      },
+    });
+  expect(parse({ role: null, parts: null }, { contextLimit: null })).toEqual(parse({}, {}));
+  expect(isAppError(parse({}, {}))).toBe(false);
+});
+
+/** A schema that has a meaning of its own for null keeps it; none of them means more than absent. */
+const withoutNullValues = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, one) => (one === null ? undefined : one)));

@@ -1,0 +1,237 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { listSandboxFilesContract, sandboxFile } from "../../lib/sandbox/contract.ts";
+import { createSession, startEndlessTurn, writeSandboxFile } from "../support/fixtures/sessions.ts";
+import { type Client, createPerson, type Person } from "../support/harness/clients.ts";
+import { setting, sql } from "../support/harness/stack.ts";
+
+const listed = z.strictObject({
+  ...listSandboxFilesContract.responses[200].schema.shape,
+  entries: z.array(z.strictObject(sandboxFile.shape)),
+});
+
+const filesPath = (sessionId: string, path?: string) =>
+  `/api/sandbox/files?${new URLSearchParams({ sessionId, ...(path !== undefined && { path }) })}`;
+const contentPath = (sessionId: string, path: string) =>
+  `/api/sandbox/files/content?${new URLSearchParams({ sessionId, path })}`;
+
+async function createSandbox(caller: Client): Promise<string> {
+  const { session } = await createSession(caller);
+  const answer = await caller.post("/api/sandbox", { sessionId: session.id });
+  if (answer.status !== 200) throw new Error(`POST /api/sandbox: ${answer.text}`);
+  return session.id;
+}
+
+async function list(caller: Client, sessionId: string, path?: string) {
+  const answer = await caller.get(filesPath(sessionId, path));
+  if (answer.status !== 200) throw new Error(`GET /api/sandbox/files: ${answer.text}`);
+  return listed.parse(answer.body);
+}
+
+const refusal = (error: string) => ({ status: "error", error });
+
+/** Both endpoints, for what they have in common. */
+const paths = (sessionId: string) => [filesPath(sessionId), contentPath(sessionId, "notes.txt")];
+
+describe("GET /api/sandbox/files 200", () => {
+  test("lists the home, and any folder by the path of its entry", async () => {
+    const { withKey } = await createPerson();
+    const sessionId = await createSandbox(withKey);
+    await writeSandboxFile(sessionId, "notes.txt", "zwölf");
+    await writeSandboxFile(sessionId, "src/deep/a.ts", "a");
+
+    const home = await list(withKey, sessionId);
+    expect(home).toMatchObject({ sessionId, truncated: false });
+    expect(home.entries).toMatchObject([
+      { name: "notes.txt", path: `${home.path}/notes.txt`, type: "file", size: 6 },
+      { name: "src", path: `${home.path}/src`, type: "directory", size: 0 },
+    ]);
+    const [, src] = home.entries;
+    const inner = await list(withKey, sessionId, src?.path);
+    expect(inner.path).toBe(src?.path);
+    expect(inner.entries.map(({ name, type }) => [name, type])).toEqual([["deep", "directory"]]);
+    expect(await list(withKey, sessionId, "src")).toEqual(inner);
+  });
+
+  test("a folder with more than 1,000 entries is cut and says so", async () => {
+    const { withKey } = await createPerson();
+    const sessionId = await createSandbox(withKey);
+    const names = Array.from({ length: 1001 }, (_, index) => `many/${1000 + index}`);
+    await Promise.all(names.map((name) => writeSandboxFile(sessionId, name, "")));
+    const { entries, truncated } = await list(withKey, sessionId, "many");
+    expect([entries.length, entries.at(-1)?.name, truncated]).toEqual([1000, "1999", true]);
+  });
+
+  test("answers while a turn runs a command, with the other credential too", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const ids = { sessionId: session.id, chatId: chat.id };
+    const { stream } = await startEndlessTurn(person.withKey, ids);
+    await writeSandboxFile(session.id, "meanwhile.txt", "seen");
+    const { entries } = await list(person.withBearer, session.id);
+    expect(entries).toMatchObject([{ name: "meanwhile.txt", size: 4 }]);
+    const content = await person.withBearer.get(contentPath(session.id, "meanwhile.txt"));
+    expect(content.text).toBe("seen");
+    await person.withKey.post(`/api/chat/${chat.id}/stop`);
+    await stream;
+  });
+});
+
+describe("GET /api/sandbox/files/content 200", () => {
+  const fetchFile = async ({ withKey }: Person, sessionId: string, path: string) => {
+    const response = await fetch(withKey.url + contentPath(sessionId, path), {
+      headers: withKey.headers,
+    });
+    return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+  };
+
+  test.each([
+    ["text", "notes.txt", "zwölf €😀\n", "text/plain; charset=utf-8"],
+    ["an empty file", "empty", "", "text/plain; charset=utf-8"],
+    ["a page", "page.html", "<script>alert(1)</script>", "text/plain; charset=utf-8"],
+    ["a picture with script", "x.svg", "<svg onload='alert(1)'/>", "text/plain; charset=utf-8"],
+    ["bytes", "raw.bin", Buffer.from([0xff, 0xd8, 0, 1, 2]), "application/octet-stream"],
+    ["text with NUL", "nul.txt", "a\0b", "application/octet-stream"],
+  ])(
+    "%s comes byte for byte as a type that no browser runs",
+    async (_what, name, content, type) => {
+      const person = await createPerson();
+      const sessionId = await createSandbox(person.withKey);
+      await writeSandboxFile(sessionId, name, content);
+      const { response, bytes } = await fetchFile(person, sessionId, name);
+      expect(response.status).toBe(200);
+      expect(bytes.equals(Buffer.from(content))).toBe(true);
+      expect(response.headers.get("content-type")).toBe(type);
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(response.headers.get("content-security-policy")).toBe("sandbox; default-src 'none'");
+      expect(response.headers.get("content-disposition")).toBe(
+        `attachment; filename*=UTF-8''${name}`,
+      );
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      expect(response.headers.get("x-request-id")).toBeTruthy();
+    },
+  );
+
+  test("a name with quotes, line ends and letters of any script stays one header", async () => {
+    const person = await createPerson();
+    const sessionId = await createSandbox(person.withKey);
+    const name = `it's "ü"\r\nx-evil: 1 (*).txt`;
+    await writeSandboxFile(sessionId, `a/${name}`, "named");
+    const { response, bytes } = await fetchFile(person, sessionId, `a/${name}`);
+    expect([response.status, bytes.toString()]).toEqual([200, "named"]);
+    expect(response.headers.get("x-evil")).toBeNull();
+    expect(response.headers.get("content-disposition")).toBe(
+      "attachment; filename*=UTF-8''it%27s%20%22%C3%BC%22%0D%0Ax-evil%3A%201%20%28%2A%29.txt",
+    );
+  });
+
+  test("10 MiB come whole, one byte more is refused", async () => {
+    const person = await createPerson();
+    const sessionId = await createSandbox(person.withKey);
+    const most = Buffer.alloc(10 * 1024 * 1024, 7);
+    await writeSandboxFile(sessionId, "most.bin", most);
+    const { bytes } = await fetchFile(person, sessionId, "most.bin");
+    expect(bytes.equals(most)).toBe(true);
+    await writeSandboxFile(sessionId, "more.bin", Buffer.concat([most, Buffer.from("x")]));
+    const answer = await person.withKey.get(contentPath(sessionId, "more.bin"));
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      refusal("File is larger than 10485760 bytes"),
+    ]);
+  });
+
+  test("HEAD says the same without the bytes", async () => {
+    const person = await createPerson();
+    const sessionId = await createSandbox(person.withKey);
+    await writeSandboxFile(sessionId, "notes.txt", "twelve bytes");
+    const answer = await person.withKey.request("HEAD", contentPath(sessionId, "notes.txt"));
+    expect([answer.status, answer.text]).toEqual([200, ""]);
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  });
+});
+
+describe("400", () => {
+  test.each([
+    ["/api/sandbox/files", "sessionId is required"],
+    ["/api/sandbox/files?sessionId=42", "sessionId must be a valid UUID"],
+    [filesPath(randomUUID(), ""), "path must not be empty"],
+    [contentPath(randomUUID(), ""), "path must not be empty"],
+    [`/api/sandbox/files/content?sessionId=${randomUUID()}`, "path is required"],
+    [contentPath(randomUUID(), "x".repeat(4097)), "path must be at most 4096 characters"],
+    [`${filesPath(randomUUID())}&path=a%00b`, "path must be well-formed Unicode without NUL"],
+  ])("%s is refused", async (path, error) => {
+    const { withKey } = await createPerson();
+    const answer = await withKey.get(path);
+    expect([answer.status, answer.body]).toEqual([400, refusal(error)]);
+  });
+
+  test("a session without a sandbox has no files", async () => {
+    const { withKey } = await createPerson();
+    const { session } = await createSession(withKey);
+    for (const path of paths(session.id)) {
+      const answer = await withKey.get(path);
+      expect([answer.status, answer.body]).toEqual([400, refusal("Sandbox not initialized")]);
+      expect(answer.headers.get("x-error-code")).toBe("sandbox_missing");
+    }
+  });
+
+  test("nor has one whose sandbox has expired", async () => {
+    const { withKey } = await createPerson();
+    const sessionId = await createSandbox(withKey);
+    await rm(join(setting("DATA_DIR"), "sandboxes", sessionId), { recursive: true });
+    for (const path of paths(sessionId)) {
+      const answer = await withKey.get(path);
+      expect([answer.status, answer.body]).toEqual([400, refusal("Sandbox not initialized")]);
+    }
+  });
+
+  test("a file is no folder, and a folder no file", async () => {
+    const { withKey } = await createPerson();
+    const sessionId = await createSandbox(withKey);
+    await writeSandboxFile(sessionId, "src/a.ts", "a");
+    const asFolder = await withKey.get(filesPath(sessionId, "src/a.ts"));
+    expect([asFolder.status, asFolder.body]).toEqual([400, refusal("path is not a folder")]);
+    const asFile = await withKey.get(contentPath(sessionId, "src"));
+    expect([asFile.status, asFile.body]).toEqual([400, refusal("path is not a file")]);
+  });
+});
+
+describe("404", () => {
+  test("what is not there is not found, wherever the path leads", async () => {
+    const { withKey } = await createPerson();
+    const sessionId = await createSandbox(withKey);
+    for (const path of ["missing", "a/b", "../../../../etc/passwd", "/etc/passwd"]) {
+      const folder = await withKey.get(filesPath(sessionId, path));
+      expect([folder.status, folder.body]).toEqual([404, refusal("Folder not found")]);
+      const file = await withKey.get(contentPath(sessionId, path));
+      expect([file.status, file.body]).toEqual([404, refusal("File not found")]);
+    }
+  });
+
+  test("a foreign session answers as a missing one", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const sessionId = await createSandbox(owner.withKey);
+    await writeSandboxFile(sessionId, "notes.txt", "theirs");
+    for (const path of [...paths(sessionId), ...paths(randomUUID())]) {
+      const answer = await other.withKey.get(path);
+      expect([answer.status, answer.body]).toEqual([404, refusal("Session not found")]);
+    }
+  });
+});
+
+describe("502", () => {
+  test("a provider that fails is told in the words of the contract", async () => {
+    const { withKey } = await createPerson();
+    const sessionId = await createSandbox(withKey);
+    await sql`update sessions set sandbox_state = jsonb_set(sandbox_state, '{name}', '"no/such/name"')
+      where id = ${sessionId}`;
+    for (const path of paths(sessionId)) {
+      const answer = await withKey.get(path);
+      expect([answer.status, answer.body]).toEqual([502, refusal("Failed to read sandbox files")]);
+      expect(answer.headers.get("x-error-code")).toBe("upstream_error");
+    }
+  });
+});

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { chat, session } from "../../lib/sessions/session.ts";
+import {
+  client,
+  createAccount,
+  createKey,
+  createPerson,
+  link,
+} from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
+
+const created = z.strictObject({
+  session: z.strictObject(session.shape),
+  chat: z.strictObject(chat.shape),
+});
+
+describe("POST /api/sessions 201", () => {
+  test("answers the session and its first chat, with exactly the fields of the contract", async () => {
+    const person = await createPerson();
+    const answer = await person.withKey.post("/api/sessions", { title: "  Release plan " });
+    expect(answer.status).toBe(201);
+    const body = created.parse(answer.body);
+    expect(body.session).toMatchObject({
+      accountId: person.id,
+      organizationId: null,
+      artistId: null,
+      title: "Release plan",
+      status: "running",
+      sandboxState: "none",
+    });
+    expect(body.chat).toMatchObject({
+      sessionId: body.session.id,
+      title: "",
+      activeStreamId: null,
+      lastAssistantMessageAt: null,
+    });
+    expect(body.chat.modelId).not.toBe("");
+    expect(body.session.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  test("an empty body makes an untitled session of the account itself", async () => {
+    const person = await createPerson();
+    const answer = await person.withBearer.request("POST", "/api/sessions");
+    expect(answer.status).toBe(201);
+    expect(created.parse(answer.body).session).toMatchObject({ title: "", accountId: person.id });
+  });
+
+  test("what an object of the API says, null included, can be sent back", async () => {
+    const person = await createPerson();
+    const body = { title: "", artistId: null, organization_id: null };
+    expect((await person.withKey.post("/api/sessions", body)).status).toBe(201);
+  });
+
+  test("unknown keys are ignored, and no key chooses id, account or status", async () => {
+    const person = await createPerson();
+    const forged = { id: randomUUID(), accountId: randomUUID(), status: "archived", nonsense: 1 };
+    const answer = await person.withKey.post("/api/sessions", forged);
+    const { session } = created.parse(answer.body);
+    expect(session.id).not.toBe(forged.id);
+    expect(session).toMatchObject({ accountId: person.id, status: "running" });
+  });
+
+  test("a member names the organization, and the organization itself may", async () => {
+    const person = await createPerson();
+    const organization = await createAccount({ kind: "organization" });
+    await link(organization.id, person.id);
+    const own = client({ key: await createKey(organization.id) });
+    for (const caller of [person.withKey, person.withBearer, own]) {
+      const answer = await caller.post("/api/sessions", {
+        organization_id: organization.id.toUpperCase(),
+      });
+      expect(answer.status).toBe(201);
+      expect(created.parse(answer.body).session.organizationId).toBe(organization.id);
+    }
+  });
+
+  test("an artist of the caller's organization may be named", async () => {
+    const person = await createPerson();
+    const organization = await createAccount({ kind: "organization" });
+    const artist = await createAccount({ kind: "artist" });
+    await link(organization.id, person.id);
+    await link(organization.id, artist.id);
+    const answer = await person.withKey.post("/api/sessions", { artistId: artist.id });
+    expect(answer.status).toBe(201);
+    expect(created.parse(answer.body).session.artistId).toBe(artist.id);
+  });
+
+  test("a session never exists without its chat", async () => {
+    const person = await createPerson();
+    await Promise.all(Array.from({ length: 10 }, () => person.withKey.post("/api/sessions", {})));
+    const [count] = await sql`
+      select count(*)::int as sessions, count(c.id)::int as chats
+      from sessions s left join chats c on c.session_id = s.id and c.account_id = s.account_id
+      where s.account_id = ${person.id}`;
+    expect(count).toEqual({ sessions: 10, chats: 10 });
+  });
+});
+
+describe("POST /api/sessions 400", () => {
+  test.each([
+    [{ title: "x".repeat(201) }, "title must be at most 200 characters"],
+    [{ title: 7 }, "title must be a string"],
+    [{ artistId: "42" }, "artistId must be a valid UUID"],
+    [{ organization_id: "42" }, "organization_id must be a valid UUID"],
+    [[], "Request body must be a JSON object"],
+  ])("%j is refused with one sentence", async (body, sentence) => {
+    const person = await createPerson();
+    const answer = await person.withKey.post("/api/sessions", body);
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get("x-error-code")).toBe("invalid_request");
+    expect(answer.body).toEqual({ status: "error", error: sentence });
+  });
+
+  test("a title with NUL or half a surrogate pair is refused, never a failure", async () => {
+    const person = await createPerson();
+    for (const body of ['{"title":"a\\u0000b"}', '{"title":"a\\ud800b"}']) {
+      expect((await person.withKey.post("/api/sessions", body)).status).toBe(400);
+    }
+  });
+});
+
+describe("POST /api/sessions 401", () => {
+  test("without a credential nothing is made", async () => {
+    const answer = await client().post("/api/sessions", {});
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("x-error-code")).toBe("unauthorized");
+  });
+});
+
+describe("POST /api/sessions 403", () => {
+  test("an organization the caller is no member of, and one that does not exist, answer alike", async () => {
+    const person = await createPerson();
+    const foreign = await createAccount({ kind: "organization" });
+    const answers = await Promise.all(
+      [foreign.id, randomUUID()].map((id) =>
+        person.withKey.post("/api/sessions", { organization_id: id }),
+      ),
+    );
+    for (const answer of answers) {
+      expect(answer.status).toBe(403);
+      expect(answer.body).toEqual({
+        status: "error",
+        error: "Access denied to specified organization_id",
+      });
+    }
+  });
+});
+
+describe("POST /api/sessions 404", () => {
+  test("a foreign artist and one that does not exist answer alike", async () => {
+    const person = await createPerson();
+    const foreign = await createAccount({ kind: "artist" });
+    for (const artistId of [foreign.id, randomUUID()]) {
+      const answer = await person.withKey.post("/api/sessions", { artistId });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toEqual({ status: "error", error: "Artist not found" });
+    }
+  });
+});

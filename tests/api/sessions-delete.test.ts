@@ -1,0 +1,103 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import {
+  createSession,
+  sandboxFolderExists,
+  startEndlessTurn,
+} from "../support/fixtures/sessions.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
+
+describe("DELETE /api/sessions/{sessionId} 200", () => {
+  test("the session, its chats, its messages and its sandbox's files are gone", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    await sql`insert into messages (chat_id, id, role, parts) values (${chat.id}, 'm', 'user', '[]')`;
+    await person.withKey.post("/api/sandbox", { sessionId: session.id });
+    expect(await sandboxFolderExists(session.id)).toBe(true);
+
+    const answer = await person.withKey.delete(`/api/sessions/${session.id}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ status: "success" });
+    for (const path of ["", "/chats", `/chats/${chat.id}`]) {
+      const read = await person.withKey.get(`/api/sessions/${session.id}${path}`);
+      expect([read.status, read.body]).toEqual([
+        404,
+        { status: "error", error: "Session not found" },
+      ]);
+    }
+    expect(await sql`select 1 from messages where chat_id = ${chat.id}`).toHaveLength(0);
+    expect(await sandboxFolderExists(session.id)).toBe(false);
+  });
+
+  test("of many deletions at once one succeeds", async () => {
+    const person = await createPerson();
+    const { session } = await createSession(person.withKey);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => person.withKey.delete(`/api/sessions/${session.id}`)),
+    );
+    expect(answers.map((answer) => answer.status).toSorted()).toEqual([
+      200,
+      ...Array.from({ length: 9 }, () => 404),
+    ]);
+  });
+
+  test("a deletion while the sandbox is provisioned leaves neither row nor files", async () => {
+    const person = await createPerson();
+    for (let round = 0; round < 10; round++) {
+      const { session } = await createSession(person.withKey);
+      const [provisioned, deleted] = await Promise.all([
+        person.withKey.post("/api/sandbox", { sessionId: session.id }),
+        person.withKey.delete(`/api/sessions/${session.id}`),
+      ]);
+      expect(deleted.status).toBe(200);
+      expect([200, 404]).toContain(provisioned.status);
+      expect((await person.withKey.get(`/api/sessions/${session.id}`)).status).toBe(404);
+      expect(await sandboxFolderExists(session.id)).toBe(false);
+    }
+  });
+
+  test("its running turn ends, and writes nothing afterwards", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    const ids = { sessionId: session.id, chatId: chat.id };
+    const { stream } = await startEndlessTurn(person.withKey, ids);
+
+    const answer = await person.withKey.delete(`/api/sessions/${session.id}`);
+    expect([answer.status, answer.body]).toEqual([200, { status: "success" }]);
+    await stream;
+    expect(await sql`select 1 from messages where chat_id = ${chat.id}`).toHaveLength(0);
+    const keys = await sql`
+      select 1 from api_keys where account_id = ${session.accountId} and scope = 'run'
+        and revoked_at is null`;
+    expect(keys, "keys that outlive their turn").toHaveLength(0);
+    expect(await sandboxFolderExists(session.id)).toBe(false);
+  });
+
+  test("a chat created at the same moment goes with its session", async () => {
+    const person = await createPerson();
+    for (let round = 0; round < 10; round++) {
+      const { session } = await createSession(person.withKey);
+      const [created, deleted] = await Promise.all([
+        person.withKey.post(`/api/sessions/${session.id}/chats`, {}),
+        person.withKey.delete(`/api/sessions/${session.id}`),
+      ]);
+      expect(deleted.status).toBe(200);
+      expect([201, 404]).toContain(created.status);
+      expect(await sql`select 1 from chats where session_id = ${session.id}`).toHaveLength(0);
+    }
+  });
+});
+
+describe("DELETE /api/sessions/{sessionId} 404", () => {
+  test("a foreign session stays and answers as a missing one", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const { session } = await createSession(owner.withKey);
+    for (const id of [session.id, randomUUID()]) {
+      const answer = await other.withBearer.delete(`/api/sessions/${id}`);
+      expect(answer.status).toBe(404);
+      expect(answer.text).toBe('{"status":"error","error":"Session not found"}');
+    }
+    expect((await owner.withKey.get(`/api/sessions/${session.id}`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,277 @@
+import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import type { paths } from "../generated/api.ts";
+import { type FakeTrigger, startFakeTrigger } from "../support/fakes/trigger.ts";
+import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { fullRun, insertRun, newRunId, plainRun, runsIn } from "../support/fixtures/task-runs.ts";
+import {
+  type Client,
+  client,
+  createAccount,
+  createPerson,
+  dataOf,
+  link,
+  type Person,
+} from "../support/harness/clients.ts";
+import { createRunCredential } from "../support/harness/run-credentials.ts";
+import { startServer } from "../support/harness/server.ts";
+import { sql } from "../support/harness/stack.ts";
+
+const path = "/api/tasks/runs";
+type Query = paths[typeof path]["get"]["parameters"]["query"];
+
+const runsOf = async (caller: Client, query: Query = {}) =>
+  (await dataOf(caller.api.GET(path, { params: { query } }))).runs;
+
+describe("GET /api/tasks/runs 200", () => {
+  test("an account without runs has an empty list", async () => {
+    const person = await createPerson();
+    for (const caller of [person.withKey, person.withBearer]) {
+      expect(await runsOf(caller)).toEqual([]);
+    }
+  });
+
+  test("with account_id, the runs of an account that the caller may act for", async () => {
+    const [member, artist, organization] = await Promise.all([
+      createPerson(),
+      createAccount({ kind: "artist" }),
+      createAccount({ kind: "organization" }),
+    ]);
+    await link(organization.id, member.id);
+    await link(organization.id, artist.id);
+    for (const { id } of [member, artist, organization]) {
+      const run = plainRun(id);
+      await insertRun(id, run);
+      for (const query of [{ account_id: id }, { account_id: id, runId: run.id }]) {
+        const runs = await runsOf(member.withKey, query);
+        expect(runs.map((one) => one.id)).toEqual([run.id]);
+      }
+    }
+  });
+
+  test("the admin organization reaches the runs of any account", async () => {
+    const [member, stranger, admins] = await Promise.all([
+      createPerson(),
+      createPerson(),
+      createAccount({ kind: "organization", isAdmin: true }),
+    ]);
+    await link(admins.id, member.id);
+    const run = plainRun(stranger.id);
+    await insertRun(stranger.id, run);
+    const runs = await runsOf(member.withKey, { account_id: stranger.id, runId: run.id });
+    await sql`update accounts set is_admin = false where id = ${admins.id}`;
+    expect(runs).toEqual([run]);
+  });
+
+  test("a list reads its own runs and no more, among ten thousand", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const read = await sql.begin(async (transaction) => {
+      for (const { id } of [owner, other]) {
+        await transaction`insert into task_runs (id, account_id, status, task_identifier, tags, created_at)
+          select 'run_' || replace(gen_random_uuid()::text, '-', ''), ${id}, 'COMPLETED', 'task',
+            array['account:' || ${id}::text], now() - n * interval '1 second'
+          from generate_series(1, 5000) n`;
+      }
+      await transaction`analyze task_runs`;
+      await transaction`set local plan_cache_mode = force_generic_plan`;
+      const count = () => transaction<{ read: string }[]>`
+        select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read
+        from pg_stat_xact_user_tables where relname = 'task_runs'`;
+      const [before] = await count();
+      await transaction`select list_task_runs(${owner.id}, 20)`;
+      const [after] = await count();
+      await transaction`delete from task_runs where account_id in (${owner.id}, ${other.id})`;
+      return Number(after?.read) - Number(before?.read);
+    });
+    expect(read).toBeGreaterThanOrEqual(20);
+    expect(read).toBeLessThan(60);
+  });
+});
+
+describe("GET /api/tasks/runs 400", () => {
+  test.each([
+    ["limit=0", "limit must be at least 1"],
+    ["limit=101", "limit must be at most 100"],
+    ["limit=1.5", "limit must be a number"],
+    ["limit=", "limit must be a number"],
+    ["account_id=1", "account_id must be a valid UUID"],
+    ["account_id=1&runId=run_1", "account_id must be a valid UUID"],
+  ])("%s is refused", async (query, error) => {
+    const { withKey } = await createPerson();
+    const answer = await withKey.get(`${path}?${query}`);
+    expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
+  });
+});
+
+describe("GET /api/tasks/runs 403", () => {
+  test("an account that the caller may not act for, whether it exists or not", async () => {
+    const [caller, stranger] = await Promise.all([createPerson(), createPerson()]);
+    const run = plainRun(stranger.id);
+    await insertRun(stranger.id, run);
+    for (const id of [stranger.id, randomUUID()]) {
+      for (const query of ["", `&runId=${run.id}`]) {
+        const answer = await caller.withKey.get(`${path}?account_id=${id}${query}`);
+        expect([answer.status, answer.body]).toEqual([
+          403,
+          { status: "error", error: "Access denied to specified account_id" },
+        ]);
+      }
+    }
+  });
+
+  test("a run key does not switch accounts", async () => {
+    const [member, organization] = await Promise.all([
+      createPerson(),
+      createAccount({ kind: "organization" }),
+    ]);
+    await link(organization.id, member.id);
+    const { raw: key } = await createRunCredential(member.id, "key");
+    const own = await client({ key }).get(path);
+    const switched = await client({ key }).get(`${path}?account_id=${organization.id}`);
+    expect([own.status, switched.status]).toEqual([200, 403]);
+  });
+});
+
+describe("GET /api/tasks/runs 404", () => {
+  test("a run of an account that the caller could act for needs its account_id", async () => {
+    const [member, organization] = await Promise.all([
+      createPerson(),
+      createAccount({ kind: "organization" }),
+    ]);
+    await link(organization.id, member.id);
+    const run = plainRun(organization.id);
+    await insertRun(organization.id, run);
+    for (const runId of [run.id, newRunId()]) {
+      const answer = await member.withKey.get(`${path}?runId=${runId}`);
+      expect([answer.status, answer.text]).toEqual([
+        404,
+        '{"status":"error","error":"Task run not found"}',
+      ]);
+    }
+  });
+});
+
+describe("GET /api/tasks/runs of Trigger.dev", () => {
+  let fake: FakeTrigger;
+  let server: RunningNext;
+  let person: Person;
+  const ask = (query = "") => client({ key: person.key }, server.url).get(path + query);
+
+  beforeAll(async () => {
+    fake = await startFakeTrigger();
+    server = await startServer({
+      env: { TRIGGER_SECRET_KEY: fake.secretKey, TRIGGER_API_URL: fake.url },
+    });
+    person = await createPerson();
+    fake.feed(fullRun(person.id));
+  });
+  afterEach(() => fake.recover());
+  afterAll(async () => {
+    await server?.stop();
+    fake?.close();
+  });
+
+  const faults: Record<string, (response: ServerResponse) => void> = {
+    "a connection that is cut": (response) => response.socket?.resetAndDestroy(),
+    "401": (response) => response.writeHead(401).end('{"error":"Invalid API key tr_test_secret"}'),
+    "403": (response) => response.writeHead(403).end("{}"),
+    "429 with retry-after": (response) => response.writeHead(429, { "retry-after": "9" }).end(),
+    "500": (response) => response.writeHead(500).end("<b>trigger.dev stack</b>"),
+    "a redirect": (response) => response.writeHead(302, { location: fake.url }).end(),
+    "an HTML page": (response) => response.writeHead(200).end("<html>trigger.dev</html>"),
+    "JSON of another shape": (response) => response.writeHead(200).end('{"id":7,"data":{}}'),
+    "half an answer": (response) => {
+      response.writeHead(200, { "content-length": "1000" }).write('{"data":[');
+      response.destroy();
+    },
+  };
+
+  test.each(Object.entries(faults))("502: %s is told as one fixed sentence", async (_, answer) => {
+    fake.fail(answer);
+    for (const query of ["", `?runId=${newRunId()}`]) {
+      const failed = await ask(query);
+      expect([failed.status, failed.text]).toEqual([
+        502,
+        '{"status":"error","error":"Task runner unavailable"}',
+      ]);
+      expectErrorShape(failed, "error");
+      expect(failed.headers.get("x-error-code")).toBe("upstream_error");
+      expect([...failed.headers].join()).not.toMatch(/trigger/i);
+    }
+    fake.recover();
+    expect((await ask()).status).toBe(200);
+  });
+
+  test("502: a list that is not found is no empty list", async () => {
+    fake.fail((response) => response.writeHead(404).end("{}"));
+    expect((await ask()).status).toBe(502);
+  });
+
+  test("504: silence ends at the deadline, for a list and for a run", async () => {
+    fake.fail(() => {});
+    const answers = await Promise.all([ask(), ask(`?runId=${newRunId()}`)]);
+    for (const answer of answers) {
+      expect([answer.status, answer.body]).toEqual([
+        504,
+        { status: "error", error: "Task runner did not answer in time" },
+      ]);
+      expect(answer.headers.get("x-error-code")).toBe("upstream_timeout");
+    }
+  });
+
+  test("200: what is wrong with one run or one field hides no other", async () => {
+    const owner = await createPerson();
+    const caller = client({ key: owner.key }, server.url);
+    const good = plainRun(owner.id);
+    const odd = plainRun(owner.id, { status: "A_STATUS_OF_TOMORROW", createdAt: good.updatedAt });
+    fake.feed(good);
+    fake.feed(odd);
+    const tags = [`account:${owner.id}`];
+    const { env: _, ...withoutEnv } = good;
+    fake.feedBroken("null", null);
+    fake.feedBroken("nameless", { tags, status: "QUEUED" });
+    fake.feedBroken("foreign", plainRun(randomUUID()));
+    const oddFields = { createdAt: "2027-01-01T00:00:00Z", env: 7, durationMs: "long" };
+    fake.feedBroken("odd field", { ...withoutEnv, id: newRunId(), ...oddFields });
+    const runs = runsIn(await caller.get(path));
+    expect(runs.map(({ id, status }) => ({ id, status }))).toEqual([
+      { id: expect.not.stringMatching(good.id), status: good.status },
+      { id: odd.id, status: odd.status },
+      { id: good.id, status: good.status },
+    ]);
+    expect(runs[0]).not.toHaveProperty("env");
+    expect(runs[0]).not.toHaveProperty("durationMs");
+  });
+
+  test("200: runs whose look-up fails are listed as the list has them", async () => {
+    fake.fail((response) => response.writeHead(500).end(), "look-ups");
+    const [run] = runsIn(await ask());
+    expect(run).toMatchObject({ status: "COMPLETED", metadata: { step: "done" } });
+    expect(run).not.toHaveProperty("payload");
+  });
+
+  test("200: a payload and an output that are stored apart are fetched, without the key", async () => {
+    const run = fullRun(person.id);
+    fake.feed(run);
+    fake.store(run.id, "payload", { large: true });
+    fake.store(run.id, "output", {
+      json: { at: "2026-11-20T00:00:00.000Z" },
+      meta: { values: {} },
+    });
+    const payload = { large: true };
+    const output = { at: "2026-11-20T00:00:00.000Z" };
+    expect(runsIn(await ask(`?runId=${run.id}`))).toEqual([{ ...run, payload, output }]);
+    const items = runsIn(await ask());
+    expect(items.find(({ id }) => id === run.id)?.payload).toEqual(payload);
+  });
+
+  test("an id that cannot be one is never asked for", async () => {
+    fake.asked.length = 0;
+    for (const runId of ["../../v1/runs", "run_", "run_a/../b", "run_a%2Fb", "ü"]) {
+      expect((await ask(`?${new URLSearchParams({ runId })}`)).status).toBe(404);
+    }
+    expect(fake.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import {
+  createTemplate,
+  setFavorite,
+  templateIn,
+  templateNotFound,
+} from "../support/fixtures/templates.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
+
+const pathOf = (id: string) => `/api/agents/templates/${id}`;
+
+describe("PUT /api/agents/templates/{id}/favorite 200", () => {
+  test("setting and removing it twice counts once, and only the caller has it", async () => {
+    const [owner, fan] = await Promise.all([createPerson(), createPerson()]);
+    const created = await createTemplate(owner.withKey);
+    for (const [isFavourite, count] of [
+      [true, 1],
+      [true, 1],
+      [false, 0],
+      [false, 0],
+    ] as const) {
+      const seen = templateIn(await setFavorite(fan.withKey, created.id, isFavourite));
+      expect(seen).toEqual({ ...created, is_favourite: isFavourite, favorites_count: count });
+      expect(templateIn(await owner.withKey.get(pathOf(created.id)))).toEqual({
+        ...created,
+        favorites_count: count,
+      });
+    }
+  });
+
+  test("whom a private template is shared with may like it", async () => {
+    const [owner, friend] = await Promise.all([createPerson(), createPerson()]);
+    const { id } = await createTemplate(owner.withKey, {
+      is_private: true,
+      share_emails: [friend.email],
+    });
+    const seen = templateIn(await setFavorite(friend.withBearer, id, true));
+    expect(seen).toMatchObject({ is_favourite: true, favorites_count: 1, shared_emails: [] });
+  });
+
+  test("fifty favourites at once count fifty, however often each is repeated", async () => {
+    const owner = await createPerson();
+    const fans = await Promise.all(Array.from({ length: 50 }, () => createPerson()));
+    const { id } = await createTemplate(owner.withKey);
+    const answers = await Promise.all(
+      [...fans, ...fans].map(({ withKey }) => setFavorite(withKey, id, true)),
+    );
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(templateIn(await owner.withKey.get(pathOf(id))).favorites_count).toBe(50);
+    await Promise.all(fans.slice(10).map(({ withKey }) => setFavorite(withKey, id, false)));
+    expect(templateIn(await owner.withKey.get(pathOf(id))).favorites_count).toBe(10);
+  });
+
+  test("the count is that of the favourites after any mixture of requests at once", async () => {
+    const people = await Promise.all(Array.from({ length: 5 }, () => createPerson()));
+    const [owner] = people;
+    if (!owner) throw new Error("nobody");
+    const { id } = await createTemplate(owner.withKey);
+    await Promise.all(
+      Array.from({ length: 60 }, (_, index) => {
+        const person = people[index % 5] ?? owner;
+        return setFavorite(person.withKey, id, index % 3 !== 0);
+      }),
+    );
+    const [row] = await sql`select count(*)::int as count from agent_template_favorites
+      where template_id = ${id}`;
+    expect(templateIn(await owner.withKey.get(pathOf(id))).favorites_count).toBe(row?.count);
+  });
+
+  test("the favourites of an account that is deleted do not count any more", async () => {
+    const [owner, fan] = await Promise.all([createPerson(), createPerson()]);
+    const { id } = await createTemplate(owner.withKey);
+    await setFavorite(owner.withKey, id, true);
+    await setFavorite(fan.withKey, id, true);
+    await sql`delete from accounts where id = ${fan.id}`;
+    expect(templateIn(await owner.withKey.get(pathOf(id))).favorites_count).toBe(1);
+  });
+});
+
+describe("PUT /api/agents/templates/{id}/favorite 400", () => {
+  test.each([
+    [{}, "is_favourite is required"],
+    [{ is_favourite: "true" }, "is_favourite must be a boolean"],
+  ])("%j is refused", async (body, error) => {
+    const { withKey } = await createPerson();
+    const { id } = await createTemplate(withKey);
+    const answer = await withKey.request("PUT", `${pathOf(id)}/favorite`, { body });
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { status: "error", error, missing_fields: ["is_favourite"] },
+    ]);
+  });
+});
+
+describe("PUT /api/agents/templates/{id}/favorite 404", () => {
+  test("a foreign private template counts nothing and answers as a missing one", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const created = await createTemplate(owner.withKey, { is_private: true });
+    for (const id of [created.id, randomUUID()]) {
+      const answer = await setFavorite(other.withKey, id, true);
+      expect([answer.status, answer.text]).toEqual([404, templateNotFound]);
+    }
+    expect(templateIn(await owner.withKey.get(pathOf(created.id)))).toEqual(created);
+  });
+});

@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import {
+  createTemplate,
+  setFavorite,
+  templateIn,
+  templateNotFound,
+} from "../support/fixtures/templates.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
+
+const pathOf = (id: string) => `/api/agents/templates/${id}`;
+
+describe("PATCH /api/agents/templates/{id} 200", () => {
+  test.each([
+    { title: "Another title" },
+    { description: "Another description" },
+    { prompt: "Another prompt, of at least twenty characters" },
+    { tags: [] },
+    { share_emails: ["new@example.com"] },
+  ])("%j changes, and nothing else but updated_at", async (change) => {
+    const { withKey } = await createPerson();
+    const { shared_emails, updated_at, ...rest } = await createTemplate(withKey, {
+      is_private: true,
+      share_emails: ["old@example.com"],
+    });
+    const { share_emails, ...fields } = { share_emails: shared_emails, ...change };
+    const changed = templateIn(await withKey.patch(pathOf(rest.id), change));
+    expect(changed).toEqual({
+      ...rest,
+      ...fields,
+      shared_emails: share_emails,
+      updated_at: expect.any(String),
+    });
+    expect(changed.updated_at > updated_at).toBe(true);
+    expect(templateIn(await withKey.get(pathOf(rest.id)))).toEqual(changed);
+  });
+
+  test("the title is trimmed, and addresses are lower-cased and taken once", async () => {
+    const { withKey } = await createPerson();
+    const { id } = await createTemplate(withKey, { is_private: true });
+    const change = { title: "  Trimmed ", share_emails: ["B@example.com", "b@example.com"] };
+    expect(templateIn(await withKey.patch(pathOf(id), change))).toMatchObject({
+      title: "Trimmed",
+      shared_emails: ["b@example.com"],
+    });
+  });
+
+  test("the addresses are replaced: who is not among them any more sees nothing", async () => {
+    const [owner, friend] = await Promise.all([createPerson(), createPerson()]);
+    const { id } = await createTemplate(owner.withKey, {
+      is_private: true,
+      share_emails: [friend.email],
+    });
+    expect((await friend.withKey.get(pathOf(id))).status).toBe(200);
+    await owner.withKey.patch(pathOf(id), { share_emails: [] });
+    expect((await friend.withKey.get(pathOf(id))).status).toBe(404);
+  });
+
+  test("going public drops the addresses for good", async () => {
+    const { withKey } = await createPerson();
+    const { id } = await createTemplate(withKey, {
+      is_private: true,
+      share_emails: ["a@example.com"],
+    });
+    const open = await withKey.patch(pathOf(id), {
+      is_private: false,
+      share_emails: ["b@example.com"],
+    });
+    const closed = await withKey.patch(pathOf(id), { is_private: true });
+    expect(templateIn(open)).toMatchObject({ is_private: false, shared_emails: [] });
+    expect(templateIn(closed)).toMatchObject({ is_private: true, shared_emails: [] });
+  });
+
+  test("a public template takes no addresses, and going private it does", async () => {
+    const { withKey } = await createPerson();
+    const { id } = await createTemplate(withKey);
+    const share_emails = ["a@example.com"];
+    const open = await withKey.patch(pathOf(id), { share_emails });
+    const closed = await withKey.patch(pathOf(id), { is_private: true, share_emails });
+    expect(templateIn(open).shared_emails).toEqual([]);
+    expect(templateIn(closed).shared_emails).toEqual(share_emails);
+  });
+
+  test("changes at once leave the addresses of one of them", async () => {
+    const { withKey } = await createPerson();
+    const { id } = await createTemplate(withKey, { is_private: true });
+    const lists = Array.from({ length: 20 }, (_, index) => [
+      `a${index}@example.com`,
+      `b${index}@example.com`,
+    ]);
+    const answers = await Promise.all(
+      lists.map((share_emails) => withKey.patch(pathOf(id), { share_emails })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(lists.map(() => 200));
+    expect(lists).toContainEqual(templateIn(await withKey.get(pathOf(id))).shared_emails);
+  });
+
+  test("favourites set meanwhile are all counted", async () => {
+    const [owner, ...others] = await Promise.all(Array.from({ length: 11 }, () => createPerson()));
+    if (!owner) throw new Error("nobody");
+    const { id } = await createTemplate(owner.withKey);
+    await Promise.all([
+      ...others.map(({ withKey }) => setFavorite(withKey, id, true)),
+      ...others.map((_, index) => owner.withKey.patch(pathOf(id), { title: `Title ${index}` })),
+    ]);
+    expect(templateIn(await owner.withKey.get(pathOf(id))).favorites_count).toBe(10);
+  });
+});
+
+describe("PATCH /api/agents/templates/{id} 400", () => {
+  test.each([
+    [{}, "One of title, description, prompt, tags, is_private, share_emails must be provided", []],
+    [
+      { id: randomUUID(), favorites_count: 9 },
+      "One of title, description, prompt, tags, is_private, share_emails must be provided",
+      [],
+    ],
+    [
+      { title: null, tags: null },
+      "One of title, description, prompt, tags, is_private, share_emails must be provided",
+      [],
+    ],
+    [{ title: "ab", tags: "a" }, "title must be at least 3 characters", ["title", "tags"]],
+  ])("%j is refused", async (body, error, missing_fields) => {
+    const { withKey } = await createPerson();
+    const created = await createTemplate(withKey);
+    const answer = await withKey.patch(pathOf(created.id), body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ status: "error", error, missing_fields });
+    expect(templateIn(await withKey.get(pathOf(created.id)))).toEqual(created);
+  });
+});
+
+describe("PATCH /api/agents/templates/{id} 403", () => {
+  test("who can see it cannot change it", async () => {
+    const [owner, friend] = await Promise.all([createPerson(), createPerson()]);
+    const templates = await Promise.all([
+      createTemplate(owner.withKey),
+      createTemplate(owner.withKey, { is_private: true, share_emails: [friend.email] }),
+    ]);
+    for (const template of templates) {
+      const answer = await friend.withKey.patch(pathOf(template.id), {
+        title: "Mine",
+        is_private: true,
+        share_emails: [],
+      });
+      expect([answer.status, answer.body]).toEqual([
+        403,
+        { status: "error", error: "Only the owner can change this template", missing_fields: [] },
+      ]);
+      expect(templateIn(await owner.withKey.get(pathOf(template.id)))).toEqual(template);
+    }
+  });
+});
+
+describe("PATCH /api/agents/templates/{id} 404", () => {
+  test("a foreign private template stays and answers as a missing one", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const created = await createTemplate(owner.withKey, { is_private: true });
+    for (const id of [created.id, randomUUID()]) {
+      const answer = await other.withBearer.patch(pathOf(id), { title: "Mine" });
+      expect([answer.status, answer.text]).toEqual([404, templateNotFound]);
+    }
+    const [row] = await sql`select title from agent_templates where id = ${created.id}`;
+    expect(row?.title).toBe(created.title);
+  });
+});

@@ -1,0 +1,102 @@
+/**
+ * kill -9 at random moments, many times over: alone and with a second server that survives.
+ * `SOAK_ROUNDS` and `SOAK_SEED` repeat a run.
+ */
+import { randomInt } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { gate } from "../support/fakes/openai.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { expectWhole, type Frame, type TurnStream } from "../support/harness/turn-stream.ts";
+import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
+import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
+
+const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 40);
+const SEED = Number(process.env.SOAK_SEED ?? randomInt(1_000_000));
+const TURNS = 6;
+/** About as many chunks as a ten-step turn has. */
+const CHUNKS = 125;
+
+let place: Place;
+let caller: Client;
+beforeAll(async () => {
+  place = await startPlace();
+  caller = await place.createCaller();
+});
+afterAll(() => place.stop());
+
+/** The same numbers for the same seed. */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0;
+    return ((state >>> 8) % 1_000_003) % below;
+  };
+}
+
+async function expectExact(talk: Talk, before: readonly Frame[], after: readonly Frame[]) {
+  const { stored } = await expectSurvived(place, { talk, before, after });
+  const effects = await effectsOf(place, talk);
+  expect(new Set(effects).size).toBe(effects.length);
+  const unknown = stored.parts.filter((part) =>
+    JSON.stringify(part).includes("outcome is unknown"),
+  );
+  expect(unknown.length).toBeGreaterThanOrEqual(STEPS - effects.length);
+  expect(unknown.length).toBeLessThanOrEqual(1);
+}
+
+describe(`seed ${SEED}`, () => {
+  const random = randomNumbers(SEED);
+  it.each(Array.from({ length: ROUNDS }, (_, round) => round))(
+    "round %i",
+    async (round) => {
+      const name = `soak-${round}`;
+      const held = gate();
+      place.model.script(name, tenSteps(null, held));
+      const doomed = await place.startServer();
+      const survivor = random(2) === 0 ? await place.startServer() : null;
+      caller = at(doomed.url, caller);
+      const turns: { talk: Talk; stream: TurnStream }[] = await Promise.all(
+        Array.from({ length: TURNS }, async () => {
+          const talk = await openTalk(caller);
+          return { talk, stream: await talk.send(`[script:${name}]`) };
+        }),
+      );
+      const watched = turns[random(TURNS)];
+      const chunk = random(CHUNKS);
+      // A turn that is held before its end has fewer chunks than this may ask for.
+      const last = (one: Frame["chunk"]) =>
+        one.type === "text-delta" && one.delta === "goes on. " && stepsIn(watched) > STEPS;
+      await watched?.stream.until((one, { id }) => id >= chunk || last(one));
+      const readers = survivor
+        ? await Promise.all(
+            turns.map(({ talk }) => talk.through(at(survivor.url, caller)).resume()),
+          )
+        : [];
+      await crash(doomed);
+      const { url } = survivor ?? (await place.startServer());
+      const here = at(url, caller);
+      const rests = await Promise.all(
+        turns.map(async ({ talk, stream }, n) => {
+          const before = await stream.ended;
+          const lastEventId = before.at(-1)?.id;
+          const back = talk.through(here);
+          const rest = await back.resume(lastEventId === undefined ? {} : { lastEventId });
+          return { back, before, rest, reader: readers[n] };
+        }),
+      );
+      held.open();
+      for (const { back, before, rest, reader } of rests) {
+        expect(rest.status).toBe(200);
+        await expectExact(back, before, await rest.ended);
+        if (reader) expectWhole(await reader.ended);
+      }
+      await survivor?.stop();
+      await place.server.stop();
+    },
+    120_000,
+  );
+});
+
+const stepsIn = (turn: { stream: TurnStream } | undefined): number =>
+  turn?.stream.chunks.filter((chunk) => chunk.type === "start-step").length ?? 0;

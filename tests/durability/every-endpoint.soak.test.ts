@@ -1,0 +1,10 @@
+/** As tests/security/every-endpoint.test.ts, with a seed of its own each time and far more of it. */
+import { randomInt } from "node:crypto";
+import { vi } from "vitest";
+import { driveEveryEndpoint } from "../support/harness/drive-endpoints.ts";
+
+vi.setConfig({ testTimeout: 30 * 60_000 });
+driveEveryEndpoint({
+  seed: Number(process.env.FUZZ_SEED ?? randomInt(1_000_000)),
+  runs: Number(process.env.FUZZ_RUNS ?? 500),
+});

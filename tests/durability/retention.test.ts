@@ -1,0 +1,293 @@
+/** The retention job, called directly on a database of its own: rows and files are aged, no test waits. */
+import { randomUUID } from "node:crypto";
+import { access, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newMediaKey } from "../../lib/content/storage/media-name.ts";
+import { parseConfig } from "../../lib/platform/config.ts";
+import { runRetention } from "../../lib/retention/run-retention.ts";
+import { endJob, takeJob } from "../../lib/retention/store.ts";
+import { sweepMailbox } from "../../lib/retention/sweep-mailbox.ts";
+import {
+  checkMediaRows,
+  removeDeletedMedia,
+  removeUnownedMedia,
+} from "../../lib/retention/sweep-media.ts";
+import { sweepRows } from "../../lib/retention/sweep-rows.ts";
+import {
+  destroyDeletedSandboxes,
+  destroyUnownedSandboxes,
+  measureLostSandboxes,
+} from "../../lib/retention/sweep-sandboxes.ts";
+import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
+import { startServer } from "../support/harness/server.ts";
+import { startOwnParts } from "../support/harness/stack.ts";
+
+let parts: Awaited<ReturnType<typeof startOwnParts>>;
+let sql: Sql;
+let dataDir: string;
+beforeAll(async () => {
+  parts = await startOwnParts();
+  dataDir = parts.env.DATA_DIR ?? "";
+  // The functions under test run in this process, as a server's would.
+  Object.assign(process.env, parts.env, { LOG_LEVEL: "silent" });
+  parseConfig(process.env);
+  sql = postgres(parts.env.DATABASE_URL ?? "", { max: 3, onnotice: () => {} });
+});
+afterAll(async () => {
+  await sql?.end();
+  await parts?.stop();
+});
+
+const isThere = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+const twoHoursAgo = () => new Date(Date.now() - 2 * 60 * 60 * 1000);
+
+async function createAccount(): Promise<string> {
+  const id = randomUUID();
+  await sql`insert into accounts (id, kind, email) values (${id}, 'personal', ${`${id}@example.com`})`;
+  return id;
+}
+
+async function createRun(accountId: string, status = "COMPLETED"): Promise<string> {
+  const id = `run_${randomUUID().replaceAll("-", "")}`;
+  await sql`insert into task_runs (id, account_id, status, task_identifier, tags, payload, finished_at)
+    values (${id}, ${accountId}, ${status}, 'generate-image', ${[`account:${accountId}`]},
+      ${sql.json({ prompt: "A red kite" })}, now())`;
+  return id;
+}
+
+/** A file of the disk storage, two hours old unless `young`. */
+async function writeMedia(accountId: string, young = false) {
+  const key = newMediaKey(accountId, "image/png");
+  const path = join(dataDir, "media", accountId, key.name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, "12345");
+  if (!young) await utimes(path, twoHoursAgo(), twoHoursAgo());
+  return { key, path };
+}
+
+async function insertMedia(accountId: string, name: string, bytes = 5): Promise<void> {
+  const run = await createRun(accountId);
+  await sql`insert into media_files (account_id, name, run_id, bytes)
+    values (${accountId}, ${name}, ${run}, ${bytes})`;
+}
+
+describe("rows that nobody needs", () => {
+  test("go when they are old enough, and the others stay", async () => {
+    const account = await createAccount();
+    const hash = () => randomUUID().repeat(2);
+    await sql`insert into idempotency_keys (account_id, key_hash, fingerprint, created_at, lease_until)
+      values (${account}, 'old', 'f', now() - interval '25 hours', null),
+        (${account}, 'in use', 'f', now() - interval '25 hours', now() + interval '1 minute'),
+        (${account}, 'young', 'f', now() - interval '23 hours', null)`;
+    await sql`insert into signup_codes (email, expires_at)
+      values ('old@example.com', now() - interval '61 minutes'),
+        ('young@example.com', now() - interval '59 minutes')`;
+    await sql`insert into rate_limits (bucket, empty_at)
+      values ('old', date_part('epoch', now()) - 1), ('young', date_part('epoch', now()) + 60)`;
+    await sql`insert into connections
+      (account_id, connector, status, state_hash, callback_url, expires_at, updated_at)
+      values (${account}, 'old-pending', 'pending', ${hash()}, 'https://a', now() - interval '31 days',
+          now() - interval '31 days'),
+        (${account}, 'old-failed', 'failed', null, 'https://a', now(), now() - interval '31 days'),
+        (${account}, 'old-active', 'active', null, 'https://a', now(), now() - interval '31 days'),
+        (${account}, 'young-failed', 'failed', null, 'https://a', now(), now())`;
+    await sql`insert into api_keys (account_id, name, hash, prefix, scope, revoked_at)
+      values (${account}, 'run', ${hash()}, 'ap_aaaa', 'run', now() - interval '25 hours'),
+        (${account}, 'full', ${hash()}, 'ap_aaaa', 'full', now() - interval '25 hours')`;
+    const [oldRun, youngRun] = [await createRun(account), await createRun(account)];
+    await sql`update task_runs set finished_at = now() - interval '31 days' where id = ${oldRun}`;
+    const lost = await createRun(account, "EXECUTING");
+    await sql`update task_runs set lease_until = now() - interval '1 second', started_at = now(),
+      finished_at = null, attempts = '[{}]' where id = ${lost}`;
+
+    await sweepRows();
+    const left = async (table: string, column: string) =>
+      (await sql`select ${sql(column)} as value from ${sql(table)} order by 1`).map(
+        ({ value }) => value,
+      );
+    expect(await left("idempotency_keys", "key_hash")).toEqual(["in use", "young"]);
+    expect(await left("signup_codes", "email")).toEqual(["young@example.com"]);
+    expect(await left("rate_limits", "bucket")).toEqual(["young"]);
+    expect(await left("connections", "connector")).toEqual(["old-active", "young-failed"]);
+    expect(await left("api_keys", "name")).toEqual(["full"]);
+    const runs = await sql`select id, status, payload from task_runs where account_id = ${account}`;
+    const run = (id: string) => runs.find((one) => one.id === id);
+    expect(run(oldRun)).toMatchObject({ status: "COMPLETED", payload: null });
+    expect(run(youngRun)?.payload).toEqual({ prompt: "A red kite" });
+    expect(run(lost)?.status).toBe("CRASHED");
+  });
+});
+
+describe("media", () => {
+  test("of a deleted account are removed, and once more an hour later", async () => {
+    const account = await createAccount();
+    const { key, path } = await writeMedia(account, true);
+    await insertMedia(account, key.name);
+    await sql`delete from accounts where id = ${account}`;
+    expect(await removeDeletedMedia()).toBe(1);
+    expect(await isThere(path)).toBe(false);
+    expect(await removeDeletedMedia()).toBe(0);
+
+    // A process that was taken for dead had not stored it yet.
+    await writeFile(path, "late");
+    await sql`update media_removals set removed_at = now() - interval '61 minutes'
+      where account_id = ${account}`;
+    expect(await removeDeletedMedia()).toBe(1);
+    expect(await isThere(path)).toBe(false);
+    expect(await sql`select from media_removals where account_id = ${account}`).toHaveLength(0);
+  });
+
+  test("without a row are removed when they are old; with one they stay", async () => {
+    const account = await createAccount();
+    const [unowned, young, owned] = await Promise.all([
+      writeMedia(account),
+      writeMedia(account, true),
+      writeMedia(account),
+    ]);
+    await insertMedia(account, owned.key.name);
+    const stranger = join(dataDir, "media", account, "notes.txt");
+    await writeFile(stranger, "not a media file");
+    await utimes(stranger, twoHoursAgo(), twoHoursAgo());
+    expect(await removeUnownedMedia()).toBe(1);
+    const paths = [unowned.path, young.path, owned.path, stranger];
+    expect(await Promise.all(paths.map(isThere))).toEqual([false, true, true, true]);
+  });
+
+  test("rows without a file go, and others are measured", async () => {
+    const account = await createAccount();
+    const { key } = await writeMedia(account);
+    await insertMedia(account, key.name, 0);
+    await insertMedia(account, newMediaKey(account, "image/png").name, 1000);
+    expect(await checkMediaRows()).toBe(0);
+    await sql`update media_files set checked_at = now() - interval '25 hours'
+      where account_id = ${account}`;
+    expect(await checkMediaRows()).toBe(1);
+    expect(
+      await sql`select name, bytes::int from media_files where account_id = ${account}`,
+    ).toEqual([{ name: key.name, bytes: 5 }]);
+    const [usage] = await sql`select bytes::int from media_usage where account_id = ${account}`;
+    expect(usage?.bytes).toBe(5);
+  });
+});
+
+describe("sandboxes", () => {
+  const folderOf = (sessionId: string) => join(dataDir, "sandboxes", sessionId);
+  async function makeFolder(sessionId: string, young = false): Promise<string> {
+    await mkdir(join(folderOf(sessionId), "home"), { recursive: true });
+    if (!young) await utimes(folderOf(sessionId), twoHoursAgo(), twoHoursAgo());
+    return folderOf(sessionId);
+  }
+  async function createSession(account: string, sandbox: object | null): Promise<string> {
+    const [row] = await sql`insert into sessions (account_id, sandbox_state)
+      values (${account}, ${sandbox && sql.json({ ...sandbox })}) returning id`;
+    return String(row?.id);
+  }
+
+  test("without a session are deleted when they are old; others stay", async () => {
+    const account = await createAccount();
+    const owned = await makeFolder(await createSession(account, null));
+    const [old, young] = [await makeFolder(randomUUID()), await makeFolder(randomUUID(), true)];
+    expect(await destroyUnownedSandboxes()).toBe(1);
+    expect(await Promise.all([old, young, owned].map(isThere))).toEqual([false, true, true]);
+  });
+
+  test("of sessions that went with their account are destroyed", async () => {
+    const account = await createAccount();
+    const state = { provider: "local", createdAt: "2026-11-21T00:00:00.000Z", readyMs: 1 };
+    const id = await createSession(account, { ...state, expiresAt: null });
+    await sql`update sessions set sandbox_state = sandbox_state || ${sql.json({ name: id })}
+      where id = ${id}`;
+    const folder = await makeFolder(id, true);
+    await sql`delete from accounts where id = ${account}`;
+    expect(await destroyDeletedSandboxes()).toBe(1);
+    expect(await isThere(folder)).toBe(false);
+    expect(await destroyDeletedSandboxes()).toBe(0);
+  });
+
+  test("whose size was not noted before a crash are measured", async () => {
+    const id = await createSession(await createAccount(), null);
+    await writeFile(join(await makeFolder(id), "home", "notes.txt"), "12345");
+    await sql`update sessions set sandbox_bytes = 1000000, sandbox_reserved_at = now()
+      where id = ${id}`;
+    expect(await measureLostSandboxes()).toBe(0);
+    await sql`update sessions set sandbox_reserved_at = now() - interval '61 minutes'
+      where id = ${id}`;
+    expect(await measureLostSandboxes()).toBe(1);
+    expect(
+      await sql`select sandbox_bytes::int, sandbox_reserved_at from sessions where id = ${id}`,
+    ).toEqual([{ sandbox_bytes: 5, sandbox_reserved_at: null }]);
+  });
+
+  test("a folder is of the first database that looks after it, and of no other", async () => {
+    const rootDir = join(dataDir, "other-sandboxes");
+    const options = { rootDir, diskQuota: 1, allowedHosts: [] };
+    const [mine, theirs] = [randomUUID(), randomUUID()];
+    expect(await createLocalProvider(options).kept?.belongsTo(mine)).toBe(true);
+    expect(await createLocalProvider(options).kept?.belongsTo(theirs)).toBe(false);
+    expect(await createLocalProvider(options).kept?.belongsTo(mine)).toBe(true);
+    await rm(rootDir, { recursive: true });
+  });
+});
+
+test("mail in the mailbox goes after a week", async () => {
+  const folder = join(dataDir, "mailbox");
+  await mkdir(folder, { recursive: true });
+  const age = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000);
+  for (const [name, days] of [["old.eml", 8] as const, ["young.eml", 6] as const]) {
+    await writeFile(join(folder, name), "mail");
+    await utimes(join(folder, name), age(days), age(days));
+  }
+  expect(await sweepMailbox()).toBe(1);
+  expect(await readdir(folder)).toEqual(["young.eml"]);
+});
+
+describe("several servers", () => {
+  test("lease a job to one of them; a dead one's lease runs out", async () => {
+    const name = randomUUID();
+    const take = (holder: string, intervalSeconds = 60) =>
+      takeJob({ name, holder, leaseSeconds: 60, intervalSeconds });
+    const holders = Array.from({ length: 8 }, () => randomUUID());
+    const taken = await Promise.all(holders.map((holder) => take(holder)));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    const first = holders[taken.indexOf(true)] ?? "";
+
+    await sql`update background_jobs set lease_until = now() - interval '1 second'
+      where name = ${name}`;
+    const second = randomUUID();
+    expect(await take(second)).toBe(true);
+    // The first one was only slow: what it says now changes nothing.
+    await endJob(name, first);
+    expect(await take(first)).toBe(false);
+    await endJob(name, second);
+    expect(await take(first)).toBe(false);
+    expect(await take(first, 0)).toBe(true);
+  });
+
+  test("a whole run at the same time deletes everything once, and fails nowhere", async () => {
+    const account = await createAccount();
+    const files = await Promise.all([1, 2, 3].map(() => writeMedia(account)));
+    await Promise.all([runRetention(0), runRetention(0), runRetention(0)]);
+    expect(await Promise.all(files.map(({ path }) => isThere(path)))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    const left = await sql`select holder from background_jobs where holder is not null
+      and name like 'retention%'`;
+    expect(left).toEqual([]);
+  });
+});
+
+test("a server runs the job by itself", async () => {
+  const account = await createAccount();
+  const { path } = await writeMedia(account);
+  const server = await startServer({ env: { ...parts.env, RETENTION_INTERVAL_SECONDS: "1" } });
+  await expect.poll(() => isThere(path)).toBe(false);
+  await server.stop();
+});

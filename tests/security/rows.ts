@@ -1,0 +1,215 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { makeImage, makeMedia, storeMedia } from "../support/fixtures/media.ts";
+import { writeSandboxFile } from "../support/fixtures/sessions.ts";
+import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
+import { createTemplate, validTemplate } from "../support/fixtures/templates.ts";
+import { type Client, client, type Person } from "../support/harness/clients.ts";
+import { authorize, connectionsIn } from "../support/harness/connections.ts";
+import { codeSentTo } from "../support/harness/mailbox.ts";
+import { sql } from "../support/harness/stack.ts";
+
+/** Ids of the owner's things, under the names that path, query and body use. */
+export type Ids = Readonly<Record<string, string>>;
+
+/** Where the turn takes place whose credentials the table has. */
+export interface RunPlace {
+  readonly sessionId: string;
+}
+
+export interface Row {
+  /** Makes a new thing of the owner and gives its ids; `{}` where the request names none. */
+  readonly arrange: (owner: Person, run: RunPlace) => Promise<Ids>;
+  readonly query?: (ids: Ids) => Record<string, string>;
+  /** A body that the owner's own request succeeds with. */
+  readonly body?: (ids: Ids) => Record<string, unknown>;
+}
+
+const idIn = async (
+  answer: ReturnType<Client["post"]>,
+  ...path: readonly string[]
+): Promise<string> => {
+  let value: unknown = (await answer).body;
+  for (const name of path) value = z.record(z.string(), z.unknown()).parse(value)[name];
+  return z.uuid().parse(value);
+};
+
+const aKey = async (owner: Person): Promise<Ids> => ({
+  id: await idIn(owner.withBearer.post("/api/keys", { key_name: "theirs" }), "id"),
+});
+const aSession = async (owner: Person): Promise<Ids> => ({
+  sessionId: await idIn(owner.withKey.post("/api/sessions", {}), "session", "id"),
+});
+const aChat = async (owner: Person): Promise<Ids> => {
+  const answer = owner.withKey.post("/api/sessions", {});
+  return {
+    sessionId: await idIn(answer, "session", "id"),
+    chatId: await idIn(answer, "chat", "id"),
+  };
+};
+const aTemplate = async (owner: Person): Promise<Ids> => ({
+  id: (await createTemplate(owner.withKey, { is_private: true })).id,
+});
+const aTaskRun = async (owner: Person): Promise<Ids> => {
+  const run = plainRun(owner.id);
+  await insertRun(owner.id, run);
+  return { runId: run.id };
+};
+const aReadyChat = async (owner: Person): Promise<Ids> => {
+  const ids = await aChat(owner);
+  await owner.withKey.post("/api/sandbox", { sessionId: ids.sessionId });
+  return ids;
+};
+const aSandboxFile = async (owner: Person): Promise<Ids> => {
+  const ids = await aSession(owner);
+  await owner.withKey.post("/api/sandbox", ids);
+  await writeSandboxFile(ids.sessionId ?? "", "notes.txt", "theirs");
+  return ids;
+};
+const theRunsOwnFile = async (owner: Person, { sessionId }: RunPlace): Promise<Ids> => {
+  await owner.withKey.post("/api/sandbox", { sessionId });
+  await writeSandboxFile(sessionId, "notes.txt", "theirs");
+  return { sessionId };
+};
+const aRun = async (owner: Person): Promise<Ids> => {
+  const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
+  return z.object({ runId: z.string() }).parse(answer.body);
+};
+const aPublicTemplate = async (owner: Person): Promise<Ids> => ({
+  id: (await createTemplate(owner.withKey)).id,
+});
+const aConnection = async (owner: Person): Promise<Ids> => {
+  await authorize(owner.withKey, { connector: "gmail" });
+  const [newest] = connectionsIn(await owner.withKey.get("/api/connectors"));
+  return { id: z.string().parse(newest?.id) };
+};
+const anAddress = async (): Promise<Ids> => ({ email: `${randomUUID()}@example.com` });
+const aCode = async (): Promise<Ids> => {
+  const { email = "" } = await anAddress();
+  await client().post("/api/agents/signup", { email });
+  return { email, code: await codeSentTo(email) };
+};
+const anArtist = async (): Promise<Ids> => {
+  const [artist] = await sql`select id, name from catalog_artists order by popularity desc limit 1`;
+  return { id: String(artist?.id), name: String(artist?.name) };
+};
+const aContentTemplate = async (): Promise<Ids> => ({ id: "night-drive" });
+const anImage = async (owner: Person): Promise<Ids> => {
+  const url = await storeMedia(owner.id, await makeImage(), "image/png");
+  const [accountId = "", name = ""] = url.split("/").slice(-2);
+  return { url, accountId, name };
+};
+const aMadeImage = async (owner: Person): Promise<Ids> => {
+  const url = await makeMedia(owner.id, await makeImage(), "image/png");
+  const [accountId = "", name = ""] = url.split("/").slice(-2);
+  return { accountId, name };
+};
+const nothing = async (): Promise<Ids> => ({});
+
+const inBody = ({ sessionId }: Ids) => ({ sessionId });
+const inQuery = ({ sessionId = "" }: Ids) => ({ sessionId });
+
+/**
+ * How each line of the table (table.ts) is asked: one row for each endpoint, and one more, with a
+ * word in parentheses, for another thing that it may be asked for.
+ */
+export const rows: Readonly<Record<string, Row>> = {
+  "POST /api/agents/signup": { arrange: anAddress, body: ({ email }) => ({ email }) },
+  "POST /api/agents/verify": { arrange: aCode, body: ({ email, code }) => ({ email, code }) },
+  "GET /api/health": { arrange: nothing },
+  "GET /api/health/ready": { arrange: nothing },
+  "GET /api/openapi.json": { arrange: nothing },
+  "GET /api/catalog/search": {
+    arrange: anArtist,
+    query: ({ name = "" }) => ({ q: name, type: "artist" }),
+  },
+  "GET /api/catalog/artist/albums": { arrange: anArtist, query: ({ id = "" }) => ({ id }) },
+  "GET /api/catalog/open": {
+    arrange: anArtist,
+    query: ({ id = "" }) => ({ type: "artist", id }),
+  },
+  "GET /api/research/tracks": { arrange: anArtist, query: ({ id = "" }) => ({ id }) },
+  "GET /api/models": { arrange: nothing },
+  "POST /api/keys": { arrange: nothing, body: () => ({ key_name: "mine" }) },
+  "GET /api/keys": { arrange: aKey },
+  "DELETE /api/keys/{id}": { arrange: aKey },
+  "POST /api/keys/{id}/rotate": { arrange: aKey, body: () => ({}) },
+  "POST /api/sessions": { arrange: nothing, body: () => ({}) },
+  "GET /api/sessions": { arrange: aSession },
+  "GET /api/sessions/{sessionId}": { arrange: aSession },
+  "PATCH /api/sessions/{sessionId}": { arrange: aSession, body: () => ({ title: "mine now" }) },
+  "DELETE /api/sessions/{sessionId}": { arrange: aSession },
+  "GET /api/sessions/{sessionId}/chats": { arrange: aSession },
+  "POST /api/sessions/{sessionId}/chats": { arrange: aSession, body: () => ({}) },
+  "GET /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },
+  "PATCH /api/sessions/{sessionId}/chats/{chatId}": {
+    arrange: aChat,
+    body: () => ({ title: "mine now" }),
+  },
+  "DELETE /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },
+  "POST /api/agents/templates": { arrange: nothing, body: () => validTemplate },
+  "POST /api/agents/templates (private)": {
+    arrange: nothing,
+    body: () => ({ ...validTemplate, is_private: true, share_emails: [] }),
+  },
+  "POST /api/agents/templates (shared)": {
+    arrange: anAddress,
+    body: ({ email }) => ({ ...validTemplate, is_private: true, share_emails: [email] }),
+  },
+  "GET /api/agents/templates": { arrange: aTemplate, query: () => ({ limit: "100" }) },
+  "GET /api/agents/templates/{id}": { arrange: aTemplate },
+  "PATCH /api/agents/templates/{id}": {
+    arrange: aTemplate,
+    body: () => ({ title: "mine now", is_private: true }),
+  },
+  "DELETE /api/agents/templates/{id}": { arrange: aTemplate },
+  "PUT /api/agents/templates/{id}/favorite": {
+    arrange: aTemplate,
+    body: () => ({ is_favourite: true }),
+  },
+  "GET /api/agents/templates/{id} (public)": { arrange: aPublicTemplate },
+  "PATCH /api/agents/templates/{id} (public)": {
+    arrange: aPublicTemplate,
+    body: () => ({ title: "mine now" }),
+  },
+  "DELETE /api/agents/templates/{id} (public)": { arrange: aPublicTemplate },
+  "PUT /api/agents/templates/{id}/favorite (public)": {
+    arrange: aPublicTemplate,
+    body: () => ({ is_favourite: true }),
+  },
+  "GET /api/content/templates": { arrange: aContentTemplate },
+  "GET /api/content/templates/{id}": { arrange: aContentTemplate },
+  "POST /api/content/image": {
+    arrange: anImage,
+    body: ({ url }) => ({ prompt: "A red kite", reference_image_url: url }),
+  },
+  "POST /api/content/video": { arrange: nothing, body: () => ({ prompt: "A red kite" }) },
+  "GET /api/media/{accountId}/{name}": { arrange: anImage },
+  "DELETE /api/media/{accountId}/{name}": { arrange: aMadeImage },
+  "GET /api/tasks/runs": { arrange: aTaskRun, query: ({ runId = "" }) => ({ runId }) },
+  "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
+  "POST /api/connectors": { arrange: nothing, body: () => ({ connector: "gmail" }) },
+  "GET /api/connectors": { arrange: aConnection },
+  "POST /api/chat": {
+    arrange: aReadyChat,
+    body: (ids) => ({ ...ids, messages: [{ id: "m1", content: "hello" }] }),
+  },
+  "GET /api/chat/{chatId}/stream": { arrange: aChat },
+  "POST /api/chat/{chatId}/stop": { arrange: aChat },
+  "POST /api/chat/runs": { arrange: nothing, body: () => ({ prompt: "hello" }) },
+  "GET /api/chat/runs/{runId}": { arrange: aRun },
+  "POST /api/sandbox": { arrange: aSession, body: inBody },
+  "GET /api/sandbox": { arrange: aSession, query: inQuery },
+  "GET /api/sandbox (own)": { arrange: theRunsOwnFile, query: inQuery },
+  "DELETE /api/sandbox": { arrange: aSession, query: inQuery },
+  "GET /api/sandbox/files": { arrange: aSandboxFile, query: inQuery },
+  "GET /api/sandbox/files (own)": { arrange: theRunsOwnFile, query: inQuery },
+  "GET /api/sandbox/files/content (own)": {
+    arrange: theRunsOwnFile,
+    query: (ids) => ({ ...inQuery(ids), path: "notes.txt" }),
+  },
+  "GET /api/sandbox/files/content": {
+    arrange: aSandboxFile,
+    query: (ids) => ({ ...inQuery(ids), path: "notes.txt" }),
+  },
+};

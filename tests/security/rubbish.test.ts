@@ -1,0 +1,318 @@
+import { request as httpRequest } from "node:http";
+import * as fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Contract } from "../../lib/contract/contract.ts";
+import { validator } from "../../lib/http/parse-input.ts";
+import { contracts } from "../../lib/openapi/registry.ts";
+import { expectErrorShape, fillPath, nameOf, sentenceOf } from "../support/fixtures/shapes.ts";
+import { type Answer, client, createPerson, type Person } from "../support/harness/clients.ts";
+import { stack } from "../support/harness/stack.ts";
+
+let person: Person;
+beforeAll(async () => {
+  person = await createPerson();
+});
+
+const withBody = contracts.filter(({ body }) => body !== undefined);
+const withQuery = contracts.filter(({ query }) => query instanceof z.ZodObject);
+const withParams = contracts.filter(({ params }) => params !== undefined);
+const named = (list: readonly Contract[]) =>
+  list.map((contract) => [nameOf(contract), contract] as const);
+
+/** Refused or even taken, but never broken, and when refused in the family's shape. */
+function expectSane(answer: Answer, contract: Contract, what: string): void {
+  expect(answer.status, `${what}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
+  if (answer.status >= 400) expectErrorShape(answer, contract.family);
+}
+
+function send(contract: Contract, body: string, headers: Record<string, string> = {}) {
+  const path = fillPath(contract.path, {});
+  return person.withKey.request(contract.method, path, { body, headers });
+}
+
+const nested = (depth: number, open: string, close: string) =>
+  open.repeat(depth) + close.repeat(depth);
+
+describe.each(named(withBody))("%s refuses", (_, contract) => {
+  it.each([
+    ["an unclosed object", '{"a":'],
+    ["a word", "hello"],
+    ["single quotes", "{'a':1}"],
+    ["two values", "{}{}"],
+    ["a trailing comma", '{"a":1,}'],
+    ["NaN", '{"a":NaN}'],
+    ["a raw control character", '{"a":"\u0001"}'],
+    ["a form", "a=1&b=2"],
+  ])("%s as invalid JSON", async (what, body) => {
+    const answer = await send(contract, body, { "content-type": "text/plain" });
+    expect(answer.status, what).toBe(400);
+    expectErrorShape(answer, contract.family);
+    expect(sentenceOf(answer)).toBe("Invalid JSON body");
+    expect(answer.headers.get("x-error-code")).toBe("invalid_json");
+  });
+
+  it("bytes that are no UTF-8", async () => {
+    const response = await fetch(stack.url + fillPath(contract.path, {}), {
+      method: contract.method,
+      headers: person.withKey.headers,
+      body: Uint8Array.of(0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d),
+    });
+    expect(response.status).toBe(400);
+    expect(response.headers.get("x-error-code")).toBe("invalid_json");
+  });
+
+  it.each(["null", "1", '"text"', "true", "[]", "[[]]"])(
+    "%s instead of an object",
+    async (body) => {
+      const answer = await send(contract, body);
+      expect(answer.status).toBe(400);
+      expectErrorShape(answer, contract.family);
+      expect(sentenceOf(answer)).toBe("Request body must be a JSON object");
+    },
+  );
+
+  it("a body of a hundred thousand levels", async () => {
+    for (const body of [
+      nested(100_000, "[", "]"),
+      "[".repeat(100_000),
+      `{"a":${nested(90_000, "[", "]")}}`,
+      nested(100_000, '{"a":', "}").replace("}", "1}"),
+    ]) {
+      const answer = await send(contract, body);
+      expect(answer.status).toBe(400);
+      expectErrorShape(answer, contract.family);
+    }
+  });
+
+  it.each([
+    ["NUL", '"\\u0000"'],
+    ["half a surrogate pair", '"\\ud800"'],
+    ["the other half", '"a\\uDC00b"'],
+  ])("%s in any text, name or depth", async (_what, text) => {
+    for (const body of [`{"x":${text}}`, `{${text}:1}`, `{"a":[{"b":[${text}]}]}`]) {
+      const answer = await send(contract, body);
+      expect(answer.status).toBe(400);
+      expectErrorShape(answer, contract.family);
+      expect(sentenceOf(answer)).toContain("Unicode");
+    }
+  });
+
+  it("a body over its limit: told, lied about, or in pieces", async () => {
+    const limit = contract.bodyLimit ?? 1024 * 1024;
+    const large = JSON.stringify({ a: "x".repeat(limit) });
+    const told = await send(contract, large);
+    expect(told.status).toBe(413);
+    expectErrorShape(told, contract.family);
+    expect(sentenceOf(told)).toBe("Request body too large");
+    expect(await sendEndless(contract, limit)).toBe(413);
+  });
+
+  it("every field of a wrong type, or takes it", async () => {
+    if (!(contract.body instanceof z.ZodObject)) return;
+    const rubbish = [
+      null,
+      0,
+      -1,
+      1e308,
+      true,
+      "",
+      " ",
+      "\u{1F600}",
+      "x".repeat(50_000),
+      [],
+      [null],
+      {},
+    ];
+    const fields = Object.keys(contract.body.shape);
+    for (const field of fields) {
+      const answers = await Promise.all(
+        rubbish.map((value) => send(contract, JSON.stringify({ [field]: value }))),
+      );
+      for (const [index, answer] of answers.entries()) {
+        expectSane(answer, contract, `${field}: ${JSON.stringify(rubbish[index])?.slice(0, 40)}`);
+      }
+    }
+  });
+
+  it("keys of prototypes harmlessly", async () => {
+    for (const body of [
+      '{"__proto__":{"isAdmin":true,"status":"x"}}',
+      '{"constructor":{"prototype":{"isAdmin":true}}}',
+      '{"\\u005f_proto__":{"toString":1},"hasOwnProperty":1,"toString":1,"then":1}',
+    ]) {
+      expectSane(await send(contract, body), contract, body);
+    }
+    expect((await client().get("/api/health")).status).toBe(200);
+  });
+
+  it("any JSON at all", async () => {
+    const fields = contract.body instanceof z.ZodObject ? Object.keys(contract.body.shape) : ["a"];
+    const field = fc.constantFrom(...fields);
+    const body = fc.oneof(fc.jsonValue(), fc.dictionary(field, fc.jsonValue()));
+    await fc.assert(
+      fc.asyncProperty(body, async (value) => {
+        const text = JSON.stringify(value);
+        expectSane(await send(contract, text), contract, text);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+const oddTexts = [
+  "",
+  " ",
+  "abc",
+  "-1",
+  "0",
+  "1e9",
+  "99999999999999999999",
+  "1.5",
+  "null",
+  "%00",
+  "%0a",
+  "😀",
+  "%ED%A0%80",
+  "a'b\"c;--",
+  "(1,2)",
+  "../..",
+  "x".repeat(5_000),
+];
+const encoded = (text: string) => (text.startsWith("%") ? text : encodeURIComponent(text));
+
+describe.each(named(withQuery))("%s takes no harm from a query", (_, contract) => {
+  it("of any text, repeated, empty or long", async () => {
+    if (!(contract.query instanceof z.ZodObject)) return;
+    const path = fillPath(contract.path, {});
+    for (const field of Object.keys(contract.query.shape)) {
+      const queries = [
+        ...oddTexts.map((text) => `${field}=${encoded(text)}`),
+        `${field}=1&${field}=2`,
+        `${field}[]=1`,
+        field,
+        `__proto__=1&${field}[__proto__]=1`,
+      ];
+      for (const query of queries) {
+        const answer = await person.withKey.request(contract.method, `${path}?${query}`);
+        expectSane(answer, contract, query.slice(0, 60));
+      }
+    }
+  });
+});
+
+describe.each(named(withParams))("%s takes no harm from a path", (_, contract) => {
+  const ids = oddTexts.filter((text) => !["", " ", "../..", "%ED%A0%80"].includes(text));
+  it.each(ids.map((text) => [text]))("with %s for an id", async (text) => {
+    const path = fillPath(contract.path, {}, () => encoded(text));
+    const answer = await person.withKey.request(contract.method, path, {
+      ...(contract.body ? { body: {} } : {}),
+    });
+    expect(answer.status, answer.text.slice(0, 200)).toBeGreaterThanOrEqual(400);
+    expectSane(answer, contract, text);
+  });
+});
+
+describe("a path that cannot be decoded", () => {
+  it.each(["/api/keys/%FF", "/api/keys/%ED%A0%80", "/api/%", "/api/nothing/%zz/x"])(
+    "%s answers JSON 400",
+    async (path) => {
+      const answer = await person.withKey.get(path);
+      expect(answer.status).toBe(400);
+      expectErrorShape(answer, "error");
+      expect(answer.headers.get("x-error-code")).toBe("invalid_request");
+    },
+  );
+});
+
+describe("unknown paths", () => {
+  it.each(["/api", "/api/", "/api/nothing", "/api/keys/1/2/3", "/api/KEYS", "/api/%00"])(
+    "%s answers JSON 404 or leads to it",
+    async (path) => {
+      const answer = await client().get(path);
+      expect(answer.status).toBe(404);
+      expect(answer.body).toEqual({ status: "error", error: "Not found" });
+      expectErrorShape(answer, "error");
+    },
+  );
+});
+
+describe("the request id", () => {
+  it.each([
+    ["visible ASCII is kept", "req_42/a.b~c", true],
+    ["128 characters are kept", "x".repeat(128), true],
+    ["129 are replaced", "x".repeat(129), false],
+    ["spaces are replaced", "a b", false],
+    ["other letters are replaced", "\u00e9", false],
+  ])("%s", async (_, id, kept) => {
+    for (const path of ["/api/health", "/api/keys", "/api/nothing"]) {
+      const { headers } = await client().get(path, { headers: { "x-request-id": id } });
+      if (kept) expect(headers.get("x-request-id")).toBe(id);
+      else expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+});
+
+describe("CORS", () => {
+  it("lets any origin read any answer, and names what a browser may send", async () => {
+    const preflight = await client().request("OPTIONS", "/api/keys", {
+      headers: { origin: "https://example.com", "access-control-request-method": "POST" },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-origin")).toBe("*");
+    expect(preflight.headers.get("access-control-allow-credentials")).toBeNull();
+    expect(preflight.headers.get("access-control-max-age")).toBeTruthy();
+    expect(preflight.headers.get("access-control-allow-methods")).toContain("POST");
+    for (const name of ["authorization", "x-api-key", "idempotency-key", "last-event-id"]) {
+      expect(preflight.headers.get("access-control-allow-headers")).toContain(name);
+    }
+    const answer = await client().get("/api/keys", { headers: { origin: "https://example.com" } });
+    expect(answer.headers.get("access-control-expose-headers")).toContain("x-workflow-run-id");
+  });
+});
+
+/** Chunked and without an end: the answer has to come while the body is still being sent. */
+function sendEndless(contract: Contract, limit: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(stack.url + fillPath(contract.path, {}), {
+      method: contract.method,
+      headers: { ...person.withKey.headers, "transfer-encoding": "chunked" },
+    });
+    const piece = Buffer.alloc(256 * 1024, 0x20);
+    let sent = 0;
+    const more = () => {
+      // Far beyond any buffer on the way; whoever waits for the end never gets here.
+      while (sent < limit * 8) {
+        sent += piece.length;
+        if (!request.write(piece)) return;
+      }
+    };
+    request.on("drain", more);
+    request.on("response", (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+      request.destroy();
+    });
+    request.on("error", reject);
+    more();
+  });
+}
+
+describe("of a great many wrong items", () => {
+  it("POST /api/chat tells that they are too many", async () => {
+    const body = `{"messages":[{"id":"a","parts":[${"0,".repeat(1_000_000)}0]}]}`;
+    const answer = await person.withKey.request("POST", "/api/chat", { body });
+    expect(answer.status, answer.text.slice(0, 200)).toBe(400);
+    expect(sentenceOf(answer)).toBe("messages.0.parts must have at most 10000 items");
+  });
+
+  it("a list without a limit tells the first", () => {
+    const contract = { body: z.object({ a: z.array(z.string()) }) };
+    const validate = validator(contract as unknown as Contract);
+    const body = { a: new Array(200_000).fill(0) };
+    expect(validate({ params: undefined, query: undefined, body })).toMatchObject({
+      code: "invalid_request",
+      message: "a.0 must be a string",
+    });
+  });
+});

@@ -1,0 +1,177 @@
+/** Supabase Auth under this origin, and what the console's pages may do. */
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { createAuthUser } from "../support/harness/auth-session.ts";
+import { mailsTo } from "../support/harness/mailbox.ts";
+import { startServer } from "../support/harness/server.ts";
+import { stack } from "../support/harness/stack.ts";
+
+const ask = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  url = stack.url,
+) =>
+  fetch(`${url}/auth/v1/${path}`, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+
+describe("the auth server under this origin", () => {
+  it("signs in, tells who it is, renews and ends the session, and sets no cookie", async () => {
+    const person = await createAuthUser();
+    const answer = await ask("POST", "token?grant_type=password", person);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("set-cookie")).toBeNull();
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const { access_token, refresh_token } = await answer.json();
+    const authorization = `Bearer ${access_token}`;
+    const known = await (await ask("GET", "user", undefined, { authorization })).json();
+    expect(known.email).toBe(person.email);
+    const renewed = await ask("POST", "token?grant_type=refresh_token", { refresh_token });
+    expect(renewed.status).toBe(200);
+    const left = await ask("POST", "logout?scope=local", undefined, { authorization });
+    expect(left.status).toBe(204);
+    const late = await ask("POST", "token?grant_type=refresh_token", {
+      refresh_token: (await renewed.json()).refresh_token,
+    });
+    expect(late.status).toBe(400);
+  });
+
+  it.each([
+    ["POST", "signup"],
+    ["POST", "token?grant_type=pkce"],
+    ["POST", "token"],
+    ["GET", "verify?token=x&type=magiclink"],
+    ["GET", "authorize?provider=github"],
+    ["GET", "settings"],
+    ["POST", "logout?scope=global"],
+    ["GET", "admin/users"],
+    ["POST", "admin/generate_link"],
+    ["POST", "../rest/v1/rpc/account_of_email"],
+    ["GET", "user%2f..%2fadmin"],
+  ])("404: %s %s is not offered", async (method, path) => {
+    const answer = await ask(method, path, method === "POST" ? {} : undefined);
+    expect(answer.status).toBe(404);
+  });
+
+  it("400, 413: a body that is not what the request needs", async () => {
+    for (const [path, body] of [
+      ["otp", { email: "nobody" }],
+      ["otp", "{"],
+      ["otp", []],
+      ["verify", { email: "a@example.com", token: "123456", type: "recovery" }],
+      ["verify", { token_hash: "x", type: "email" }],
+      ["token?grant_type=password", { email: "a@example.com" }],
+      ["token?grant_type=refresh_token", { refresh_token: { $ne: "" } }],
+    ] as const) {
+      const answer = await ask("POST", path, body);
+      expect(answer.status).toBe(400);
+      expect((await answer.json()).error_code).toBe("validation_failed");
+    }
+    expect((await ask("POST", "otp", { email: "x".repeat(20_000) })).status).toBe(413);
+  });
+
+  it("429: the sixth guess at one address in a minute, from wherever it comes", async () => {
+    const email = `${randomUUID()}@example.com`;
+    for (const [path, guess] of [
+      ["verify", { token: "00000000", type: "email" }],
+      ["token?grant_type=password", { password: "guess" }],
+    ] as const) {
+      const statuses: number[] = [];
+      for (let index = 0; index < 6; index++) {
+        const from = { "x-forwarded-for": `203.0.113.${index}` };
+        const answer = await ask("POST", path, { email, ...guess }, from);
+        statuses.push(answer.status);
+        if (index === 5) expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      }
+      expect(statuses.at(-1)).toBe(429);
+      expect(statuses[0]).not.toBe(429);
+    }
+  });
+
+  it("429: too many attempts of one network address, whosever account they are at", async () => {
+    const server = await startServer({ env: { SIGNUP_RATE_LIMIT: "20" } });
+    const from = { "x-forwarded-for": "203.0.113.200" };
+    const attempt = () =>
+      ask("POST", "otp", { email: `${randomUUID()}@example.com` }, from, server.url);
+    const answers = await Promise.all(Array.from({ length: 30 }, attempt));
+    expect(answers.some(({ status }) => status === 429)).toBe(true);
+    expect(answers.some(({ status }) => status === 200)).toBe(true);
+    await server.stop();
+  });
+
+  it("a code goes out by mail and works once", async () => {
+    const email = `${randomUUID()}@example.com`;
+    expect((await ask("POST", "otp", { email })).status).toBe(200);
+    const [mail] = await mailsTo(email);
+    expect(mail).not.toContain("http");
+    const token = /code is (\d+)/.exec(mail ?? "")?.[1] ?? "";
+    const verify = () => ask("POST", "verify", { email, token, type: "email" });
+    const answers = await Promise.all([verify(), verify()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
+  });
+
+  it("answers the same to a known and an unknown address", async () => {
+    const { email } = await createAuthUser();
+    const wrong = (address: string) =>
+      ask("POST", "token?grant_type=password", { email: address, password: "wrong" });
+    const [known, unknown] = [await wrong(email), await wrong(`${randomUUID()}@example.com`)];
+    expect([unknown.status, await unknown.text()]).toEqual([known.status, await known.text()]);
+    const code = (address: string) => ask("POST", "otp", { email: address });
+    const [old, fresh] = [await code(email), await code(`${randomUUID()}@example.com`)];
+    expect([fresh.status, await fresh.text()]).toEqual([old.status, await old.text()]);
+  });
+});
+
+describe("a page of the console", () => {
+  const policyOf = (response: Response) =>
+    response.headers.get("content-security-policy")?.split("; ") ?? [];
+
+  it("runs only what its nonce names, loads only from here, and is in nobody's frame", async () => {
+    const [one, other] = [await fetch(`${stack.url}/keys`), await fetch(`${stack.url}/keys`)];
+    const policy = policyOf(one);
+    const nonce = policy.find((rule) => rule.startsWith("script-src"))?.split("'")[1] ?? "";
+    expect(nonce).toMatch(/^nonce-.{20,}$/);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("connect-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy.join()).not.toMatch(/unsafe|https?:|\*/);
+    expect(policyOf(other)).not.toEqual(policy);
+    const html = await one.text();
+    for (const [tag] of html.matchAll(/<script[^>]*>/g))
+      expect(tag).toContain(`="${nonce.slice(6)}"`);
+    expect(html).not.toMatch(/<[^>]+ (style|on\w+)="/);
+    expect(one.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(one.headers.get("cache-control")).toContain("no-store");
+  });
+
+  it("gives up only inline styles for the API reference", async () => {
+    const policy = policyOf(await fetch(`${stack.url}/docs`));
+    expect(policy).toContain("style-src 'self' 'unsafe-inline'");
+    expect(policy.join().match(/unsafe/g)).toHaveLength(1);
+  });
+
+  it("400, 404: a path that cannot be decoded, and one that is not there", async () => {
+    const bad = await fetch(`${stack.url}/keys/%FF`);
+    expect([bad.status, bad.headers.get("content-type")]).toEqual([
+      400,
+      "text/plain; charset=utf-8",
+    ]);
+    const missing = await fetch(`${stack.url}/not/there`);
+    expect(missing.status).toBe(404);
+    expect(await missing.text()).toContain("There is no such page");
+    const api = await fetch(`${stack.url}/api/not/there`);
+    expect(await api.json()).toEqual({ status: "error", error: "Not found" });
+  });
+
+  it("shows the colours that were chosen from the first byte", async () => {
+    const html = async (cookie: string) =>
+      (await fetch(`${stack.url}/`, { headers: { cookie } })).text();
+    expect(await html("theme=dark")).toMatch(/<html[^>]* class="dark"/);
+    expect(await html("theme=light")).toMatch(/<html[^>]* class="light"/);
+    expect(await html(`theme="><script>`)).not.toMatch(/<html[^>]* class=/);
+  });
+});

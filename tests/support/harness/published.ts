@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from "node:util";
+import { expect } from "vitest";
+import { z } from "zod";
+import type { Contract } from "../../../lib/contract/contract.ts";
+import { contracts } from "../../../lib/openapi/registry.ts";
+import { errorShapes } from "../fixtures/shapes.ts";
+import type { Answer } from "./clients.ts";
+import type { OpenApi } from "./open-api.ts";
+
+/** The answer is what its contract publishes for this status: nothing missing, and nothing more. */
+export function expectPublished(answer: Answer, contract: Contract): void {
+  const schema = contract.responses[answer.status]?.schema;
+  if (!schema) throw new Error(`${answer.status} is not published: ${answer.text}`);
+  expect(faultOfBody(answer.body, schema), answer.text).toBeNull();
+}
+
+export interface Exchange {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Of JSON; undefined where the body is of another kind. */
+  readonly text: string | undefined;
+}
+
+/** In one sentence, how an answer differs from what is published of its endpoint; null: not at all. */
+export function faultOf(exchange: Exchange, document: OpenApi): string | null {
+  const fault = faultIn(exchange, document);
+  const { method, path, status, text = "" } = exchange;
+  return fault === null ? null : `${method} ${path} ${status}: ${fault} ${text.slice(0, 2000)}`;
+}
+
+function faultIn({ path, headers, ...exchange }: Exchange, document: OpenApi): string | null {
+  if (!headers.has("x-request-id")) return "no x-request-id";
+  const method = exchange.method === "HEAD" ? "GET" : exchange.method;
+  const answer = { ...exchange, headers };
+  if (method === "OPTIONS") {
+    return exchange.status === 204 ? null : "OPTIONS is answered with 204 and nothing else";
+  }
+  // Before any endpoint is asked (proxy.ts).
+  if (!isDecodable(path)) return faultOfError(answer, errorShapes.error, ["invalid_request"]);
+  const ofPath = contractsOf(path);
+  const contract = ofPath.find((one) => one.method === method);
+  if (!contract) {
+    if (exchange.status !== (ofPath.length > 0 ? 405 : 404)) return "there is no such endpoint";
+    return faultOfError(answer, errorShapes.error, ["not_found", "method_not_allowed"]);
+  }
+  const responses = document.paths[contract.path]?.[contract.method.toLowerCase()]?.responses;
+  const described = responses?.[exchange.status]?.description;
+  if (described === undefined) return "the status is not published";
+  const success = contract.responses[exchange.status];
+  if (!success) {
+    const codes = [...described.matchAll(/`(\w+)`/g)].map(([, code = ""]) => code);
+    return faultOfError(answer, errorShapes[contract.family], codes);
+  }
+  const type = headers.get("content-type");
+  if (success.schema) {
+    if (!type?.startsWith("application/json")) return `${type} is not JSON`;
+    return exchange.method === "HEAD" || exchange.text === undefined
+      ? null
+      : faultOfBody(JSON.parse(exchange.text), success.schema);
+  }
+  if (success.stream) return type?.startsWith("text/event-stream") ? null : `${type} is no stream`;
+  if (success.bytes) return success.bytes.includes(type ?? "") ? null : `${type} is not published`;
+  return type === null ? null : `${type} where no body is published`;
+}
+
+interface ErrorAnswer {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly text: string | undefined;
+}
+
+function faultOfError(
+  { method, headers, text }: ErrorAnswer,
+  shape: z.ZodType,
+  codes: readonly string[],
+): string | null {
+  const code = headers.get("x-error-code") ?? "none";
+  if (!codes.includes(code)) return `the error code ${code} is not published`;
+  if (method === "HEAD") return null;
+  if (text === undefined) return "an error is told in JSON";
+  return faultOfBody(JSON.parse(text), shape);
+}
+
+function faultOfBody(body: unknown, schema: z.ZodType): string | null {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) return z.prettifyError(parsed.error);
+  // Parsing drops what the schema does not name.
+  return isDeepStrictEqual(parsed.data, body) ? null : "the body has more than is published";
+}
+
+/** Of the paths that fit, that with the fewest variables, as the server chooses. */
+function contractsOf(path: string): readonly Contract[] {
+  const fitting = contracts.filter((one) => patternOf(one.path).test(path));
+  const variables = (one: Contract) => one.path.split("{").length;
+  const fewest = Math.min(...fitting.map(variables));
+  return fitting.filter((one) => variables(one) === fewest);
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);

@@ -1,0 +1,38 @@
+/** Headless runs over HTTP. */
+import { expect } from "vitest";
+import { z } from "zod";
+import { type Run, run } from "../../../lib/turns/contract.ts";
+import type { Answer, Client } from "./clients.ts";
+import { type Talk, talk } from "./converse.ts";
+
+const started = z.strictObject({ runId: z.string(), chatId: z.uuid(), sessionId: z.uuid() });
+export type Started = z.output<typeof started>;
+
+export function startedOf(answer: Answer): Started {
+  expect(answer.status, answer.text).toBe(202);
+  return started.parse(answer.body);
+}
+
+export const startRun = async (caller: Client, body: unknown): Promise<Started> =>
+  startedOf(await caller.post("/api/chat/runs", body));
+
+export async function readRun(caller: Client, { runId }: Started): Promise<Run> {
+  const answer = await caller.get(`/api/chat/runs/${runId}`);
+  expect(answer.status, answer.text).toBe(200);
+  const found = z.strictObject(run.shape).parse(answer.body);
+  const ended = !["queued", "running"].includes(found.status);
+  expect(answer.headers.has("retry-after")).toBe(!ended);
+  expect(found.finishedAt !== null).toBe(ended);
+  return found;
+}
+
+/** The run once it has ended. */
+export async function endOf(caller: Client, run: Started): Promise<Run> {
+  await expect
+    .poll(async () => (await readRun(caller, run)).finishedAt, { timeout: 50_000, interval: 50 })
+    .not.toBeNull();
+  return readRun(caller, run);
+}
+
+export const talkOf = (caller: Client, { sessionId, chatId }: Started): Talk =>
+  talk(caller, sessionId, chatId);

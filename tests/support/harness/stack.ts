@@ -1,0 +1,56 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import postgres from "postgres";
+import { inject } from "vitest";
+import { startParts } from "../../../scripts/start-parts.ts";
+
+export const stack = inject("stack");
+
+/** A setting of the shared server, such as `SUPABASE_JWT_SECRET` or `API_KEY_SECRET`. */
+export function setting(name: string): string {
+  const value = stack.env[name];
+  if (value === undefined) throw new Error(`The test stack has no ${name}.`);
+  return value;
+}
+
+/** Straight to PostgreSQL, past row-level security: to arrange and to look. */
+export const sql = postgres(setting("DATABASE_URL"), {
+  max: 4,
+  idle_timeout: 5,
+  onnotice: () => {},
+});
+
+/** Supabase as the application sees it (service role). */
+export const admin: SupabaseClient = createClient(
+  setting("SUPABASE_URL"),
+  setting("SUPABASE_SECRET_KEY"),
+  { auth: { persistSession: false, autoRefreshToken: false } },
+);
+
+/** Supabase as anybody with the public key sees it. */
+export const anonymous: SupabaseClient = createClient(
+  setting("SUPABASE_URL"),
+  setting("SUPABASE_PUBLISHABLE_KEY"),
+  { auth: { persistSession: false, autoRefreshToken: false } },
+);
+
+/**
+ * A whole database of its own, migrated and with the engine's tables, for tests that break theirs.
+ * Its `env` goes into `startServer({ env })`.
+ */
+export async function startOwnParts(): Promise<{
+  env: Record<string, string>;
+  stop(): Promise<void>;
+}> {
+  const dataDir = await mkdtemp(join(tmpdir(), "agent-platform-test-"));
+  const parts = await startParts({ dataDir, publicUrl: stack.url, given: {} });
+  return {
+    env: { ...parts.env, DATA_DIR: dataDir },
+    async stop() {
+      await parts.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
