@@ -9,8 +9,8 @@ export async function register(): Promise<void> {
   secureResponses();
   const { warnOfSettings } = await import("./lib/health/warn-of-settings.ts");
   warnOfSettings();
-  const { engine } = await import("./lib/engine/current.ts");
-  await engine().start();
+  const { services } = await import("./lib/platform/services.ts");
+  await services().engine.start();
   const { scheduleRetention } = await import("./lib/retention/schedule.ts");
   scheduleRetention();
 }

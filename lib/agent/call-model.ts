@@ -1,6 +1,7 @@
 /**
  * One call of the model: its answer streams to the turn's log and comes back for the next call.
  */
+
 import {
   APICallError,
   convertToModelMessages,
@@ -10,11 +11,11 @@ import {
 } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
+import { services } from "../platform/services.ts";
 import type { ActiveTurn, StepResult } from "../turns/turn-store.ts";
 import { closeOpenCalls } from "./close-open-calls.ts";
 import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
-import { resolveModel } from "./models/resolve.ts";
 import { shareModel } from "./models/share-model.ts";
 import { systemPrompt } from "./prompt.ts";
 import { toolSchemas } from "./tools/index.ts";
@@ -58,7 +59,7 @@ export async function callModel({
       failure ??= error;
     };
     const result = streamText({
-      model: shareModel(resolveModel(turn.model_id), turn.account_id),
+      model: shareModel(services().models.resolve(turn.model_id), turn.account_id),
       instructions: systemPrompt({
         headless: turn.headless,
         ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import { services } from "../platform/services.ts";
 import { type albumPage, presentAlbum, presentPage } from "./present.ts";
-import { catalogProvider } from "./provider.ts";
 import { type AlbumGroup, albumGroups } from "./records.ts";
 
 /**
@@ -18,7 +18,7 @@ export async function listArtistAlbums(query: {
   readonly offset: number;
 }): Promise<z.input<typeof albumPage> | AppError> {
   const { id, include_groups: groups, market, limit, offset } = query;
-  const found = await catalogProvider().listAlbums({
+  const found = await services().catalog.listAlbums({
     artistId: id,
     groups: groups ?? albumGroups,
     market: market ?? null,

@@ -1,7 +1,9 @@
 import type { z } from "zod";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { AccountRead } from "../platform/database/query.ts";
+import { services } from "../platform/services.ts";
 import { MAX_SEARCH_OFFSET } from "./contract.ts";
+import type { SearchQuery } from "./port.ts";
 import {
   type PagePlace,
   present,
@@ -10,7 +12,6 @@ import {
   presentTrack,
   type searchResult,
 } from "./present.ts";
-import { catalogProvider, type SearchQuery } from "./provider.ts";
 import type { Found, Kind, NamedRecord } from "./records.ts";
 
 interface Search {
@@ -23,7 +24,7 @@ interface Search {
 
 /** What `searchCatalog` will read, for its `read`. */
 export const searchCatalogRead = (query: Search): AccountRead | null =>
-  catalogProvider().searchRead(forProvider(query));
+  services().catalog.searchRead(forProvider(query));
 
 /**
  * One page of each type. Specification: GET /api/catalog/search.
@@ -35,7 +36,7 @@ export async function searchCatalog(
   read?: unknown,
 ): Promise<z.input<typeof searchResult> | AppError> {
   const { q, market, limit, offset } = query;
-  const found = await catalogProvider().search(forProvider(query), read);
+  const found = await services().catalog.search(forProvider(query), read);
   if (isAppError(found)) return found;
 
   const placeOf = (kind: Kind): PagePlace => ({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type AccountRead, call } from "../platform/database/query.ts";
 import { parseQuery } from "./parse-query.ts";
-import type { AlbumsQuery, SearchQuery } from "./provider.ts";
+import type { AlbumsQuery, SearchQuery } from "./port.ts";
 import { type AlbumRecord, type Findings, type Found, findingsOf, records } from "./records.ts";
 
 const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), items: z.array(item) });

@@ -1,11 +1,12 @@
 /** The URL at which a person connects a service to an account. Specification: POST /api/connectors. */
+
 import type { Logger } from "pino";
 import { appError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
+import { services } from "../platform/services.ts";
 import { isAllowedOrigin } from "./check-callback.ts";
 import { describeFault, notConfigured } from "./describe-fault.ts";
-import { connectorProvider } from "./provider.ts";
 
 /**
  * The caller's access to the account was checked with the credential.
@@ -27,7 +28,7 @@ export async function authorizeConnector(
     const text = "callback_url must have one of the allowed origins";
     return appError("invalid_request", text, { fields: ["callback_url"] });
   }
-  const provider = connectorProvider();
+  const provider = services().connectors;
   if (!provider) return notConfigured;
   const started = await provider.authorize({
     accountId,

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
+import { services } from "../platform/services.ts";
 import { describeFault, notConfigured } from "./describe-fault.ts";
-import { connectorProvider } from "./provider.ts";
 
 /** Errors: upstream_error, upstream_timeout, not_configured. */
 export async function listConnections(accountId: string, log: Logger) {
-  const provider = connectorProvider();
+  const provider = services().connectors;
   if (!provider) return notConfigured;
   const listed = await provider.list(accountId);
   if (listed.kind !== "listed") return describeFault(listed, log);

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { services } from "../platform/services.ts";
 import { seedOf } from "./choose-motion.ts";
 import type { ImageRequest } from "./contract.ts";
-import { contentProvider } from "./current-provider.ts";
 import { checkInputs, fetchInputs, type Input } from "./media/fetch-inputs.ts";
 import { type Attempt, runGeneration } from "./run-generation.ts";
 import { showRequest } from "./show-request.ts";
@@ -57,7 +57,7 @@ export async function createImage(
         model: body.model,
         seed: seedOf(attempt.effectId, "image"),
       };
-      const files = await contentProvider().images(order, folder, signal);
+      const files = await services().content.images(order, folder, signal);
       if (isAppError(files)) return files;
       await progress("storing");
       const images = await storeResults(attempt.accountId, runId, files);

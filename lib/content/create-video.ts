@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { services } from "../platform/services.ts";
 import { chooseMotion, seedOf } from "./choose-motion.ts";
 import type { VideoRequest } from "./contract.ts";
-import { contentProvider } from "./current-provider.ts";
 import { checkInputs, type FetchedInput, fetchInputs, type Input } from "./media/fetch-inputs.ts";
 import type { VideoMode, VideoOrder } from "./port.ts";
 import { type Attempt, runGeneration } from "./run-generation.ts";
@@ -65,7 +65,7 @@ export async function createVideo(
       const { accountId } = attempt;
       const endImage = fileOf("end_image_url");
       const order = { ...plan, accountId, image, audio, video, endImage };
-      const file = await contentProvider().video(order, folder, signal);
+      const file = await services().content.video(order, folder, signal);
       if (isAppError(file)) return file;
       await progress("storing");
       const stored = await storeResults(attempt.accountId, runId, [file]);

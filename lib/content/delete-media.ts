@@ -1,6 +1,6 @@
 import { type AppError, appError } from "../contract/app-error.ts";
+import { services } from "../platform/services.ts";
 import { deleteMediaRow, settleRemoval } from "./media-store.ts";
-import { mediaStorage } from "./storage/current.ts";
 import { parseMediaKey } from "./storage/media-name.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function deleteMedia(
   if (!key || !(await deleteMediaRow(callerId, key))) {
     return appError("not_found", "Media not found");
   }
-  await mediaStorage().remove(key);
+  await services().media.remove(key);
   await settleRemoval(key);
   return undefined;
 }

@@ -1,7 +1,7 @@
 /** Files of the disk storage over HTTP, as RFC 9110 says. Decisions, section 10. */
 import { createReadStream } from "node:fs";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { diskStorage } from "./storage/current.ts";
+import { services } from "../platform/services.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function readMedia(
   asked: Headers,
 ): Promise<Response | AppError> {
   const key = parseMediaKey(accountId, name);
-  const file = key && (await diskStorage()?.find(key));
+  const file = key && (await services().media.find(key));
   if (!key || !file) return appError("not_found", "Media not found");
 
   // Its content never changes, so its name is a strong validator.

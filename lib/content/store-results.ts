@@ -2,9 +2,9 @@ import { stat } from "node:fs/promises";
 import type { AppError } from "../contract/app-error.ts";
 import { mediaQuotaExceeded } from "../http/quota.ts";
 import { config } from "../platform/config.ts";
+import { services } from "../platform/services.ts";
 import { reserveMedia } from "./media-store.ts";
 import type { GeneratedFile } from "./port.ts";
-import { mediaStorage } from "./storage/current.ts";
 import { newMediaKey } from "./storage/media-name.ts";
 
 /**
@@ -27,6 +27,6 @@ export async function storeResults(
   );
   const fits = await reserveMedia(accountId, runId, results, config().ACCOUNT_MEDIA_BYTES);
   if (!fits) return mediaQuotaExceeded;
-  const storage = mediaStorage();
+  const storage = services().media;
   return Promise.all(results.map(({ key, file }) => storage.store(key, file)));
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { engine } from "../engine/current.ts";
 import { checkIdentity } from "../identity/credentials/verify-bearer.ts";
 import { db } from "../platform/database/client.ts";
 import { parseAnswer } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
+import { services } from "../platform/services.ts";
 import { listParts, type Part } from "./list-parts.ts";
 
 /** Milliseconds after which a part counts as not ready. */
@@ -20,7 +20,7 @@ const checks: Partial<Record<Part["name"], () => Promise<void>>> = {
     parseAnswer("check the database", answer, z.array(z.unknown()));
   },
   identity: checkIdentity,
-  durableRuns: () => engine().check(),
+  durableRuns: () => services().engine.check(),
 };
 
 /** A part without a check of its own is ready as soon as it is configured. */

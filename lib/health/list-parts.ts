@@ -1,13 +1,5 @@
-import { catalogProvider } from "../catalog/provider.ts";
-import { connectorAdapter } from "../connectors/provider.ts";
-import { contentProvider } from "../content/current-provider.ts";
-import { mediaStorage } from "../content/storage/current.ts";
-import { engine } from "../engine/current.ts";
-import { mailAdapter } from "../mail/provider.ts";
 import { type Config, config } from "../platform/config.ts";
-import { researchProvider } from "../research/provider.ts";
-import { sandboxAdapter } from "../sandbox/provider.ts";
-import { taskRunner } from "../tasks/provider.ts";
+import { services } from "../platform/services.ts";
 
 export interface Part {
   readonly name:
@@ -32,25 +24,20 @@ export function listParts(): Part[] {
   return [
     { name: "database", adapter: settings.EMBEDDED_SUPABASE ? "embedded" : "supabase" },
     { name: "identity", adapter: identityAdapter(settings) },
-    { name: "durableRuns", adapter: engine().name },
-    { name: "sandbox", adapter: sandboxAdapter() },
-    { name: "model", adapter: modelAdapter(settings) },
-    { name: "mail", adapter: mailAdapter() },
-    { name: "connectors", adapter: connectorAdapter() },
-    { name: "catalog", adapter: catalogProvider().name },
-    { name: "research", adapter: researchProvider().name },
-    { name: "taskRunner", adapter: taskRunner().name },
-    { name: "content", adapter: contentProvider().name },
-    { name: "mediaStorage", adapter: mediaStorage().name },
+    { name: "durableRuns", adapter: services().engine.name },
+    { name: "sandbox", adapter: services().sandboxes.name },
+    { name: "model", adapter: services().models.name },
+    { name: "mail", adapter: services().mail.name },
+    { name: "connectors", adapter: services().connectors?.name ?? "none" },
+    { name: "catalog", adapter: services().catalog.name },
+    { name: "research", adapter: services().research.name },
+    { name: "taskRunner", adapter: services().tasks.name },
+    { name: "content", adapter: services().content.name },
+    { name: "mediaStorage", adapter: services().media.name },
   ];
 }
 
 function identityAdapter(settings: Config): string {
   if (settings.OIDC_ISSUER) return "oidc";
   return settings.EMBEDDED_SUPABASE ? "embedded" : "supabase";
-}
-
-function modelAdapter(settings: Config): string {
-  if (settings.AI_GATEWAY_API_KEY) return "gateway";
-  return settings.OPENAI_BASE_URL ? "openai-compatible" : "embedded";
 }

@@ -5,6 +5,7 @@
  */
 import pino from "pino";
 import { config } from "./config.ts";
+import { processWide } from "./process-wide.ts";
 
 const secrets = [
   "authorization",
@@ -17,22 +18,19 @@ const secrets = [
   "cookie",
 ];
 
-declare global {
-  var agentPlatformLog: pino.Logger | undefined;
-}
-
 export function log(): pino.Logger {
-  globalThis.agentPlatformLog ??= pino({
-    level: config().LOG_LEVEL,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: describeError },
-    redact: {
-      paths: secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
-      censor: "[redacted]",
-    },
-  });
-  return globalThis.agentPlatformLog;
+  return processWide("log", () =>
+    pino({
+      level: config().LOG_LEVEL,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: describeError },
+      redact: {
+        paths: secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
+        censor: "[redacted]",
+      },
+    }),
+  );
 }
 
 function describeError(error: unknown) {

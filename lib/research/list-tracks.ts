@@ -1,6 +1,6 @@
 import type { AppError } from "../contract/app-error.ts";
+import { services } from "../platform/services.ts";
 import type { ResearchTrack } from "./contract.ts";
-import { researchProvider } from "./provider.ts";
 
 /**
  * All tracks of an artist; `id` wins over `artist`. Specification: GET /api/research/tracks.
@@ -12,5 +12,5 @@ export function listTracks(query: {
   readonly id?: string | undefined;
 }): Promise<readonly ResearchTrack[] | AppError> {
   const { artist = "", id } = query;
-  return researchProvider().listTracks(id === undefined ? { name: artist } : { id });
+  return services().research.listTracks(id === undefined ? { name: artist } : { id });
 }

@@ -1,7 +1,8 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { mailAdapter, mailboxFolder } from "../mail/provider.ts";
+import { mailboxFolder } from "../mail/mailbox-folder.ts";
 import { config } from "../platform/config.ts";
+import { services } from "../platform/services.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** One pass looks at no more files than these; the names begin with the time, oldest first. */
@@ -9,7 +10,7 @@ const MAX_FILES = 10_000;
 
 /** Deletes old mail of the mailbox folder, unfinished files included. Returns how many. */
 export async function sweepMailbox(): Promise<number> {
-  if (mailAdapter() !== "mailbox") return 0;
+  if (services().mail.name !== "mailbox") return 0;
   const folder = mailboxFolder();
   const oldest = Date.now() - config().MAILBOX_RETENTION_DAYS * DAY_MS;
   // No mail was sent yet: there is no folder.

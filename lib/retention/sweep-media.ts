@@ -1,7 +1,8 @@
 /** Files whose row is gone, rows whose file is gone, and files that never had a row. */
+
 import { settleRemoval } from "../content/media-store.ts";
-import { diskStorage, mediaStorage } from "../content/storage/current.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
+import { services } from "../platform/services.ts";
 import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./store.ts";
 
 const BATCH = 200;
@@ -11,7 +12,7 @@ export const GRACE_MS = 60 * 60 * 1000;
 
 /** Removes the files of deleted rows. Returns how many. */
 export async function removeDeletedMedia(): Promise<number> {
-  const storage = mediaStorage();
+  const storage = services().media;
   let removed = 0;
   for (let batch = 1; batch <= MAX_BATCHES; batch++) {
     const due = await dueMediaRemovals(BATCH);
@@ -30,7 +31,7 @@ export async function removeDeletedMedia(): Promise<number> {
  * the rows of those that it does not have. Returns how many rows.
  */
 export async function checkMediaRows(): Promise<number> {
-  const storage = mediaStorage();
+  const storage = services().media;
   let deleted = 0;
   for (const key of await mediaToCheck(BATCH)) {
     const bytes = await storage.sizeOf(key);
@@ -45,8 +46,7 @@ export async function checkMediaRows(): Promise<number> {
  * file without one belongs to a row that was deleted a moment ago. Returns how many.
  */
 export async function removeUnownedMedia(): Promise<number> {
-  const storage = diskStorage();
-  if (!storage) return 0;
+  const storage = services().media;
   let removed = 0;
   let batch: MediaKey[] = [];
   const flush = async () => {

@@ -1,9 +1,10 @@
 /** Sandboxes of sessions that are gone. */
+
 import { log } from "../platform/log.ts";
+import { services } from "../platform/services.ts";
 import { settleSandboxBytes } from "../sandbox/account-space.ts";
 import { clearSandbox } from "../sandbox/clear-sandbox.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
-import { sandboxProvider } from "../sandbox/provider.ts";
 import {
   dueSandboxRemovals,
   installationId,
@@ -30,7 +31,7 @@ export async function destroyDeletedSandboxes(): Promise<number> {
 
 /** Measures sandboxes whose jail ended without a word, as in a crash. Returns how many. */
 export async function measureLostSandboxes(): Promise<number> {
-  const kept = sandboxProvider().kept;
+  const kept = services().sandboxes.kept;
   if (!kept) return 0;
   let measured = 0;
   for (const { sessionId, reservedAt } of await staleSandboxReservations(BATCH)) {
@@ -48,7 +49,7 @@ export async function measureLostSandboxes(): Promise<number> {
  * leaves one. Returns how many; none when the folders belong to another database.
  */
 export async function destroyUnownedSandboxes(): Promise<number> {
-  const kept = sandboxProvider().kept;
+  const kept = services().sandboxes.kept;
   if (!kept) return 0;
   if (!(await kept.belongsTo(await installationId()))) {
     log().warn("the local sandboxes belong to another database and are left alone");

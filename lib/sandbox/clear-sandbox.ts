@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { sandboxProvider } from "@/lib/sandbox/provider.ts";
+import { services } from "../platform/services.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";
 
 /**
@@ -8,7 +8,7 @@ import { destroySandbox } from "./destroy-sandbox.ts";
  */
 export async function clearSandbox(sessionId: string, log: Logger): Promise<void> {
   try {
-    const { name: provider } = sandboxProvider();
+    const { name: provider } = services().sandboxes;
     const unknown = { createdAt: new Date().toISOString(), expiresAt: null, readyMs: 0 };
     await destroySandbox({ provider, name: sessionId, ...unknown }, log);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type AppError, appError } from "@/lib/contract/app-error.ts";
 import type { SandboxState } from "@/lib/sandbox/port.ts";
-import { sandboxProvider } from "@/lib/sandbox/provider.ts";
+import { services } from "../platform/services.ts";
 
 /** Stops a sandbox and deletes its files; safe to repeat. Errors: 502. */
 export async function destroySandbox(
@@ -9,7 +9,7 @@ export async function destroySandbox(
   log: Logger,
 ): Promise<AppError | undefined> {
   try {
-    const provider = sandboxProvider();
+    const provider = services().sandboxes;
     // Of a provider that this server no longer uses: out of reach, and no reason to keep the session.
     if (state.provider === provider.name) await provider.destroy(state);
     return undefined;

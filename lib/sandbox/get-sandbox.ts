@@ -1,8 +1,9 @@
 /** What the provider says of a session's sandbox. Decisions, section 4. */
+
 import type { Logger } from "pino";
 import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
-import { sandboxProvider } from "@/lib/sandbox/provider.ts";
 import { selectSession } from "@/lib/sessions/store.ts";
+import { services } from "../platform/services.ts";
 import { describeSandbox, noSandbox, type SandboxView } from "./describe-sandbox.ts";
 
 /** Errors: 404 `Session not found`, 502 when the provider does not answer. */
@@ -16,7 +17,7 @@ export async function getSandbox(input: {
   if (isAppError(found)) return found;
   if (found.sandbox === null) return noSandbox;
   try {
-    const provider = sandboxProvider();
+    const provider = services().sandboxes;
     // The files of a provider that this server no longer uses cannot be had.
     const state =
       found.sandbox.provider === provider.name ? await provider.status(found.sandbox) : "expired";

@@ -6,14 +6,15 @@
  * one, and a crash before the state is stored is mended by the next request. What is stored
  * changes by compare-and-set, and the second of two answers the state of the first.
  */
+
 import type { Logger } from "pino";
 import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
 import { sandboxQuotaExceeded } from "@/lib/http/quota.ts";
 import { config } from "@/lib/platform/config.ts";
 import { isSandboxSpaceFull } from "@/lib/sandbox/account-space.ts";
 import type { SandboxState } from "@/lib/sandbox/port.ts";
-import { sandboxProvider } from "@/lib/sandbox/provider.ts";
 import { replaceSandboxState, selectSession } from "@/lib/sessions/store.ts";
+import { services } from "../platform/services.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";
 
 /** Each try after the first means that another request changed the state in between. */
@@ -57,7 +58,9 @@ export async function provisionSandbox(input: {
 /** Only of sandboxes on this machine: a service that keeps them has limits of its own. */
 async function isFull(accountId: string): Promise<boolean> {
   const { ACCOUNT_SANDBOX_BYTES: limit } = config();
-  return limit > 0 && sandboxProvider().kept !== undefined && isSandboxSpaceFull(accountId, limit);
+  return (
+    limit > 0 && services().sandboxes.kept !== undefined && isSandboxSpaceFull(accountId, limit)
+  );
 }
 
 /** `current` itself when it answers, else a sandbox that does. */
@@ -68,7 +71,7 @@ async function bringUp(
   log: Logger,
 ): Promise<SandboxState | AppError> {
   try {
-    const provider = sandboxProvider();
+    const provider = services().sandboxes;
     const usable =
       current !== null &&
       current.provider === provider.name &&

@@ -1,9 +1,10 @@
 /** Somebody looks at the files of a session's sandbox. Decisions, sections 4 and 5. */
+
 import type { Logger } from "pino";
 import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
 import { SandboxError, type SandboxFiles, type SandboxState } from "@/lib/sandbox/port.ts";
-import { sandboxProvider } from "@/lib/sandbox/provider.ts";
 import { selectSession } from "@/lib/sessions/store.ts";
+import { services } from "../platform/services.ts";
 
 const uninitialized = appError("sandbox_missing", "Sandbox not initialized");
 const failed = appError("upstream_error", "Failed to read sandbox files");
@@ -28,7 +29,7 @@ export async function lookIntoSandbox<T>(
   if (isAppError(found)) return found;
   if (found.sandbox === null || !isOurs(found.sandbox)) return uninitialized;
   try {
-    return await read(sandboxProvider().look(found.sandbox, accountId));
+    return await read(services().sandboxes.look(found.sandbox, accountId));
   } catch (error) {
     const refusal = error instanceof SandboxError ? refusals[error.code] : undefined;
     if (refusal) return refusal;
@@ -40,11 +41,11 @@ export async function lookIntoSandbox<T>(
 }
 
 /** The files of a provider that this server no longer uses cannot be had. */
-const isOurs = (state: SandboxState): boolean => state.provider === sandboxProvider().name;
+const isOurs = (state: SandboxState): boolean => state.provider === services().sandboxes.name;
 
 async function isGone(state: SandboxState): Promise<boolean> {
   try {
-    return (await sandboxProvider().status(state)) === "expired";
+    return (await services().sandboxes.status(state)) === "expired";
   } catch {
     return false;
   }

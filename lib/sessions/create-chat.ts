@@ -1,7 +1,8 @@
 /** A chat in a session; idempotent with an id of the client's. Decisions, section 4. */
-import { defaultModelId } from "@/lib/agent/models/default-model.ts";
+
 import type { AppError } from "@/lib/contract/app-error.ts";
 import { checkModel } from "../agent/models/check-model.ts";
+import { services } from "../platform/services.ts";
 import type { Chat } from "./session.ts";
 import { insertChat } from "./store.ts";
 
@@ -24,6 +25,6 @@ export async function createChat(input: {
     sessionId,
     chatId,
     title,
-    modelId: modelId ?? defaultModelId(),
+    modelId: modelId ?? services().models.defaultModelId,
   });
 }

@@ -1,5 +1,5 @@
 /** A session and its first chat, in one transaction. Decisions, section 4. */
-import { defaultModelId } from "@/lib/agent/models/default-model.ts";
+import { services } from "../platform/services.ts";
 import type { Chat, Session } from "./session.ts";
 import { insertSession } from "./store.ts";
 
@@ -15,6 +15,6 @@ export function createSession(input: {
     organizationId: input.organizationId ?? null,
     artistId: input.artistId ?? null,
     title: input.title ?? "",
-    modelId: defaultModelId(),
+    modelId: services().models.defaultModelId,
   });
 }

@@ -1,16 +1,16 @@
 import type { Logger } from "pino";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { AccountRead } from "../platform/database/query.ts";
+import { services } from "../platform/services.ts";
 import { listQuery } from "./contract.ts";
 import { RUN_ID, taskRunNotFound } from "./port.ts";
-import { taskRunner } from "./provider.ts";
 import type { TaskRun } from "./task-run.ts";
 
 type Asked = Pick<Parameters<typeof listRuns>[0], "runId" | "limit">;
 
 /** What `listRuns` will read, for its `found`. */
 export function listRunsRead({ runId, limit }: Asked): AccountRead | null {
-  return runId === undefined ? taskRunner().listRead(listQuery.parse({ limit }).limit) : null;
+  return runId === undefined ? services().tasks.listRead(listQuery.parse({ limit }).limit) : null;
 }
 
 /**
@@ -26,9 +26,9 @@ export async function listRuns(input: {
 }): Promise<TaskRun[] | AppError> {
   const { accountId, runId, log, found } = input;
   if (runId === undefined) {
-    return taskRunner().list(accountId, listQuery.parse(input).limit, log, found);
+    return services().tasks.list(accountId, listQuery.parse(input).limit, log, found);
   }
   if (!RUN_ID.test(runId)) return taskRunNotFound;
-  const run = await taskRunner().find(accountId, runId, log);
+  const run = await services().tasks.find(accountId, runId, log);
   return isAppError(run) ? run : [run];
 }

@@ -1,5 +1,5 @@
 import { type AppError, appError } from "../contract/app-error.ts";
-import { engine } from "../engine/current.ts";
+import { services } from "../platform/services.ts";
 import { findActiveTurn } from "./claim-store.ts";
 
 /** How long a claim may take to become a run before a reader is told that nothing is running. */
@@ -22,7 +22,7 @@ export async function awaitRun(
   if (found.run_id !== null) return { turnId: found.turn_id, runId: found.run_id };
 
   const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-  const first = engine().read({ turnId: found.turn_id, runId: null }, 0, patience);
+  const first = services().engine.read({ turnId: found.turn_id, runId: null }, 0, patience);
   for await (const _ of first) break;
   const now = await findActiveTurn(accountId, chatId);
   if (now.outcome !== "active" || now.run_id === null) return null;

@@ -1,5 +1,5 @@
-import { engine } from "../engine/current.ts";
 import type { TurnLog } from "../engine/port.ts";
+import { services } from "../platform/services.ts";
 import { finishStream, writeLastChunks } from "./finish-stream.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
 import { type ActiveTurn, loadTurn } from "./turn-store.ts";
@@ -14,7 +14,7 @@ export interface LostCause {
 /** Ends a turn whose loop gave up, with what it has. Safe to repeat. */
 export async function endTurn({ turnId, runId, reason }: LostCause): Promise<void> {
   const turn = await loadTurn(turnId, runId);
-  const log = await engine().openLog(turnId, runId, false);
+  const log = await services().engine.openLog(turnId, runId, false);
   if (turn.outcome === "lost") await log.close([]);
   else if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
   else await failTurn(log, turnId, turn, reason);

@@ -1,5 +1,5 @@
-import { engine } from "../engine/current.ts";
 import type { TurnAddress, TurnLog } from "../engine/port.ts";
+import { services } from "../platform/services.ts";
 import { failTurn } from "./end-turn.ts";
 import { loadTurn } from "./turn-store.ts";
 
@@ -9,11 +9,15 @@ import { loadTurn } from "./turn-store.ts";
  * @returns whether the chat is free now.
  */
 export async function healDeadTurn({ turnId, runId }: TurnAddress): Promise<boolean> {
-  if (runId === null || (await engine().runState(runId)) === "running") return false;
+  if (runId === null || (await services().engine.runState(runId)) === "running") return false;
   const turn = await loadTurn(turnId, runId);
   if (turn.outcome === "active") {
     const chunks: string[] = [];
-    for await (const batch of engine().read({ turnId, runId }, 0, AbortSignal.timeout(5_000))) {
+    for await (const batch of services().engine.read(
+      { turnId, runId },
+      0,
+      AbortSignal.timeout(5_000),
+    )) {
       // One by one: a long turn has more of them than a call takes arguments.
       for (const chunk of batch.chunks) chunks.push(chunk);
     }

@@ -3,13 +3,14 @@
  * call and stream it. The order makes a repeated step exact: the calls come from a step that is
  * committed, so each of them was recorded under its id or never started.
  */
+
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel } from "../agent/call-model.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
-import { engine } from "../engine/current.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import { services } from "../platform/services.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { readProgress } from "./read-progress.ts";
 import { runToolCalls } from "./run-tool-calls.ts";
@@ -48,7 +49,7 @@ export function forgetTurn(turnId: string): void {
 
 export async function runModelStep(step: ModelStep): Promise<{ done: boolean }> {
   const stop = new AbortController();
-  const forget = engine().onStop(step.turnId, () => stop.abort());
+  const forget = services().engine.onStop(step.turnId, () => stop.abort());
   try {
     const done = await runStep(step, stop);
     if (done) running.delete(step.turnId);
@@ -156,7 +157,7 @@ async function open({ turnId, runId, index, attempt }: ModelStep): Promise<Runni
   const known = running.get(turnId);
   if (known && attempt === 1 && known.steps.length === index) return known;
   const turn = await loadTurn(turnId, runId);
-  const log = await engine().openLog(turnId, runId, index === 0 && attempt === 1);
+  const log = await services().engine.openLog(turnId, runId, index === 0 && attempt === 1);
   if (turn.outcome === "active") {
     const opened = { turn, steps: [...turn.steps], log };
     running.set(turnId, opened);

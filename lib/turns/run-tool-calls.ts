@@ -1,5 +1,4 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
-import { resolveModel } from "../agent/models/resolve.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import { runTool, type ToolContext } from "../agent/tools/index.ts";
 import {
@@ -8,8 +7,8 @@ import {
 } from "../identity/keys/derive-run-credential.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
+import { services } from "../platform/services.ts";
 import { type Sandbox, SandboxError } from "../sandbox/port.ts";
-import { sandboxProvider } from "../sandbox/provider.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import {
   type ActiveTurn,
@@ -106,7 +105,7 @@ function toolContext({ turn, turnId, credential = "key", signal }: ToolRound): T
       ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
     },
     signal,
-    model: shareModel(resolveModel(turn.model_id), turn.account_id),
+    model: shareModel(services().models.resolve(turn.model_id), turn.account_id),
     serviceOrigin: serviceOrigin(),
     reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
   };
@@ -115,7 +114,7 @@ function toolContext({ turn, turnId, credential = "key", signal }: ToolRound): T
 /** The sandbox may have been deleted while the turn ran; its tools then fail, not the turn. */
 function openSandbox(stored: unknown, accountId: string): Sandbox {
   const state = storedSandbox.nullable().parse(stored);
-  if (state) return sandboxProvider().open(state, accountId);
+  if (state) return services().sandboxes.open(state, accountId);
   const gone = async (): Promise<never> => {
     throw new SandboxError("unavailable", "The session has no sandbox");
   };

@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { start } from "workflow/api";
 import { checkModel } from "../agent/models/check-model.ts";
-import { defaultModelId } from "../agent/models/default-model.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
+import { services } from "../platform/services.ts";
 import { clearSandbox } from "../sandbox/clear-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { tooManyTurns } from "./active-turns.ts";
@@ -54,7 +54,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
     turnId,
     assistantMessageId: randomUUID(),
     title: titleOf(messages),
-    modelId: model ?? defaultModelId(),
+    modelId: model ?? services().models.defaultModelId,
     messages,
     key: runKey(turnId, runCredentialForm(caller)),
   });

@@ -1,10 +1,9 @@
 /** Claims the chat, stores the message, starts the durable run. Spec: POST /api/chat. */
+
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
 import { start } from "workflow/api";
-import { defaultModelId } from "../agent/models/default-model.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { engine } from "../engine/current.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "../identity/keys/derive-run-credential.ts";
 import { hashKey, PREFIX_LENGTH } from "../identity/keys/key-format.ts";
 import { config } from "../platform/config.ts";
+import { services } from "../platform/services.ts";
 import { tooManyTurns } from "./active-turns.ts";
 import { awaitRun } from "./await-run.ts";
 import { abandonTurn, assistantParts, type Claim, claimTurn } from "./claim-store.ts";
@@ -106,7 +106,7 @@ async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
  * the turn in the chat, in its stream and in a conflict.
  */
 async function begun(turn: StartedTurn, signal: AbortSignal): Promise<StartedTurn> {
-  for await (const _ of engine().read(turn, 0, signal)) break;
+  for await (const _ of services().engine.read(turn, 0, signal)) break;
   return turn;
 }
 
@@ -124,7 +124,7 @@ async function prepareClaim(
     turnId,
     messageId: last.id,
     title: titleOf(messages),
-    defaultModelId: defaultModelId(),
+    defaultModelId: services().models.defaultModelId,
     contextLimit: contextLimit ?? null,
     key: runKey(turnId, runCredentialForm(caller)),
   };

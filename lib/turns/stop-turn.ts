@@ -1,6 +1,6 @@
 import { type AppError, appError } from "../contract/app-error.ts";
-import { engine } from "../engine/current.ts";
 import type { TurnAddress } from "../engine/port.ts";
+import { services } from "../platform/services.ts";
 import { requestStop } from "./claim-store.ts";
 
 /** Decisions, section 5: a stop is effective within two seconds. */
@@ -18,13 +18,13 @@ export async function stopTurn(
   if (found.outcome === "chat_missing") return appError("not_found", "Chat not found");
   if (found.outcome !== "active") return { stopped: false };
   const turn = { turnId: found.turn_id, runId: found.run_id };
-  await engine().signalStop(turn.turnId);
+  await services().engine.signalStop(turn.turnId);
   await ended(turn);
   return { stopped: true };
 }
 
 async function ended(turn: TurnAddress): Promise<void> {
   const deadline = AbortSignal.timeout(EFFECTIVE_WITHIN_MS);
-  const from = (await engine().tailIndex(turn)) + 1;
-  for await (const _ of engine().read(turn, from, deadline));
+  const from = (await services().engine.tailIndex(turn)) + 1;
+  for await (const _ of services().engine.read(turn, from, deadline));
 }

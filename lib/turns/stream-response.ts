@@ -1,7 +1,8 @@
 /** A turn's chunks as Server-Sent Events. Spec: Events; decisions, section 5. */
+
 import { UI_MESSAGE_STREAM_HEADERS } from "ai";
-import { engine } from "../engine/current.ts";
 import type { ChunkBatch, TurnAddress } from "../engine/port.ts";
+import { services } from "../platform/services.ts";
 
 /** A comment line after this much silence keeps proxies from closing the connection. */
 const HEARTBEAT_MS = 15_000;
@@ -21,8 +22,8 @@ export async function streamResponse(
   // A client that left before its answer was made: nobody will read or cancel the stream.
   if (signal.aborted) gone.abort();
   else signal.addEventListener("abort", () => gone.abort(), { once: true });
-  const tailIndex = await engine().tailIndex(turn);
-  const batches = engine().read(turn, startIndex, gone.signal)[Symbol.asyncIterator]();
+  const tailIndex = await services().engine.tailIndex(turn);
+  const batches = services().engine.read(turn, startIndex, gone.signal)[Symbol.asyncIterator]();
   return new Response(frames(batches, gone, onEnd), {
     headers: {
       ...UI_MESSAGE_STREAM_HEADERS,

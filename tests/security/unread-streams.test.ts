@@ -1,5 +1,7 @@
 /** A stream that nobody reads must not live on in the server. */
+
 import { expect, it } from "vitest";
+import { processWide } from "@/lib/platform/process-wide.ts";
 import type { ChunkBatch, Engine } from "../../lib/engine/port.ts";
 import type { RouteHandler } from "../../lib/http/endpoint.ts";
 import { methods } from "../../lib/http/methods.ts";
@@ -40,7 +42,7 @@ it("HEAD ends the stream that GET has opened", async () => {
 it.each(["before", "after"])(
   "a client that leaves %s its stream is made leaves no timer behind",
   async (moment) => {
-    globalThis.agentPlatformEngine = silentEngine;
+    processWide("services", () => ({ engine: silentEngine }));
     const timers = () =>
       process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const client = new AbortController();

@@ -1,13 +1,23 @@
-import { isKnownModel } from "@/lib/agent/models/resolve.ts";
-import { type AppError, appError } from "@/lib/contract/app-error.ts";
+import { type AppError, appError } from "../../contract/app-error.ts";
+import { services } from "../../platform/services.ts";
+import type { ModelProvider } from "./port.ts";
 
-/** Errors: 400 when the id is none of `GET /api/models`. */
+/**
+ * Errors: 400 when the id is none of `GET /api/models`. While that list cannot be read an id is
+ * taken on trust: the model call itself will tell.
+ */
 export async function checkModel(
   modelId: string,
   field = "modelId",
 ): Promise<AppError | undefined> {
-  if (await isKnownModel(modelId)) return undefined;
+  if (await isKnownModel(services().models, modelId)) return undefined;
   return appError("invalid_request", `${field} must be one of the available models`, {
     fields: [field],
   });
+}
+
+export async function isKnownModel(provider: ModelProvider, id: string): Promise<boolean> {
+  if (id === provider.defaultModelId) return true;
+  const models = await provider.list();
+  return models === null || models.some((model) => model.id === id);
 }

@@ -1,6 +1,6 @@
 import { type AppError, appError } from "../../contract/app-error.ts";
-import { defaultModelId } from "./default-model.ts";
-import { availableModels, type ModelInfo } from "./resolve.ts";
+import { services } from "../../platform/services.ts";
+import type { ModelInfo } from "./port.ts";
 
 interface ModelList {
   readonly status: "success";
@@ -10,7 +10,8 @@ interface ModelList {
 
 /** Errors: 502 when the list has to come from a service that does not answer. */
 export async function listModels(): Promise<ModelList | AppError> {
-  const models = await availableModels();
+  const provider = services().models;
+  const models = await provider.list();
   if (models === null) return appError("upstream_error", "Model provider unavailable");
-  return { status: "success", default: defaultModelId(), models };
+  return { status: "success", default: provider.defaultModelId, models };
 }

@@ -1,6 +1,6 @@
 /** The catalog in the project's own database (supabase/migrations/…_catalog.sql). */
 import { appError } from "../../contract/app-error.ts";
-import type { CatalogProvider } from "../provider.ts";
+import type { CatalogProvider } from "../port.ts";
 import { findingsRead, selectAlbums, selectFindings } from "../store.ts";
 
 export function createEmbeddedCatalog(): CatalogProvider {

@@ -8,7 +8,7 @@ import { type AppError, appError, isAppError } from "../../contract/app-error.ts
 import { fetchJson, type UpstreamAnswer } from "../../platform/outbound/fetch-json.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
 import { createMemory } from "../../platform/ttl-cache.ts";
-import type { AlbumsQuery, CatalogProvider, SearchQuery } from "../provider.ts";
+import type { AlbumsQuery, CatalogProvider, SearchQuery } from "../port.ts";
 import {
   type AlbumRecord,
   type Findings,

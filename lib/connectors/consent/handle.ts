@@ -5,9 +5,9 @@
 import { isDatabaseUnavailable } from "../../platform/database/unavailable.ts";
 import { log } from "../../platform/log.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
+import { services } from "../../platform/services.ts";
 import { hashState } from "../adapters/embedded.ts";
 import { connectorName } from "../adapters/embedded-connectors.ts";
-import { connectorAdapter } from "../provider.ts";
 import { decideConnection, selectPending } from "../store.ts";
 import { browserOf, cookieOf, formToken, isOwnForm } from "./form-token.ts";
 import { escapeHtml, renderNotice, renderPage } from "./page.ts";
@@ -69,7 +69,8 @@ export const decideConsent = guarded(async (request) => {
 /** The pages exist only where they are needed, and fail as pages do. */
 function guarded(handler: Handler): Handler {
   return async (request) => {
-    if (connectorAdapter() !== "embedded") return renderNotice(404, "Not found", "No such page.");
+    if (services().connectors?.name !== "embedded")
+      return renderNotice(404, "Not found", "No such page.");
     try {
       return await handler(request);
     } catch (error) {

@@ -1,10 +1,11 @@
 /** The media that a request names, fetched into files and checked. Decisions, section 10. */
+
 import { join } from "node:path";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
+import { services } from "../../platform/services.ts";
 import { probeMedia } from "../adapters/embedded/probe-media.ts";
 import type { MediaFile, ProbedMedia } from "../port.ts";
-import { mediaStorage } from "../storage/current.ts";
 import { faultOfUrl } from "./check-url.ts";
 import { download } from "./download.ts";
 import { sniffFile } from "./sniff-file.ts";
@@ -41,7 +42,7 @@ export interface FetchedInput extends MediaFile {
 export function checkInputs(inputs: readonly Input[]): AppError | null {
   for (const { field, url } of inputs) {
     // The storage's own URLs are read from it, and not by HTTP.
-    const fault = mediaStorage().keyOf(url) === null && faultOfUrl(url, allowLoopback());
+    const fault = services().media.keyOf(url) === null && faultOfUrl(url, allowLoopback());
     if (fault) return badInput(field, fault);
   }
   return null;
@@ -95,7 +96,7 @@ async function copyInput(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const storage = mediaStorage();
+  const storage = services().media;
   const own = storage.keyOf(url);
   if (own === null) {
     const limits = { maxBytes, deadlineMs: DEADLINE, allowLoopback: allowLoopback() };

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { appError } from "../../contract/app-error.ts";
 import { rateHeaders, tooManyRequests } from "../../http/rate-limit.ts";
-import { mailer } from "../../mail/provider.ts";
+import { services } from "../../platform/services.ts";
 import { hashCode, newCode } from "./code.ts";
 import { replaceCode, verdictOf, withdrawCode } from "./store.ts";
 
@@ -13,7 +13,7 @@ export async function requestCode(email: string, address: string, log: Logger) {
   const answer = await replaceCode(email, hash, address);
   if (answer.outcome === "limited") return tooManyRequests(verdictOf(answer.rate));
   if (answer.outcome === "mail") {
-    const { name, send } = mailer();
+    const { name, send } = services().mail;
     const sent = await send({ to: email, subject: `Your code is ${code}`, text: letter(code) });
     if (sent.kind !== "sent")
       log.warn({ mailer: name, outcome: sent.kind, cause: sent.cause }, "mail");

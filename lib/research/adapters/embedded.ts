@@ -3,7 +3,7 @@ import { z } from "zod";
 import { appError } from "../../contract/app-error.ts";
 import { isRaised, rpc } from "../../platform/database/query.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
-import type { ResearchProvider } from "../provider.ts";
+import type { ResearchProvider } from "../port.ts";
 
 const rows = z
   .array(

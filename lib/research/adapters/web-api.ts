@@ -7,7 +7,7 @@ import { type AppError, appError, isAppError } from "../../contract/app-error.ts
 import { fetchJson, type UpstreamAnswer } from "../../platform/outbound/fetch-json.ts";
 import { createMemory } from "../../platform/ttl-cache.ts";
 import type { ResearchTrack } from "../contract.ts";
-import type { ArtistKey, ResearchProvider } from "../provider.ts";
+import type { ArtistKey, ResearchProvider } from "../port.ts";
 
 export interface RemoteResearchSettings {
   readonly apiKey: string;

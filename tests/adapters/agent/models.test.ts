@@ -1,8 +1,9 @@
 import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { availableModels, isKnownModel, resolveModel } from "@/lib/agent/models/resolve.ts";
-import { parseConfig } from "@/lib/platform/config.ts";
+import { isKnownModel } from "@/lib/agent/models/check-model.ts";
+import { type Config, parseConfig } from "@/lib/platform/config.ts";
+import { createServices } from "@/lib/platform/services.ts";
 import { deltas, type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
 
 let server: FakeOpenAI;
@@ -22,6 +23,8 @@ const settings = (more: Record<string, string> = {}) =>
 const withServer = (more: Record<string, string> = {}) =>
   settings({ OPENAI_BASE_URL: server.url, ...more });
 
+const modelsOf = (given: Config) => createServices(given).models;
+
 const bash = tool({
   description: "Run a command",
   inputSchema: z.object({ command: z.string() }),
@@ -32,14 +35,14 @@ const bash = tool({
 const adapters = [
   {
     name: "embedded rules",
-    open: () => resolveModel("embedded/rules", settings()),
+    open: () => modelsOf(settings()).resolve("embedded/rules"),
     long: "count to 200",
     longer: "count to 10000",
     command: "run `echo hi`",
   },
   {
     name: "OpenAI-compatible server",
-    open: () => resolveModel("fake-model", withServer()),
+    open: () => modelsOf(withServer()).resolve("fake-model"),
     long: "[deltas:200]",
     longer: "[script:endless]",
     command: "[tools:1]",
@@ -106,18 +109,18 @@ describe.each(adapters)("$name", ({ open, long, longer, command }) => {
 
 describe("which models there are", () => {
   test("the embedded one where nothing is configured", async () => {
-    expect(await availableModels(settings())).toEqual([
+    expect(await modelsOf(settings()).list()).toEqual([
       { id: "embedded/rules", name: "Embedded rules (not an AI)", provider: "embedded" },
     ]);
-    expect(await isKnownModel("embedded/rules", settings())).toBe(true);
-    expect(await isKnownModel("gpt", settings())).toBe(false);
+    expect(await isKnownModel(modelsOf(settings()), "embedded/rules")).toBe(true);
+    expect(await isKnownModel(modelsOf(settings()), "gpt")).toBe(false);
   });
 
   test("those that the server lists; its first one answers where none is chosen", async () => {
-    const models = await availableModels(withServer());
+    const models = await modelsOf(withServer()).list();
     expect(models?.map((model) => model.id)).toEqual(["auto", "fake-model", "fake-small"]);
     const result = streamText({
-      model: resolveModel("auto", withServer()),
+      model: modelsOf(withServer()).resolve("auto"),
       prompt: "[script:who]",
     });
     await result.consumeStream();
@@ -126,12 +129,12 @@ describe("which models there are", () => {
 
   test("those of MODELS and DEFAULT_MODEL alone where they are set", async () => {
     const chosen = withServer({ MODELS: "a, b", DEFAULT_MODEL: "c" });
-    expect((await availableModels(chosen))?.map((model) => model.id)).toEqual(["a", "b", "c"]);
-    expect(await isKnownModel("fake-model", chosen)).toBe(false);
+    expect((await modelsOf(chosen).list())?.map((model) => model.id)).toEqual(["a", "b", "c"]);
+    expect(await isKnownModel(modelsOf(chosen), "fake-model")).toBe(false);
   });
 
   test("the key goes to the server", async () => {
-    const model = resolveModel("fake-model", withServer({ OPENAI_API_KEY: "sk-test" }));
+    const model = modelsOf(withServer({ OPENAI_API_KEY: "sk-test" })).resolve("fake-model");
     await streamText({ model, prompt: "[script:keyed]" }).consumeStream();
     expect(server.callsOf("keyed")[0]?.headers.authorization).toBe("Bearer sk-test");
   });
@@ -140,8 +143,8 @@ describe("which models there are", () => {
     const gone = await startFakeOpenAI();
     await gone.close();
     const away = settings({ OPENAI_BASE_URL: gone.url });
-    expect(await availableModels(away)).toBeNull();
-    expect(await isKnownModel("any", away)).toBe(true);
+    expect(await modelsOf(away).list()).toBeNull();
+    expect(await isKnownModel(modelsOf(away), "any")).toBe(true);
   });
 });
 
@@ -151,7 +154,7 @@ describe("the scripted server", () => {
     more: { tools?: ToolSet; maxRetries?: number; abortSignal?: AbortSignal } = {},
   ) =>
     streamText({
-      model: resolveModel("fake-model", withServer()),
+      model: modelsOf(withServer()).resolve("fake-model"),
       prompt: `[script:${script}]`,
       maxRetries: 0,
       onError: () => {},

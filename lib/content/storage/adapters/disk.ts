@@ -7,18 +7,11 @@ import type { MediaStorage } from "../port.ts";
 
 const PATH = "/api/media/";
 
-export interface DiskStorage extends MediaStorage {
-  /** Null when there is no such file. */
-  find(key: MediaKey): Promise<{ readonly path: string; readonly bytes: number } | null>;
-  /** Every media file that was last written longer ago than that; nothing else that lies there. */
-  filesOlderThan(ageMs: number): AsyncGenerator<MediaKey>;
-}
-
 /** @param given.origin under which this service is called */
 export function createDiskStorage(given: {
   readonly folder: string;
   readonly origin: string;
-}): DiskStorage {
+}): MediaStorage {
   const pathOf = ({ accountId, name }: MediaKey) => join(given.folder, accountId, name);
   async function find(key: MediaKey) {
     const path = pathOf(key);

@@ -73,6 +73,8 @@ export function createSupabaseStorage(project: {
       const [accountId = "", name = "", ...rest] = place.slice(publicUrl.length).split("/");
       return (rest.length === 0 && parseMediaKey(accountId, name)) || "malformed";
     },
+    find: async () => null,
+    async *filesOlderThan() {},
     async copyTo({ accountId, name }, path) {
       const response = await send(`object/${bucket}/${accountId}/${name}`, {});
       if (!response.ok) {

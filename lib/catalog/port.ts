@@ -1,10 +1,7 @@
 /** The port to the music catalog: one adapter asks a web API, the other the project's database. */
 
 import type { AppError } from "../contract/app-error.ts";
-import { config } from "../platform/config.ts";
 import type { AccountRead } from "../platform/database/query.ts";
-import { createEmbeddedCatalog } from "./adapters/embedded.ts";
-import { createRemoteCatalog } from "./adapters/web-api.ts";
 import type { AlbumGroup, AlbumRecord, Findings, Found, Kind } from "./records.ts";
 
 export interface SearchQuery {
@@ -34,26 +31,4 @@ export interface CatalogProvider {
   listAlbums(query: AlbumsQuery): Promise<Found<AlbumRecord> | AppError>;
   /** Where a person can see the thing; null when the provider has no such pages. */
   pageOf(kind: Kind, id: string): string | null;
-}
-
-declare global {
-  // The token and the answers in it are shared by all routes, which Next may load separately.
-  var agentPlatformCatalog: CatalogProvider | undefined;
-}
-
-export function catalogProvider(): CatalogProvider {
-  globalThis.agentPlatformCatalog ??= createProvider();
-  return globalThis.agentPlatformCatalog;
-}
-
-function createProvider(): CatalogProvider {
-  const { CATALOG_CLIENT_ID, CATALOG_CLIENT_SECRET, ...settings } = config();
-  if (!CATALOG_CLIENT_ID || !CATALOG_CLIENT_SECRET) return createEmbeddedCatalog();
-  return createRemoteCatalog({
-    clientId: CATALOG_CLIENT_ID,
-    clientSecret: CATALOG_CLIENT_SECRET,
-    baseUrl: settings.CATALOG_BASE_URL,
-    tokenUrl: settings.CATALOG_TOKEN_URL,
-    timeoutMs: settings.LOOKUP_TIMEOUT_MS,
-  });
 }

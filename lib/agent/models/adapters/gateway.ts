@@ -1,0 +1,30 @@
+import { createGateway } from "@ai-sdk/gateway";
+import { createMemory } from "../../../platform/ttl-cache.ts";
+import type { ModelInfo, ModelProvider } from "../port.ts";
+import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
+
+const DEFAULT_MODEL_ID = "anthropic/claude-sonnet-4.5";
+
+/** Vercel's AI Gateway. Its list holds language models only. */
+export function createGatewayModels(apiKey: string): ModelProvider {
+  const gateway = createGateway({ apiKey });
+  const lister = createGateway({
+    apiKey,
+    fetch: (input, init) =>
+      fetch(input, { ...init, signal: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS) }),
+  });
+  const cache = createMemory<readonly ModelInfo[] | null>(MODEL_LIST_CACHE);
+  const readList = async () => {
+    const { models } = await lister.getAvailableModels();
+    return models
+      .filter((model) => (model.modelType ?? "language") === "language")
+      .map(({ id, name }) => ({ id, name, provider: "gateway" }));
+  };
+  return {
+    name: "gateway",
+    defaultModelId: DEFAULT_MODEL_ID,
+    // The AI SDK would send a plain string to the gateway under every configuration.
+    resolve: (modelId) => gateway(modelId),
+    list: () => cache.get("models", () => readList().catch(() => null)),
+  };
+}

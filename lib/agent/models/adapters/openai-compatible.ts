@@ -1,0 +1,81 @@
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { z } from "zod";
+import { createMemory } from "../../../platform/ttl-cache.ts";
+import type { ModelProvider } from "../port.ts";
+import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
+
+/** Stands for the first model that the server lists, so that a base URL is enough. */
+const AUTO_MODEL_ID = "auto";
+
+const modelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
+
+export interface OpenAiCompatibleSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  /** Whether the list offers `auto`, which is of no use beside a default that the operator chose. */
+  readonly offersAuto: boolean;
+}
+
+/** Any server with OpenAI's chat completions API: Ollama, vLLM, LM Studio, a vendor's endpoint. */
+export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings): ModelProvider {
+  const { baseUrl, apiKey, offersAuto } = settings;
+  const name = "openai-compatible";
+  const open = createOpenAICompatible({
+    name,
+    baseURL: baseUrl,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    includeUsage: true,
+  });
+  const cache = createMemory<readonly string[] | null>(MODEL_LIST_CACHE);
+  const readIds = async (): Promise<readonly string[] | null> => {
+    const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
+      headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
+      signal: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS),
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      return null;
+    }
+    return modelList.parse(await response.json()).data.map((model) => model.id);
+  };
+  const ids = () => cache.get("models", () => readIds().catch(() => null));
+  return {
+    name,
+    defaultModelId: AUTO_MODEL_ID,
+    resolve: (modelId) => (modelId === AUTO_MODEL_ID ? firstListed(ids, open) : open(modelId)),
+    async list() {
+      const listed = await ids();
+      if (listed === null) return null;
+      const first = {
+        id: AUTO_MODEL_ID,
+        name: `First listed: ${listed[0] ?? "none"}`,
+        provider: name,
+      };
+      return [
+        ...(offersAuto ? [first] : []),
+        ...listed.map((id) => ({ id, name: id, provider: name })),
+      ];
+    },
+  };
+}
+
+/** A model that finds out its id when it is first called. */
+function firstListed(
+  list: () => Promise<readonly string[] | null>,
+  open: (id: string) => LanguageModelV4,
+): LanguageModelV4 {
+  const first = async (): Promise<LanguageModelV4> => {
+    const id = (await list())?.[0];
+    if (id === undefined) throw new Error("The model server lists no model; set DEFAULT_MODEL");
+    return open(id);
+  };
+  return {
+    specificationVersion: "v4",
+    provider: "openai-compatible",
+    modelId: AUTO_MODEL_ID,
+    supportedUrls: {},
+    doGenerate: async (options) => (await first()).doGenerate(options),
+    doStream: async (options) => (await first()).doStream(options),
+  };
+}

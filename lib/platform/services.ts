@@ -1,0 +1,179 @@
+/**
+ * The composition root: which adapter serves each port, chosen from the settings once in a process.
+ * It is the only file of this folder that imports domains, because it is where ports and adapters
+ * meet; a domain asks for its service with `services()` and never for an adapter by name.
+ */
+import { join, resolve } from "node:path";
+import { createEmbeddedModels } from "../agent/models/adapters/embedded/models.ts";
+import { createGatewayModels } from "../agent/models/adapters/gateway.ts";
+import { createOpenAiCompatibleModels } from "../agent/models/adapters/openai-compatible.ts";
+import { offerModels } from "../agent/models/offer-models.ts";
+import type { ModelProvider } from "../agent/models/port.ts";
+import { createEmbeddedCatalog } from "../catalog/adapters/embedded.ts";
+import { createRemoteCatalog } from "../catalog/adapters/web-api.ts";
+import type { CatalogProvider } from "../catalog/port.ts";
+import { createComposioProvider } from "../connectors/adapters/composio.ts";
+import { createEmbeddedProvider } from "../connectors/adapters/embedded.ts";
+import type { ConnectorProvider } from "../connectors/port.ts";
+import { embeddedContent } from "../content/adapters/embedded/embedded.ts";
+import { renderQueue } from "../content/adapters/embedded/job-queue.ts";
+import { falContent } from "../content/adapters/fal/fal.ts";
+import type { ContentProvider } from "../content/port.ts";
+import { createDiskStorage } from "../content/storage/adapters/disk.ts";
+import { createSupabaseStorage } from "../content/storage/adapters/supabase.ts";
+import type { MediaStorage } from "../content/storage/port.ts";
+import { PostgresEngine } from "../engine/adapters/postgres/engine.ts";
+import { VercelEngine } from "../engine/adapters/vercel/engine.ts";
+import type { Engine } from "../engine/port.ts";
+import { createMailboxMailer } from "../mail/adapters/mailbox.ts";
+import { createSmtpMailer } from "../mail/adapters/smtp.ts";
+import { mailboxFolder } from "../mail/mailbox-folder.ts";
+import type { Mailer } from "../mail/port.ts";
+import { createEmbeddedResearch } from "../research/adapters/embedded.ts";
+import { createRemoteResearch } from "../research/adapters/web-api.ts";
+import type { ResearchProvider } from "../research/port.ts";
+import { accountSpace } from "../sandbox/account-space.ts";
+import { createLocalProvider } from "../sandbox/adapters/local/provider.ts";
+import { createVercelProvider } from "../sandbox/adapters/vercel/provider.ts";
+import type { SandboxProvider } from "../sandbox/port.ts";
+import { createEmbeddedRunner } from "../tasks/adapters/embedded/provider.ts";
+import { createTriggerRunner } from "../tasks/adapters/trigger/provider.ts";
+import { joinRunners } from "../tasks/join-runners.ts";
+import type { TaskRunner } from "../tasks/port.ts";
+import { type Config, config } from "./config.ts";
+import { localOrigin } from "./local-origin.ts";
+import { log } from "./log.ts";
+import { processWide } from "./process-wide.ts";
+import { serviceOrigin } from "./service-origin.ts";
+
+/** Milliseconds that a connector provider or a mail server has for one request. */
+const DEADLINE_MS = 10_000;
+
+const factories = {
+  engine({ DATABASE_URL: databaseUrl, NODE_ENV, HOST, PORT }: Config): Engine {
+    if (!databaseUrl) return new VercelEngine();
+    return new PostgresEngine({
+      databaseUrl,
+      selfOrigin: localOrigin(HOST, PORT),
+      reloadHandlers: NODE_ENV === "development",
+      onError: (error, runId) => log().error({ err: error, runId }, "durable engine"),
+    });
+  },
+
+  models(settings: Config): ModelProvider {
+    const { AI_GATEWAY_API_KEY, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey } = settings;
+    const provider = AI_GATEWAY_API_KEY
+      ? createGatewayModels(AI_GATEWAY_API_KEY)
+      : baseUrl
+        ? createOpenAiCompatibleModels({ baseUrl, apiKey, offersAuto: !settings.DEFAULT_MODEL })
+        : createEmbeddedModels();
+    return offerModels(provider, settings);
+  },
+
+  sandboxes(settings: Config): SandboxProvider {
+    const { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId } = settings;
+    const credentials = token && teamId && projectId ? { token, teamId, projectId } : undefined;
+    const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
+    if (credentials || settings.VERCEL_OIDC_TOKEN || settings.VERCEL) {
+      return createVercelProvider({
+        ...(credentials && { credentials }),
+        allowedHosts,
+        serviceOrigin: settings.PUBLIC_URL,
+      });
+    }
+    return createLocalProvider({
+      rootDir: join(settings.DATA_DIR, "sandboxes"),
+      diskQuota: settings.SANDBOX_DISK_QUOTA,
+      space:
+        settings.ACCOUNT_SANDBOX_BYTES > 0
+          ? accountSpace(settings.ACCOUNT_SANDBOX_BYTES)
+          : undefined,
+      maxJails: settings.SANDBOX_COMMANDS_AT_ONCE,
+      maxWaitMs: settings.SANDBOX_WAIT_MS,
+      allowedHosts,
+      serviceOrigin: serviceOrigin(),
+    });
+  },
+
+  content({
+    FAL_KEY: key,
+    FAL_BASE_URL: baseUrl,
+    FAL_STORAGE_URL: storageUrl,
+  }: Config): ContentProvider {
+    return key
+      ? falContent({ key, baseUrl, storageUrl })
+      : embeddedContent({ queue: renderQueue() });
+  },
+
+  /** Files live beside the database: on this machine's disk, or in the Supabase project's Storage. */
+  media(settings: Config): MediaStorage {
+    const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, MEDIA_BUCKET: bucket } = settings;
+    if (!settings.EMBEDDED_SUPABASE) return createSupabaseStorage({ url, secretKey, bucket });
+    return createDiskStorage({
+      folder: join(resolve(settings.DATA_DIR), "media"),
+      origin: serviceOrigin(),
+    });
+  },
+
+  tasks({ TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: apiUrl }: Config): TaskRunner {
+    const own = createEmbeddedRunner();
+    return secretKey ? joinRunners(createTriggerRunner({ secretKey, apiUrl }), own) : own;
+  },
+
+  catalog(settings: Config): CatalogProvider {
+    const { CATALOG_CLIENT_ID: clientId, CATALOG_CLIENT_SECRET: clientSecret } = settings;
+    if (!clientId || !clientSecret) return createEmbeddedCatalog();
+    return createRemoteCatalog({
+      clientId,
+      clientSecret,
+      baseUrl: settings.CATALOG_BASE_URL,
+      tokenUrl: settings.CATALOG_TOKEN_URL,
+      timeoutMs: settings.LOOKUP_TIMEOUT_MS,
+    });
+  },
+
+  research({
+    RESEARCH_API_KEY: apiKey,
+    RESEARCH_BASE_URL: baseUrl,
+    LOOKUP_TIMEOUT_MS,
+  }: Config): ResearchProvider {
+    if (!apiKey) return createEmbeddedResearch();
+    return createRemoteResearch({ apiKey, baseUrl, timeoutMs: LOOKUP_TIMEOUT_MS });
+  },
+
+  /** Null beside a hosted database without a vendor: a connection that connects nothing is a demo. */
+  connectors(settings: Config): ConnectorProvider | null {
+    const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
+    if (apiKey) return createComposioProvider({ apiKey, baseUrl, deadline: DEADLINE_MS });
+    return settings.EMBEDDED_SUPABASE ? createEmbeddedProvider(serviceOrigin()) : null;
+  },
+
+  mail({ SMTP_URL: url, MAIL_FROM }: Config): Mailer {
+    const from = MAIL_FROM ?? "Agent Platform <no-reply@localhost>";
+    if (url !== undefined) return createSmtpMailer({ url, from, deadline: DEADLINE_MS });
+    return createMailboxMailer({ folder: mailboxFolder(), from });
+  },
+};
+
+type Factories = typeof factories;
+export type Services = { readonly [Name in keyof Factories]: ReturnType<Factories[Name]> };
+
+/** Each service is created when it is first used, so that a process only starts what it needs. */
+export function services(): Services {
+  return processWide("services", () => createServices(config()));
+}
+
+export function createServices(settings: Config): Services {
+  const created = {} as Services;
+  for (const [name, create] of Object.entries(factories)) {
+    Object.defineProperty(created, name, {
+      configurable: true,
+      get() {
+        const value = create(settings);
+        Object.defineProperty(created, name, { value });
+        return value;
+      },
+    });
+  }
+  return created;
+}

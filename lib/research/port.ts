@@ -1,0 +1,12 @@
+/** The port to artist research: one adapter asks a web API, the other the project's database. */
+
+import type { AppError } from "../contract/app-error.ts";
+import type { ResearchTrack } from "./contract.ts";
+
+export type ArtistKey = { readonly id: string } | { readonly name: string };
+
+export interface ResearchProvider {
+  readonly name: "embedded" | "web-api";
+  /** Errors: 404 `Artist not found`, 429, 501, 502, 504 with `Request failed with status N`. */
+  listTracks(artist: ArtistKey): Promise<readonly ResearchTrack[] | AppError>;
+}
