@@ -7,26 +7,40 @@ import {
   convertToModelMessages,
   streamText,
   type ToolModelMessage,
+  type UIMessage,
   type UIMessageChunk,
 } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
-import type { ActiveTurn, StepResult } from "../turns/turn-store.ts";
 import { closeOpenCalls } from "./close-open-calls.ts";
 import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
 import { shareModel } from "./models/share-model.ts";
 import { systemPrompt } from "./prompt.ts";
+import type { StepResult } from "./step-result.ts";
 import { toolSchemas } from "./tools/index.ts";
 import { storableJson } from "./tools/make-storable.ts";
 
 /** How often an answer that breaks off is begun anew. */
 const MODEL_STREAM_ATTEMPTS = 3;
 
+/** What a model call needs of its turn. */
+export interface Conversation {
+  /** Whose share of the model calls it takes. */
+  readonly account_id: string;
+  readonly model_id: string;
+  readonly headless: boolean;
+  readonly artist_id: string | null;
+  /** Tokens; null for no limit of the caller's. */
+  readonly context_limit: number | null;
+  /** The messages before this turn and the one that it answers. */
+  readonly history: readonly UIMessage[];
+}
+
 export interface ModelCall {
   readonly runId: string;
-  readonly turn: ActiveTurn;
+  readonly turn: Conversation;
   /** The turn's model calls so far. */
   readonly steps: readonly StepResult[];
   /** Results of the tools that the last of them asked for. */

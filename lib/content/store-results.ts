@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { AppError } from "../contract/app-error.ts";
-import { mediaQuotaExceeded } from "../http/quota.ts";
+import { mediaQuotaExceeded } from "../contract/quota.ts";
 import { config } from "../platform/config.ts";
 import { services } from "../platform/services.ts";
 import { reserveMedia } from "./media-store.ts";

@@ -3,7 +3,6 @@
  * OpenAPI. A route file joins it to a use case with `route` (lib/http/route.ts).
  */
 import type { z } from "zod";
-import type { RunScope } from "../identity/credentials/caller.ts";
 import type { ErrorCode } from "./app-error.ts";
 
 /** The shape of an endpoint's errors. Decisions, section 1. */
@@ -26,6 +25,12 @@ export type ResponseHeader =
   | "retry-after"
   | "x-workflow-run-id"
   | "x-workflow-stream-tail-index";
+
+/** Where a run takes place: its credential reaches no further than a contract's `runCredential`. */
+export interface RunScope {
+  readonly sessionId: string;
+  readonly chatId: string;
+}
 
 /** A condition under which the credential of a run may make a request. */
 export interface RunRule {

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import { describeFault } from "../contract/describe-issue.ts";
-import { withoutNulls } from "./optional-nulls.ts";
+import { withoutNulls } from "../contract/optional-nulls.ts";
 import { isStorableText } from "./read-body.ts";
 
 export interface RawInput {

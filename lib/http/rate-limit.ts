@@ -1,7 +1,6 @@
 /** Limits by address and by account, counted in the database. Decisions, section 1. */
 import ipaddr from "ipaddr.js";
-import { type AppError, appError } from "../contract/app-error.ts";
-import type { RateVerdict } from "../identity/credentials/resolve-caller.ts";
+import { type RateVerdict, rateHeaders } from "../contract/rate-limit.ts";
 import { config } from "../platform/config.ts";
 import { peerOf } from "./mark-peer.ts";
 
@@ -25,20 +24,6 @@ export function addressOf(headers: Headers): string {
     .join(":")}::/64`;
 }
 
-/** The fields of the IETF draft `draft-ietf-httpapi-ratelimit-headers`. */
-export function rateHeaders({ by, limit, remaining, reset }: RateVerdict): Record<string, string> {
-  return {
-    ratelimit: `"${by}";r=${remaining};t=${reset}`,
-    "ratelimit-policy": `"${by}";q=${limit};w=60`,
-  };
-}
-
 export function addRateHeaders(headers: Headers, verdict: RateVerdict): void {
   for (const [name, value] of Object.entries(rateHeaders(verdict))) headers.set(name, value);
-}
-
-export function tooManyRequests(verdict: RateVerdict): AppError {
-  return appError("rate_limited", "Too many requests", {
-    headers: { "retry-after": String(verdict.retry_after ?? 1), ...rateHeaders(verdict) },
-  });
 }

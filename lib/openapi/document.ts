@@ -8,8 +8,8 @@ import {
 } from "zod-openapi";
 import type { ErrorCode } from "../contract/app-error.ts";
 import type { Contract, ErrorFamily, ResponseHeader } from "../contract/contract.ts";
+import { withNulls } from "../contract/optional-nulls.ts";
 import { statusOf } from "../http/error-response.ts";
-import { withNulls } from "../http/optional-nulls.ts";
 import type { Exchange, Exchanges } from "./examples.ts";
 import type { Operation } from "./registry.ts";
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract, type RunRule } from "../contract/contract.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
-import { sandboxStatus } from "../sessions/session.ts";
+import { sandboxStatus } from "./stored-sandbox.ts";
 
 export const sandbox = z
   .object({

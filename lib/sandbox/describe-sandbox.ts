@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { SandboxState } from "@/lib/sandbox/port.ts";
-import type { SandboxStatus } from "@/lib/sessions/session.ts";
 import type { sandbox } from "./contract.ts";
+import type { SandboxState } from "./port.ts";
+import type { SandboxStatus } from "./stored-sandbox.ts";
 
 export type SandboxView = z.output<typeof sandbox>;
 

@@ -1,10 +1,10 @@
 /** What the provider says of a session's sandbox. Decisions, section 4. */
 
 import type { Logger } from "pino";
-import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
-import { selectSession } from "@/lib/sessions/store.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import { describeSandbox, noSandbox, type SandboxView } from "./describe-sandbox.ts";
+import { selectSandbox } from "./store.ts";
 
 /** Errors: 404 `Session not found`, 502 when the provider does not answer. */
 export async function getSandbox(input: {
@@ -13,7 +13,7 @@ export async function getSandbox(input: {
   readonly log: Logger;
 }): Promise<SandboxView | AppError> {
   const { accountId, sessionId, log } = input;
-  const found = await selectSession(accountId, sessionId);
+  const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null) return noSandbox;
   try {

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { z } from "zod";
-import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { sandboxFile } from "./contract.ts";
 import { type Look, lookIntoSandbox } from "./with-sandbox-files.ts";
 

@@ -8,14 +8,14 @@
  */
 
 import type { Logger } from "pino";
-import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
-import { sandboxQuotaExceeded } from "@/lib/http/quota.ts";
-import { config } from "@/lib/platform/config.ts";
-import { isSandboxSpaceFull } from "@/lib/sandbox/account-space.ts";
-import type { SandboxState } from "@/lib/sandbox/port.ts";
-import { replaceSandboxState, selectSession } from "@/lib/sessions/store.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { sandboxQuotaExceeded } from "../contract/quota.ts";
+import { config } from "../platform/config.ts";
 import { services } from "../platform/services.ts";
+import { isSandboxSpaceFull } from "./account-space.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";
+import type { SandboxState } from "./port.ts";
+import { replaceSandboxState, selectSandbox } from "./store.ts";
 
 /** Each try after the first means that another request changed the state in between. */
 const TRIES = 10;
@@ -32,7 +32,7 @@ export async function provisionSandbox(input: {
   readonly log: Logger;
 }): Promise<SandboxState | AppError> {
   const { accountId, sessionId, log } = input;
-  const found = await selectSession(accountId, sessionId);
+  const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
 
   if (found.sandbox === null && (await isFull(accountId))) return sandboxQuotaExceeded;

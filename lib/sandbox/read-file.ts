@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
-import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
-import { MAX_FILE_BYTES } from "@/lib/sandbox/port.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { MAX_FILE_BYTES } from "./port.ts";
 import { type Look, lookIntoSandbox } from "./with-sandbox-files.ts";
 
 const refusals = {

@@ -1,7 +1,9 @@
 /** `sandbox_state` of a session: what the provider answered, as it is stored. */
 import { z } from "zod";
-import type { SandboxState } from "@/lib/sandbox/port.ts";
-import type { SandboxStatus } from "@/lib/sessions/session.ts";
+import type { SandboxState } from "./port.ts";
+
+export const sandboxStatus = z.enum(["none", "active", "stopped", "expired"]);
+export type SandboxStatus = z.output<typeof sandboxStatus>;
 
 export const storedSandbox = z.object({
   provider: z.enum(["local", "vercel"]),

@@ -1,10 +1,10 @@
 /** Somebody looks at the files of a session's sandbox. Decisions, sections 4 and 5. */
 
 import type { Logger } from "pino";
-import { type AppError, appError, isAppError } from "@/lib/contract/app-error.ts";
-import { SandboxError, type SandboxFiles, type SandboxState } from "@/lib/sandbox/port.ts";
-import { selectSession } from "@/lib/sessions/store.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
+import { SandboxError, type SandboxFiles, type SandboxState } from "./port.ts";
+import { selectSandbox } from "./store.ts";
 
 const uninitialized = appError("sandbox_missing", "Sandbox not initialized");
 const failed = appError("upstream_error", "Failed to read sandbox files");
@@ -25,7 +25,7 @@ export async function lookIntoSandbox<T>(
   read: (files: SandboxFiles) => Promise<T>,
   refusals: Partial<Record<SandboxError["code"], AppError>>,
 ): Promise<T | AppError> {
-  const found = await selectSession(accountId, sessionId);
+  const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null || !isOurs(found.sandbox)) return uninitialized;
   try {

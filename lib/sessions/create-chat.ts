@@ -1,7 +1,7 @@
 /** A chat in a session; idempotent with an id of the client's. Decisions, section 4. */
 
-import type { AppError } from "@/lib/contract/app-error.ts";
 import { checkModel } from "../agent/models/check-model.ts";
+import type { AppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import type { Chat } from "./session.ts";
 import { insertChat } from "./store.ts";

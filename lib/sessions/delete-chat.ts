@@ -1,5 +1,5 @@
-import { type AppError, isAppError } from "@/lib/contract/app-error.ts";
-import { stopTurn } from "@/lib/turns/stop-turn.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import { stopTurn } from "../turns/stop-turn.ts";
 import { removeChat, selectChat } from "./store.ts";
 
 /**

@@ -4,9 +4,9 @@
  * still there, so that the request can be repeated. Decisions, section 4.
  */
 import type { Logger } from "pino";
-import { type AppError, isAppError } from "@/lib/contract/app-error.ts";
-import { destroySandbox } from "@/lib/sandbox/destroy-sandbox.ts";
-import { stopSessionRuns } from "@/lib/turns/stop-session-runs.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
+import { stopSessionRuns } from "../turns/stop-session-runs.ts";
 import { removeSession, selectSession } from "./store.ts";
 
 export async function deleteSession(input: {

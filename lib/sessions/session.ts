@@ -1,9 +1,7 @@
 /** The resources of this domain as callers see them. Specification: Session, Chat, Message. */
 import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
-
-export const sandboxStatus = z.enum(["none", "active", "stopped", "expired"]);
-export type SandboxStatus = z.output<typeof sandboxStatus>;
+import { sandboxStatus } from "../sandbox/stored-sandbox.ts";
 
 export const session = z
   .object({

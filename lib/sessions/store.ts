@@ -4,12 +4,12 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type AppError, appError } from "@/lib/contract/app-error.ts";
-import { type PageRequest, pageArguments, storedCursor } from "@/lib/contract/pagination.ts";
-import { type AccountRead, call, readFor } from "@/lib/platform/database/query.ts";
-import { rpcText } from "@/lib/platform/database/rpc-text.ts";
-import type { SandboxState } from "@/lib/sandbox/port.ts";
-import { statusOfStored, storedSandbox } from "@/lib/sandbox/stored-sandbox.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
+import { type AccountRead, call, readFor } from "../platform/database/query.ts";
+import { rpcText } from "../platform/database/rpc-text.ts";
+import type { SandboxState } from "../sandbox/port.ts";
+import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { type Chat, chat, type Session, session } from "./session.ts";
 
 const sessionNotFound = appError("not_found", "Session not found");
@@ -109,32 +109,6 @@ export function removeSession(
     "delete_session",
     { p_account_id: accountId, p_session_id: sessionId },
     z.union([foundSession, missing]),
-  );
-}
-
-/**
- * Writes the sandbox's state if it still is `expected`; either way answers what now stands, so
- * that of two who provision at once the second learns the state of the first.
- */
-export function replaceSandboxState(
-  accountId: string,
-  sessionId: string,
-  change: { readonly expected: SandboxState | null; readonly next: SandboxState | null },
-): Promise<{ stored: boolean; sandbox: SandboxState | null } | AppError> {
-  return call(
-    "set_sandbox_state",
-    {
-      p_account_id: accountId,
-      p_session_id: sessionId,
-      p_expected: change.expected,
-      p_next: change.next,
-    },
-    z.union([
-      z
-        .object({ stored: z.boolean(), sandboxState: storedSandbox.nullable() })
-        .transform((answer) => ({ stored: answer.stored, sandbox: answer.sandboxState })),
-      missing,
-    ]),
   );
 }
 

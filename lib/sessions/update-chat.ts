@@ -1,5 +1,5 @@
-import type { AppError } from "@/lib/contract/app-error.ts";
 import { checkModel } from "../agent/models/check-model.ts";
+import type { AppError } from "../contract/app-error.ts";
 import type { Chat } from "./session.ts";
 import { updateChatFields } from "./store.ts";
 

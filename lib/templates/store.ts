@@ -4,9 +4,9 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type AppError, appError } from "@/lib/contract/app-error.ts";
-import { type PageRequest, pageArguments, storedCursor } from "@/lib/contract/pagination.ts";
-import { type AccountRead, call, readFor } from "@/lib/platform/database/query.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
+import { type AccountRead, call, readFor } from "../platform/database/query.ts";
 import type { TemplateChanges } from "./contract.ts";
 import { type Template, template } from "./template.ts";
 

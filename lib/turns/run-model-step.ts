@@ -6,6 +6,7 @@
 
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel } from "../agent/call-model.ts";
+import type { StepResult } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import type { TurnLog } from "../engine/port.ts";
@@ -15,13 +16,7 @@ import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { readProgress } from "./read-progress.ts";
 import { runToolCalls } from "./run-tool-calls.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
-import {
-  type ActiveTurn,
-  completeStep,
-  loadTurn,
-  type StepResult,
-  type TurnEnd,
-} from "./turn-store.ts";
+import { type ActiveTurn, completeStep, loadTurn, type TurnEnd } from "./turn-store.ts";
 
 export interface ModelStep {
   readonly turnId: string;

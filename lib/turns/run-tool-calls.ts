@@ -1,5 +1,6 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
 import { shareModel } from "../agent/models/share-model.ts";
+import type { ToolCall } from "../agent/step-result.ts";
 import { runTool, type ToolContext } from "../agent/tools/index.ts";
 import {
   type RunCredentialForm,
@@ -16,7 +17,6 @@ import {
   type KnownCall,
   recordedOutput,
   startTools,
-  type ToolCall,
 } from "./turn-store.ts";
 
 type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;

@@ -2,9 +2,9 @@
 
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { TurnAddress } from "../engine/port.ts";
-import { queueRefused } from "../http/queue-refused.ts";
 import { config } from "../platform/config.ts";
 import { FairQueue, isQueueRefusal } from "../platform/fair-queue.ts";
+import { queueRefused } from "../platform/queue-refused.ts";
 import { streamResponse } from "./stream-response.ts";
 
 /** Of all accounts, in this process. Each costs a little memory, and a query a second at most. */

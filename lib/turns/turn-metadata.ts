@@ -1,4 +1,5 @@
-import type { ActiveTurn, StepResult, TurnMetadata, Usage } from "./turn-store.ts";
+import type { StepResult, Usage } from "../agent/step-result.ts";
+import type { ActiveTurn, TurnMetadata } from "./turn-store.ts";
 
 /** The metadata of a turn that ends now, over the model calls it made. */
 export function turnMetadata(

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { listSessionsContract } from "../../../lib/sessions/contract.ts";
+import type { listSessionsContract } from "@/lib/sessions/contract.ts";
 import { useQuery } from "./use-query.ts";
 
 type Sessions = z.output<(typeof listSessionsContract)["responses"][200]["schema"]>;

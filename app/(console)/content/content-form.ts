@@ -1,9 +1,9 @@
 /** What the forms of content hold, and the requests that come of it. Specification: POST /api/content/video. */
 import type { z } from "zod";
-import type { createImageContract, createVideoContract } from "../../../lib/content/contract.ts";
-import type { AspectRatio, Resolution, VideoMode } from "../../../lib/content/port.ts";
-import { INPUTS_OF, type InputField } from "../../../lib/content/video-mode.ts";
-import type { TaskRun } from "../../../lib/tasks/task-run.ts";
+import type { createImageContract, createVideoContract } from "@/lib/content/contract.ts";
+import type { AspectRatio, Resolution, VideoMode } from "@/lib/content/port.ts";
+import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import type { ApiError } from "../_hooks/api.ts";
 import { isImageRun } from "./content-result.ts";
 

@@ -1,6 +1,6 @@
 /** What a run that made content shows: its media, and what it was asked for. */
-import type { VideoMode } from "../../../lib/content/port.ts";
-import type { TaskRun } from "../../../lib/tasks/task-run.ts";
+import type { VideoMode } from "@/lib/content/port.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
 
 export interface ContentMedia {
   readonly kind: "video" | "image";

@@ -6,7 +6,7 @@ import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
 import { Select } from "../_ui/select.tsx";
-import type { CreatedKey } from "./keys.tsx";
+import type { CreatedKey } from "./key-types.ts";
 
 const lifetimes = [
   { days: null, label: "Never" },

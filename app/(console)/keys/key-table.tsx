@@ -6,7 +6,7 @@ import { Button } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 import { toast } from "../_ui/toast.tsx";
-import type { CreatedKey, ListedKey } from "./keys.tsx";
+import type { CreatedKey, ListedKey } from "./key-types.ts";
 import { RotateKey } from "./rotate-key.tsx";
 
 const dateOf = new Intl.DateTimeFormat("en", { dateStyle: "medium" });

@@ -1,9 +1,7 @@
 "use client";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
-import type { z } from "zod";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import type { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
@@ -11,15 +9,12 @@ import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyTable } from "./key-table.tsx";
+import type { CreatedKey, KeyList } from "./key-types.ts";
 import { NewKey } from "./new-key.tsx";
-
-type List = z.output<(typeof listKeysContract.responses)[200]["schema"]>;
-export type ListedKey = List["keys"][number];
-export type CreatedKey = z.output<(typeof createKeyContract.responses)[201]["schema"]>;
 
 /** The account's keys. A new one is shown whole, once, until it is put away. */
 export function Keys() {
-  const { data, error, reload } = useQuery<List>("/api/keys");
+  const { data, error, reload } = useQuery<KeyList>("/api/keys");
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<CreatedKey | null>(null);
   const show = (key: CreatedKey) => {

@@ -2,7 +2,7 @@
 import { Button } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
-import type { CreatedKey } from "./keys.tsx";
+import type { CreatedKey } from "./key-types.ts";
 
 /** The whole key, the only time that anybody sees it, and a line that uses it. */
 export function NewKey({

@@ -5,7 +5,7 @@ import { Button } from "../_ui/button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { Field } from "../_ui/field.tsx";
 import { Select } from "../_ui/select.tsx";
-import type { CreatedKey, ListedKey } from "./keys.tsx";
+import type { CreatedKey, ListedKey } from "./key-types.ts";
 
 const graces = [
   { seconds: 0, label: "At once" },

@@ -1,5 +1,5 @@
 /** Which of the loaded templates are shown. Specification: Agent template. */
-import type { Template } from "../../../lib/templates/template.ts";
+import type { Template } from "@/lib/templates/template.ts";
 
 export const TEMPLATE_FILTERS = ["all", "mine", "shared", "favourites", "public"] as const;
 export type TemplateFilter = (typeof TEMPLATE_FILTERS)[number];

@@ -1,10 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { z } from "zod";
-import type {
-  listTemplatesContract,
-  setFavoriteContract,
-} from "../../../lib/templates/contract.ts";
-import type { Template } from "../../../lib/templates/template.ts";
+import type { listTemplatesContract, setFavoriteContract } from "@/lib/templates/contract.ts";
+import type { Template } from "@/lib/templates/template.ts";
 import { type ApiError, api } from "../_hooks/api.ts";
 
 type TemplatePage = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;

@@ -9,7 +9,7 @@ import {
 import { describeSandbox, noSandbox } from "@/lib/sandbox/describe-sandbox.ts";
 import { getSandbox } from "@/lib/sandbox/get-sandbox.ts";
 import { provisionSandbox } from "@/lib/sandbox/provision-sandbox.ts";
-import { stopSandbox } from "@/lib/sandbox/stop-sandbox.ts";
+import { stopSandbox } from "@/lib/sessions/stop-sandbox.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: route(provisionSandboxContract, async ({ caller, body, log }) => {

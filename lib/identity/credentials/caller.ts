@@ -1,3 +1,5 @@
+import type { RunScope } from "../../contract/contract.ts";
+
 /** Who makes a request, and for which account. Spec: Authentication. */
 export interface Caller {
   /** The account the request acts for: `account_id` where it was given and granted, else `ownerId`. */
@@ -12,9 +14,3 @@ export type CallerCredential =
   | { readonly kind: "bearer"; readonly email: string }
   /** What the sandbox of a run was given, be it a key or a bearer token. */
   | { readonly kind: "run"; readonly keyId: string; readonly run: RunScope };
-
-/** Where a run takes place: its credential reaches no further than a contract's `runCredential`. */
-export interface RunScope {
-  readonly sessionId: string;
-  readonly chatId: string;
-}

@@ -1,7 +1,8 @@
 /** The limit of those who need no credential, by address, counted in the database like the others. */
+
+import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
 import { isRaised, rpc } from "../../platform/database/query.ts";
-import { type RateVerdict, rate } from "./resolve-caller.ts";
 
 /** Returns null when no limit is set. */
 export async function limitAnonymous(address: string): Promise<RateVerdict | null> {

@@ -1,6 +1,8 @@
 /** A credential becomes a caller, with the verdict on every account the request names: one rpc. */
+
 import { z } from "zod";
 import { type AppError, appError } from "../../contract/app-error.ts";
+import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
 import { type AccountRead, isRaised, rpc } from "../../platform/database/query.ts";
 import { rpcText } from "../../platform/database/rpc-text.ts";
@@ -27,17 +29,6 @@ export interface Resolved {
 /** Too many requests; nothing else was found out. */
 export interface Limited {
   readonly limited: RateVerdict;
-}
-
-/** One request into a bucket that leaks `limit` a minute; times are seconds. */
-export const rate = z.object({
-  limit: z.number(),
-  remaining: z.number(),
-  reset: z.number(),
-  retry_after: z.number().nullable(),
-});
-export interface RateVerdict extends z.output<typeof rate> {
-  readonly by: "account" | "address";
 }
 
 const access = z.object({

@@ -1,7 +1,7 @@
 /** A code for an address, by mail; the answer tells nothing about the address. Decisions, section 3. */
 import type { Logger } from "pino";
 import { appError } from "../../contract/app-error.ts";
-import { rateHeaders, tooManyRequests } from "../../http/rate-limit.ts";
+import { rateHeaders, tooManyRequests } from "../../contract/rate-limit.ts";
 import { services } from "../../platform/services.ts";
 import { hashCode, newCode } from "./code.ts";
 import { replaceCode, verdictOf, withdrawCode } from "./store.ts";

@@ -1,8 +1,8 @@
 /** Codes under verification: each change is one SQL function, so that races have one winner. */
 import { z } from "zod";
+import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
-import { type RateVerdict, rate } from "../credentials/resolve-caller.ts";
 import type { NewKey } from "../keys/key-format.ts";
 
 const counted = { rate: rate.nullable() };

@@ -1,7 +1,7 @@
 /** The right code gives an account and its key. Decisions, section 3. */
 
 import { appError } from "../../contract/app-error.ts";
-import { rateHeaders, tooManyRequests } from "../../http/rate-limit.ts";
+import { rateHeaders, tooManyRequests } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
 import { newKey } from "../keys/key-format.ts";
 import { hashCode } from "./code.ts";

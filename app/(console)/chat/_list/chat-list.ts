@@ -2,7 +2,7 @@
  * The caller's sessions with their chats, for the sidebar: pages of the API, kept up to date by what
  * this tab and others tell. No React in here.
  */
-import type { Chat, Session } from "../../../../lib/sessions/session.ts";
+import type { Chat, Session } from "@/lib/sessions/session.ts";
 import { type ApiError, api } from "../../_hooks/api.ts";
 import { onChats } from "../_state/channel.ts";
 

@@ -8,7 +8,7 @@
 import { Chat } from "@ai-sdk/react";
 import type { UIMessage } from "ai";
 import type { z } from "zod";
-import type { Chat as ChatRow, chatWithMessages } from "../../../../lib/sessions/session.ts";
+import type { Chat as ChatRow, chatWithMessages } from "@/lib/sessions/session.ts";
 import {
   type Connection,
   createDurableChatTransport,

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { createSessionContract } from "../../../../lib/sessions/contract.ts";
+import type { createSessionContract } from "@/lib/sessions/contract.ts";
 import { type ApiError, api } from "../../_hooks/api.ts";
 import { keepDraft } from "./drafts.ts";
 

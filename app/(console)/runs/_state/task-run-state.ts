@@ -1,5 +1,5 @@
 /** What a task run's status says to a person. Specification: Task run; the statuses are the runner's. */
-import type { TaskRun } from "../../../../lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
 
 export type RunTone = "neutral" | "accent" | "success" | "warning" | "danger";
 

@@ -1,4 +1,4 @@
-import type { TaskRun } from "../../../../lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { type ContentMedia, mediaIn } from "../../content/content-result.ts";
 import { useTaskRun } from "./use-task-run.ts";
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { z } from "zod";
-import type { listTaskRunsContract } from "../../../../lib/tasks/contract.ts";
-import type { TaskRun } from "../../../../lib/tasks/task-run.ts";
+import type { listTaskRunsContract } from "@/lib/tasks/contract.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { type ApiError, api } from "../../_hooks/api.ts";
 import { stateOf } from "./task-run-state.ts";
 

@@ -9,10 +9,10 @@
 import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
-import { queueRefused } from "../../../http/queue-refused.ts";
 import { FairQueue, isQueueRefusal } from "../../../platform/fair-queue.ts";
 import type { Isolation } from "../../../platform/isolation/detect.ts";
 import { log } from "../../../platform/log.ts";
+import { queueRefused } from "../../../platform/queue-refused.ts";
 import type { ContentProvider, MediaFile } from "../../port.ts";
 import type { RenderRequest } from "./protocol.ts";
 import { type Outcome, runJob } from "./render-process.ts";

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
-import { queueRefused } from "../../../http/queue-refused.ts";
 import { isQueueRefusal } from "../../../platform/fair-queue.ts";
+import { queueRefused } from "../../../platform/queue-refused.ts";
 import type { ProbedMedia } from "../../port.ts";
 import { probeQueue } from "./job-queue.ts";
 import { runJob } from "./render-process.ts";

@@ -17,7 +17,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
-import { mediaQuotaExceeded } from "../../../http/quota.ts";
+import { mediaQuotaExceeded } from "../../../contract/quota.ts";
 import { log } from "../../../platform/log.ts";
 import { holdLease, LEASE_SECONDS } from "./lease.ts";
 import { endRun, insertRun, type JsonObject, mergeMetadata } from "./store.ts";

@@ -1,6 +1,6 @@
 /** A tool's answer in words: the embedded model's report of what came back. */
 import { z } from "zod";
-import type { ToolRequest } from "./parse-plan.ts";
+import type { ToolRequest } from "./plan.ts";
 
 const failure = z.object({ error: z.string() });
 const describers: Readonly<Record<string, (call: ToolRequest, result: unknown) => string>> = {

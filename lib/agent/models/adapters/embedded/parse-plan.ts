@@ -2,19 +2,8 @@
  * The newest user text as a plan: a list of steps, in the text's order. Clauses are told apart by
  * lines, `;`, "then", "and" and commas, where a request follows; what is quoted stays whole.
  */
+import type { PlanStep } from "./plan.ts";
 import { rules } from "./rules.ts";
-
-export interface ToolRequest {
-  readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  /** What is being done, for people: "running `ls`". */
-  readonly label: string;
-}
-
-export type PlanStep =
-  | { readonly kind: "tools"; readonly calls: readonly ToolRequest[] }
-  /** Text that is made, not looked up; one delta an item. */
-  | { readonly kind: "say"; readonly deltas: () => Iterable<string> };
 
 /** A plan is written by a person; what is longer is data, and would keep the patterns busy. */
 const LONGEST_PLAN = 50_000;

@@ -1,5 +1,5 @@
 /** The table: what a clause looks like, and the tool call or text that it asks for. First match wins. */
-import type { PlanStep, ToolRequest } from "./parse-plan.ts";
+import type { PlanStep, ToolRequest } from "./plan.ts";
 
 interface Rule {
   readonly pattern: RegExp;

@@ -3,10 +3,10 @@
  * they would act on a sandbox that is going away. Repeating it is harmless. Decisions, section 4.
  */
 import type { Logger } from "pino";
-import { type AppError, isAppError } from "@/lib/contract/app-error.ts";
-import { replaceSandboxState, selectSession } from "@/lib/sessions/store.ts";
-import { stopSessionRuns } from "@/lib/turns/stop-session-runs.ts";
-import { destroySandbox } from "./destroy-sandbox.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
+import { replaceSandboxState, selectSandbox } from "../sandbox/store.ts";
+import { stopSessionRuns } from "../turns/stop-session-runs.ts";
 
 /** Errors: 404 `Session not found`, 502 when the provider cannot stop it. */
 export async function stopSandbox(input: {
@@ -15,7 +15,7 @@ export async function stopSandbox(input: {
   readonly log: Logger;
 }): Promise<AppError | undefined> {
   const { accountId, sessionId, log } = input;
-  const found = await selectSession(accountId, sessionId);
+  const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null) return undefined;
   await stopSessionRuns(sessionId);

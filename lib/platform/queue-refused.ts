@@ -1,5 +1,5 @@
 import { type AppError, appError } from "../contract/app-error.ts";
-import type { QueueRefusal } from "../platform/fair-queue.ts";
+import type { QueueRefusal } from "./fair-queue.ts";
 
 const RETRY_AFTER_SECONDS = "5";
 

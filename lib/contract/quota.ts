@@ -2,7 +2,7 @@
  * What an account gets that has used up a quota. 403, and neither 429 nor 507: clients and proxies
  * repeat those by themselves, and no repetition succeeds before something has been deleted.
  */
-import { appError } from "../contract/app-error.ts";
+import { appError } from "./app-error.ts";
 
 export const sandboxQuotaExceeded = appError(
   "quota_exceeded",
