@@ -1,9 +1,22 @@
 import { runProgram } from "./run-program.ts";
 
-/** Format, lint and types, those of the tests' client from the API as it is now. */
+/**
+ * Format, lint, the direction of imports, unused code, conventions and types. All of them run, so
+ * that one call shows everything there is to fix. The types include those of the tests' client,
+ * generated from the API as it is now.
+ */
 export async function check(): Promise<number> {
-  const generated = await runProgram(["scripts/generate-api-types.ts"]);
-  const lint = await runProgram(["node_modules/@biomejs/biome/bin/biome", "check", "."]);
-  const types = await runProgram(["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."]);
-  return generated === 0 && lint === 0 && types === 0 ? 0 : 1;
+  const codes = [
+    await runProgram(["scripts/generate-api-types.ts"]),
+    await runProgram(["node_modules/@biomejs/biome/bin/biome", "check", "."]),
+    await runProgram([
+      "node_modules/dependency-cruiser/bin/dependency-cruiser.mjs",
+      "--config=.dependency-cruiser.cjs",
+      ...["app", "lib", "scripts"],
+    ]),
+    await runProgram(["node_modules/knip/bin/knip.js", "--no-progress"]),
+    await runProgram(["scripts/check-conventions.ts"]),
+    await runProgram(["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."]),
+  ];
+  return codes.every((code) => code === 0) ? 0 : 1;
 }

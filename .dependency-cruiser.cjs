@@ -1,0 +1,65 @@
+/**
+ * The direction of imports. A folder of `lib` imports only from folders on lower floors, nothing
+ * imports in a circle, and `lib` knows neither `app` nor `scripts`. The picture is in
+ * docs/architecture.md; `npm run check` fails when an arrow points up.
+ */
+const floors = [
+  ["contract"],
+  ["platform"],
+  ["engine", "identity", "mail"],
+  ["catalog", "connectors", "research", "sandbox", "tasks", "templates"],
+  ["agent", "content"],
+  ["turns"],
+  ["sessions"],
+  ["health"],
+  ["http"],
+  ["openapi"],
+];
+
+/** The composition root: the one place where ports meet their adapters, so it knows all domains. */
+const compositionRoot = "^lib/platform/services\\.ts$";
+
+const noArrowUp = floors.flatMap((folders, floor) =>
+  folders.map((folder) => {
+    const neighbours = folders.filter((other) => other !== folder);
+    const forbidden = [...neighbours, ...floors.slice(floor + 1).flat()];
+    return {
+      name: `${folder}-imports-down`,
+      severity: "error",
+      from: { path: `^lib/${folder}/`, pathNot: compositionRoot },
+      to: { path: `^lib/(${forbidden.join("|") || "$^"})/` },
+    };
+  }),
+);
+
+module.exports = {
+  forbidden: [
+    { name: "no-circle", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "every-folder-has-a-floor",
+      comment: "Add a new folder of lib to the floors in .dependency-cruiser.cjs.",
+      severity: "error",
+      from: { path: "^lib/", pathNot: `^lib/(${floors.flat().join("|")})/` },
+      to: {},
+    },
+    ...noArrowUp,
+    {
+      name: "lib-is-below-app",
+      severity: "error",
+      from: { path: "^lib/" },
+      to: { path: "^(app|scripts|tests)/" },
+    },
+    {
+      name: "app-is-not-tests",
+      severity: "error",
+      from: { path: "^(app|scripts)/" },
+      to: { path: "^tests/" },
+    },
+  ],
+  options: {
+    parser: "swc",
+    doNotFollow: { path: "node_modules" },
+    tsConfig: { fileName: "tsconfig.base.json" },
+    enhancedResolveOptions: { extensions: [".ts", ".tsx", ".mjs", ".js", ".json"] },
+  },
+};

@@ -1,0 +1,62 @@
+/**
+ * Program: the rules of this repository that no linter knows. It prints one line for each file that
+ * breaks one, and fails when there is any.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { projectRoot } from "./start-parts.ts";
+
+const MAX_ROUTE_LINES = 20;
+const MAX_FILE_LINES = 300;
+/** How a longer file says why at its head. */
+const REASON = "This file is long because";
+
+const CITED_FILE =
+  /\b(?:app|docs|lib|scripts|supabase|tests)\/[\w@()[\]./-]*\w\.(?:md|mjs|sql|tsx?)\b/g;
+/** Documents that a reader of this repository cannot open. */
+const FOREIGN_DOCUMENT =
+  /\b(?:decisions?, sections?|spec(?:ification)?: (?:GET|POST|PUT|PATCH|DELETE))\b/i;
+
+function trackedFiles(): string[] {
+  const list = execFileSync(
+    "git",
+    ["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+    {
+      cwd: projectRoot,
+      encoding: "utf8",
+    },
+  );
+  return list.split("\0").filter((file) => file !== "" && existsSync(join(projectRoot, file)));
+}
+
+function* faultsOf(file: string): Generator<string> {
+  const text = readFileSync(join(projectRoot, file), "utf8");
+  const lines = text.split("\n").length - 1;
+  if (/^app\/api\/.*\/route\.ts$/.test(file) && lines > MAX_ROUTE_LINES) {
+    yield `${lines} lines; a route file joins contracts to use cases in at most ${MAX_ROUTE_LINES}`;
+  }
+  if (/\.tsx?$/.test(file) && lines > MAX_FILE_LINES && !text.slice(0, 1_000).includes(REASON)) {
+    yield `${lines} lines; split it, or say at its head: "${REASON} …"`;
+  }
+  if (file === "scripts/check-conventions.ts") return;
+  for (const [cited] of text.matchAll(CITED_FILE)) {
+    if (/\.(?:tsx?|sql|md)$/.test(file) && !existsSync(join(projectRoot, cited))) {
+      yield `cites ${cited}, which does not exist`;
+    }
+  }
+  const foreign = FOREIGN_DOCUMENT.exec(text)?.[0];
+  if (foreign !== undefined && /\.(?:tsx?|mjs|sql|css)$/.test(file)) {
+    yield `cites a document outside the repository: "${foreign}"`;
+  }
+}
+
+let faults = 0;
+for (const file of trackedFiles()) {
+  if (!/\.(?:css|md|mjs|sql|tsx?)$/.test(file)) continue;
+  for (const fault of faultsOf(file)) {
+    console.error(`${file}: ${fault}`);
+    faults++;
+  }
+}
+process.exitCode = faults === 0 ? 0 : 1;
