@@ -1,7 +1,7 @@
 /** The port to the music catalog: one adapter asks a web API, the other the project's database. */
 
 import type { AppError } from "../contract/app-error.ts";
-import type { AccountRead } from "../platform/database/query.ts";
+import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
 import type { AlbumGroup, AlbumRecord, Findings, Found, Kind } from "./records.ts";
 
 export interface SearchQuery {
@@ -24,10 +24,9 @@ export interface AlbumsQuery {
 /** Errors of both: 404, 429 with `retry-after`, 502, 504; none names the provider. */
 export interface CatalogProvider {
   readonly name: "embedded" | "web-api";
-  /** What `search` reads in the database, if anything. */
-  searchRead(query: SearchQuery): AccountRead | null;
-  /** @param found what `searchRead` has read already */
-  search(query: SearchQuery, found?: unknown): Promise<Findings | AppError>;
+  /** What `search` will read in the database; null when it asks a service. */
+  searchQuery(query: SearchQuery): AccountQuery<Findings> | null;
+  search(query: SearchQuery, read: Reader): Promise<Findings | AppError>;
   listAlbums(query: AlbumsQuery): Promise<Found<AlbumRecord> | AppError>;
   /** Where a person can see the thing; null when the provider has no such pages. */
   pageOf(kind: Kind, id: string): string | null;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { AccountRead } from "../platform/database/query.ts";
+import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
 import { services } from "../platform/services.ts";
 import { MAX_SEARCH_OFFSET } from "./contract.ts";
 import type { SearchQuery } from "./port.ts";
@@ -12,7 +12,7 @@ import {
   presentTrack,
   type searchResult,
 } from "./present.ts";
-import type { Found, Kind, NamedRecord } from "./records.ts";
+import type { Findings, Found, Kind, NamedRecord } from "./records.ts";
 
 interface Search {
   readonly q: string;
@@ -22,9 +22,9 @@ interface Search {
   readonly offset: number;
 }
 
-/** What `searchCatalog` will read, for its `read`. */
-export const searchCatalogRead = (query: Search): AccountRead | null =>
-  services().catalog.searchRead(forProvider(query));
+/** What `searchCatalog` will read in the database; null when it asks a service. */
+export const searchCatalogQuery = (query: Search): AccountQuery<Findings> | null =>
+  services().catalog.searchQuery(forProvider(query));
 
 /**
  * One page of each type. Specification: GET /api/catalog/search.
@@ -33,7 +33,7 @@ export const searchCatalogRead = (query: Search): AccountRead | null =>
  */
 export async function searchCatalog(
   query: Search,
-  read?: unknown,
+  read: Reader,
 ): Promise<z.input<typeof searchResult> | AppError> {
   const { q, market, limit, offset } = query;
   const found = await services().catalog.search(forProvider(query), read);

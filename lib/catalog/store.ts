@@ -1,6 +1,7 @@
 /** The embedded catalog's rows. @throws DatabaseUnavailable from every function here. */
 import { z } from "zod";
-import { type AccountRead, call } from "../platform/database/query.ts";
+import type { AccountQuery } from "../platform/database/account-query.ts";
+import { call } from "../platform/database/query.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { AlbumsQuery, SearchQuery } from "./port.ts";
 import { type AlbumRecord, type Findings, type Found, findingsOf, records } from "./records.ts";
@@ -10,20 +11,16 @@ const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), item
 const findings = findingsOf(pageOf);
 const albums = pageOf(records.album).nullable();
 
-export function findingsRead({ q, kinds, market, limit, offset }: SearchQuery): AccountRead {
+export function findingsQuery(query: SearchQuery): AccountQuery<Findings> {
+  const { q, kinds, market, limit, offset } = query;
   const { text, fields } = parseQuery(q);
   const page = { p_market: market, p_limit: limit, p_offset: offset };
   return {
     name: "catalog_search",
     args: { p_kinds: kinds, p_text: text, p_fields: fields, ...page },
+    takesAccount: false,
+    schema: findings,
   };
-}
-
-/** @param found what `findingsRead` has read already */
-export async function selectFindings(query: SearchQuery, found?: unknown): Promise<Findings> {
-  if (found !== undefined) return findings.parse(found);
-  const { name, args } = findingsRead(query);
-  return call(name, args, findings);
 }
 
 /** Null for an unknown artist. */

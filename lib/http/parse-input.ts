@@ -23,8 +23,10 @@ export interface ParsedInput {
   readonly body: unknown;
 }
 
+export type Validator = (raw: RawInput) => ParsedInput | AppError;
+
 /** Errors: 400 with the first fault in the order params, query, body, then of the schema. */
-export function validator(contract: Contract): (raw: RawInput) => ParsedInput | AppError {
+export function validator(contract: Contract): Validator {
   const { params, query, body } = contract;
   return (raw) => {
     for (const part of [raw.params, raw.query]) {

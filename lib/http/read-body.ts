@@ -6,11 +6,12 @@ const MAX_DEPTH = 100;
 
 const invalidJson = appError("invalid_json", "Invalid JSON body");
 
+export interface ReadBody {
+  readonly value: unknown;
+}
+
 /** The parsed JSON value; an empty body is `{}`. Errors: 400, 413. Decisions, section 1. */
-export async function readBody(
-  request: Request,
-  limit: number,
-): Promise<{ readonly value: unknown } | AppError> {
+export async function readBody(request: Request, limit: number): Promise<ReadBody | AppError> {
   const bytes = await readBytes(request, limit);
   if (!(bytes instanceof Uint8Array)) return bytes;
   let text: string;
@@ -42,7 +43,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array | 
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-export function parseJson(text: string): { readonly value: unknown } | AppError {
+export function parseJson(text: string): ReadBody | AppError {
   if (text.trim() === "") return { value: {} };
   if (depthOf(text) > MAX_DEPTH) {
     return appError("invalid_request", `Request body must be at most ${MAX_DEPTH} levels deep`);

@@ -6,7 +6,8 @@
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
-import { type AccountRead, call, readFor } from "../platform/database/query.ts";
+import type { AccountQuery } from "../platform/database/account-query.ts";
+import { call } from "../platform/database/query.ts";
 import { rpcText } from "../platform/database/rpc-text.ts";
 import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
@@ -63,19 +64,14 @@ const pageOfSessions = z
     nextCursor: answer.next,
   }));
 
-export const sessionsRead = (page: PageRequest): AccountRead => ({
+export const sessionsQuery = (
+  page: PageRequest,
+): AccountQuery<{ sessions: Session[]; nextCursor: string | null }> => ({
   name: "list_sessions",
   args: pageArguments(page),
+  takesAccount: true,
+  schema: pageOfSessions,
 });
-
-/** @param found what `sessionsRead` has read already */
-export function selectSessions(
-  accountId: string,
-  page: PageRequest,
-  found?: unknown,
-): Promise<{ sessions: Session[]; nextCursor: string | null }> {
-  return readFor(accountId, sessionsRead(page), pageOfSessions, found);
-}
 
 export function selectSession(
   accountId: string,

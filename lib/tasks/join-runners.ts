@@ -11,11 +11,11 @@ import type { TaskRun } from "./task-run.ts";
 export function joinRunners(remote: TaskRunner, own: TaskRunner): TaskRunner {
   return {
     name: remote.name,
-    listRead: own.listRead,
-    async list(accountId, limit, log, found): Promise<TaskRun[] | AppError> {
+    listQuery: own.listQuery,
+    async list(accountId, limit, log, read): Promise<TaskRun[] | AppError> {
       const [ours, theirs] = await Promise.all([
-        own.list(accountId, limit, log, found),
-        remote.list(accountId, limit, log),
+        own.list(accountId, limit, log, read),
+        remote.list(accountId, limit, log, read),
       ]);
       if (isAppError(ours)) return ours;
       if (isAppError(theirs)) return theirs;

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { AccountRead } from "../platform/database/query.ts";
+import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
 import { services } from "../platform/services.ts";
 import { listQuery } from "./contract.ts";
 import { RUN_ID, taskRunNotFound } from "./port.ts";
@@ -8,9 +8,9 @@ import type { TaskRun } from "./task-run.ts";
 
 type Asked = Pick<Parameters<typeof listRuns>[0], "runId" | "limit">;
 
-/** What `listRuns` will read, for its `found`. */
-export function listRunsRead({ runId, limit }: Asked): AccountRead | null {
-  return runId === undefined ? services().tasks.listRead(listQuery.parse({ limit }).limit) : null;
+/** What `listRuns` will read in the database; null when it asks a service or for one run. */
+export function listRunsQuery({ runId, limit }: Asked): AccountQuery<TaskRun[]> | null {
+  return runId === undefined ? services().tasks.listQuery(listQuery.parse({ limit }).limit) : null;
 }
 
 /**
@@ -22,11 +22,11 @@ export async function listRuns(input: {
   readonly runId?: string | undefined;
   readonly limit?: string | undefined;
   readonly log: Logger;
-  readonly found?: unknown;
+  readonly read: Reader;
 }): Promise<TaskRun[] | AppError> {
-  const { accountId, runId, log, found } = input;
+  const { accountId, runId, log, read } = input;
   if (runId === undefined) {
-    return services().tasks.list(accountId, listQuery.parse(input).limit, log, found);
+    return services().tasks.list(accountId, listQuery.parse(input).limit, log, read);
   }
   if (!RUN_ID.test(runId)) return taskRunNotFound;
   const run = await services().tasks.find(accountId, runId, log);

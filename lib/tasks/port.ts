@@ -1,24 +1,19 @@
 /** What the service asks of a task runner: a port with two adapters. Decisions, section 8. */
 import type { Logger } from "pino";
 import { type AppError, appError } from "../contract/app-error.ts";
-import type { AccountRead } from "../platform/database/query.ts";
+import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
 import type { TaskRun } from "./task-run.ts";
 
 /** A run belongs to the accounts of its `account:<uuid>` tags; no other is ever returned. */
 export interface TaskRunner {
   readonly name: "trigger" | "embedded";
-  /** What `list` reads in the database, if anything. */
-  listRead(limit: number): AccountRead | null;
+  /** What `list` will read in the database; null when it asks a service alone. */
+  listQuery(limit: number): AccountQuery<TaskRun[]> | null;
   /**
    * Newest first, at most `limit`, without `output` and `error`. Errors: 502, 504.
-   * @param found what `listRead` has read already
+   * @param read reads the account's own rows
    */
-  list(
-    accountId: string,
-    limit: number,
-    log: Logger,
-    found?: unknown,
-  ): Promise<TaskRun[] | AppError>;
+  list(accountId: string, limit: number, log: Logger, read: Reader): Promise<TaskRun[] | AppError>;
   /** Errors: 404 `Task run not found`, for a foreign run too; 502, 504. */
   find(accountId: string, runId: string, log: Logger): Promise<TaskRun | AppError>;
 }

@@ -6,7 +6,8 @@
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
-import { type AccountRead, call, readFor } from "../platform/database/query.ts";
+import type { AccountQuery } from "../platform/database/account-query.ts";
+import { call } from "../platform/database/query.ts";
 import type { TemplateChanges } from "./contract.ts";
 import { type Template, template } from "./template.ts";
 
@@ -40,19 +41,14 @@ const pageOfTemplates = z
   .object({ templates: z.array(template), next: storedCursor })
   .transform((answer) => ({ templates: answer.templates, nextCursor: answer.next }));
 
-export const templatesRead = (page: PageRequest): AccountRead => ({
+export const templatesQuery = (
+  page: PageRequest,
+): AccountQuery<{ templates: Template[]; nextCursor: string | null }> => ({
   name: "list_agent_templates",
   args: pageArguments(page),
+  takesAccount: true,
+  schema: pageOfTemplates,
 });
-
-/** @param found what `templatesRead` has read already */
-export function selectTemplates(
-  accountId: string,
-  page: PageRequest,
-  found?: unknown,
-): Promise<{ templates: Template[]; nextCursor: string | null }> {
-  return readFor(accountId, templatesRead(page), pageOfTemplates, found);
-}
 
 /** Errors: 404 `Template not found`. */
 export function selectTemplate(accountId: string, id: string): Promise<Template | AppError> {

@@ -1,7 +1,7 @@
 /** What `route` itself costs a request, without the database: in this process, against a bare handler. */
 import { z } from "zod";
 import { contract } from "../../lib/contract/contract.ts";
-import { route } from "../../lib/http/endpoint.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
 import { type Bench, report, timed } from "./context.ts";
 
 const REQUESTS = 5_000;
@@ -19,7 +19,7 @@ const echo = contract({
 });
 
 export const benchWrapper: Bench = async () => {
-  const wrapped = route(echo, async ({ body }) => ({ body: { title: body.title } }));
+  const wrapped = endpoint(echo, async ({ body }) => ({ body: { title: body.title } }));
   const bare = async (request: Request) => {
     const body: { title: string } = await request.json();
     return Response.json({ title: body.title });

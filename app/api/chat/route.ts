@@ -1,11 +1,11 @@
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { startTurnContract } from "@/lib/turns/contract.ts";
 import { startTurn } from "@/lib/turns/start-turn.ts";
 import { streamTurn } from "@/lib/turns/stream-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(startTurnContract, async ({ caller, body, request: { signal } }) => {
+  POST: endpoint(startTurnContract, async ({ caller, body, request: { signal } }) => {
     const { sessionId, chatId, messages, context } = body;
     const contextLimit = context?.contextLimit;
     return streamTurn({ accountId: caller.accountId, startIndex: 0, signal }, () =>

@@ -1,8 +1,8 @@
 import { healthContract } from "@/lib/health/contract.ts";
 import { listParts } from "@/lib/health/list-parts.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(healthContract, async () => ({ body: { status: "ok", parts: listParts() } })),
+  GET: endpoint(healthContract, async () => ({ body: { status: "ok", parts: listParts() } })),
 });

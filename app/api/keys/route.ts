@@ -1,4 +1,4 @@
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
 import { createKey } from "@/lib/identity/keys/create-key.ts";
@@ -6,10 +6,10 @@ import { describeKey } from "@/lib/identity/keys/describe-key.ts";
 import { selectKeys } from "@/lib/identity/keys/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(listKeysContract, async ({ caller }) => ({
+  GET: endpoint(listKeysContract, async ({ caller }) => ({
     body: { status: "success", keys: (await selectKeys(caller.accountId)).map(describeKey) },
   })),
-  POST: route(createKeyContract, async ({ caller, body }) => ({
+  POST: endpoint(createKeyContract, async ({ caller, body }) => ({
     status: 201,
     body: await createKey(caller.accountId, body.key_name, body.expires_in_days),
   })),

@@ -1,11 +1,11 @@
 import { listModelsContract } from "@/lib/agent/models/contract.ts";
 import { listModels } from "@/lib/agent/models/list-models.ts";
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(listModelsContract, async () => {
+  GET: endpoint(listModelsContract, async () => {
     const list = await listModels();
     return isAppError(list) ? list : { body: list };
   }),

@@ -1,12 +1,12 @@
 import { linkHeader } from "@/lib/contract/pagination.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createSessionContract, listSessionsContract } from "@/lib/sessions/contract.ts";
 import { createSession } from "@/lib/sessions/create-session.ts";
-import { selectSessions, sessionsRead } from "@/lib/sessions/store.ts";
+import { sessionsQuery } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(createSessionContract, async ({ caller, body }) => ({
+  POST: endpoint(createSessionContract, async ({ caller, body }) => ({
     status: 201,
     body: await createSession({
       accountId: caller.accountId,
@@ -16,15 +16,12 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     }),
   })),
 
-  GET: route(
-    listSessionsContract,
-    async ({ caller, query, read }) => {
-      const { sessions, nextCursor } = await selectSessions(caller.accountId, query, read);
-      return {
-        body: { sessions, next_cursor: nextCursor },
-        headers: linkHeader("/api/sessions", query.limit, nextCursor),
-      };
+  GET: endpoint(listSessionsContract, {
+    prefetch: ({ query }) => sessionsQuery(query),
+    async handle({ query, read }) {
+      const { sessions, nextCursor } = await read(sessionsQuery(query));
+      const headers = linkHeader("/api/sessions", query.limit, nextCursor);
+      return { body: { sessions, next_cursor: nextCursor }, headers };
     },
-    ({ query }) => sessionsRead(query),
-  ),
+  }),
 });

@@ -1,13 +1,13 @@
 /** The catalog in the project's own database (supabase/migrations/…_catalog.sql). */
 import { appError } from "../../contract/app-error.ts";
 import type { CatalogProvider } from "../port.ts";
-import { findingsRead, selectAlbums, selectFindings } from "../store.ts";
+import { findingsQuery, selectAlbums } from "../store.ts";
 
 export function createEmbeddedCatalog(): CatalogProvider {
   return {
     name: "embedded",
-    searchRead: findingsRead,
-    search: selectFindings,
+    searchQuery: findingsQuery,
+    search: (query, read) => read(findingsQuery(query)),
     listAlbums: async (query) =>
       (await selectAlbums(query)) ?? appError("not_found", "Artist not found"),
     pageOf: () => null,

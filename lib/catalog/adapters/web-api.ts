@@ -78,7 +78,7 @@ export function createRemoteCatalog(settings: RemoteCatalogSettings): CatalogPro
 
   return {
     name: "web-api",
-    searchRead: () => null,
+    searchQuery: () => null,
     search: ({ q, kinds: wanted, market, limit, offset }: SearchQuery) =>
       read("/search", { q, type: wanted.join(","), market, limit, offset }, "Not found", (body) =>
         readFindings(body, wanted),

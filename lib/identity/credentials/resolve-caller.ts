@@ -4,7 +4,8 @@ import { z } from "zod";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
-import { type AccountRead, isRaised, rpc } from "../../platform/database/query.ts";
+import type { AccountQuery } from "../../platform/database/account-query.ts";
+import { isRaised, rpc } from "../../platform/database/query.ts";
 import { rpcText } from "../../platform/database/rpc-text.ts";
 import { hashKey } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
@@ -69,7 +70,7 @@ export async function resolveCaller(
   credential: Credential,
   named: NamedAccounts,
   address: string,
-  read: AccountRead | null = null,
+  read: AccountQuery<unknown> | null = null,
 ): Promise<Resolved | Limited | AppError> {
   const asked = {
     p_account_id: named.account,
@@ -105,7 +106,7 @@ function credentialOf(found: z.output<typeof knownCredential>): Caller["credenti
 
 async function authenticateAndRead(
   asked: object,
-  { name, args }: AccountRead,
+  { name, args }: AccountQuery<unknown>,
   { hash = null, email = null }: { hash?: string | null; email?: string | null },
 ): Promise<unknown> {
   const credential = { p_hash: hash, p_email: email };

@@ -53,32 +53,6 @@ export async function call<S extends z.ZodType>(
 }
 
 /**
- * A list for the caller that `authenticate_and_read` (supabase/migrations/…_reads.sql) can read
- * in the same round trip that says who the caller is.
- */
-export interface AccountRead {
-  readonly name: "list_sessions" | "list_agent_templates" | "list_task_runs" | "catalog_search";
-  /** All of its arguments but the account, which `catalog_search` does not have. */
-  readonly args: Readonly<Record<string, unknown>>;
-}
-
-/**
- * What such a list has for an account.
- * @param found what was read with the authentication; undefined when nothing was
- * @throws DatabaseUnavailable; Error when the call itself is wrong.
- */
-export async function readFor<S extends z.ZodType>(
-  accountId: string,
-  { name, args }: AccountRead,
-  schema: S,
-  found: unknown,
-): Promise<z.output<S>> {
-  return found === undefined
-    ? call(name, { p_account_id: accountId, ...args }, schema)
-    : schema.parse(found);
-}
-
-/**
  * The rows of a query: `parseAnswer("list keys", await db().from("api_keys").select(…), z.array(row))`.
  * @throws DatabaseUnavailable; Error when the query is wrong or the rows are not as the schema says.
  */

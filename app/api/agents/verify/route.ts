@@ -1,11 +1,11 @@
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { addressOf } from "@/lib/http/rate-limit.ts";
 import { verifyContract } from "@/lib/identity/sign-up/contract.ts";
 import { verifyCode } from "@/lib/identity/sign-up/verify-code.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(verifyContract, ({ body, request }) =>
+  POST: endpoint(verifyContract, ({ body, request }) =>
     verifyCode(body.email, body.code, addressOf(request.headers)),
   ),
 });

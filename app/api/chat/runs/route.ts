@@ -1,11 +1,11 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { startRunContract } from "@/lib/turns/contract.ts";
 import { startRun } from "@/lib/turns/start-run.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(startRunContract, async ({ caller, body, effectId, log }) => {
+  POST: endpoint(startRunContract, async ({ caller, body, effectId, log }) => {
     const { prompt, messages, artistId = null, model = null } = body;
     const given = messages?.length ? { messages } : { prompt: prompt ?? "" };
     const run = await startRun({ caller, effectId, given, artistId, model, log });

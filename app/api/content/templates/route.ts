@@ -1,10 +1,10 @@
 import { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import { selectContentTemplates } from "@/lib/content/store.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(listContentTemplatesContract, async () => ({
+  GET: endpoint(listContentTemplatesContract, async () => ({
     body: { status: "success", templates: await selectContentTemplates() },
   })),
 });

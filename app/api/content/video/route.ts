@@ -2,11 +2,11 @@ import { after } from "next/server";
 import { createVideoContract } from "@/lib/content/contract.ts";
 import { createVideo } from "@/lib/content/create-video.ts";
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(
+  POST: endpoint(
     createVideoContract,
     async ({ caller: { accountId }, effectId, idempotencyKey, body }) => {
       const attempt = { accountId, effectId, idempotencyKey, keepAlive: after };

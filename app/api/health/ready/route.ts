@@ -1,10 +1,10 @@
 import { checkParts } from "@/lib/health/check-parts.ts";
 import { readyContract } from "@/lib/health/contract.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(readyContract, async () => {
+  GET: endpoint(readyContract, async () => {
     const parts = await checkParts();
     if (parts.every((part) => part.ready)) return { body: { status: "ready", parts } };
     return { status: 503, body: { status: "unavailable", parts } };

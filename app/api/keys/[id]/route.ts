@@ -1,11 +1,11 @@
 import { appError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { revokeKeyContract } from "@/lib/identity/keys/contract.ts";
 import { revokeKey } from "@/lib/identity/keys/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  DELETE: route(revokeKeyContract, async ({ caller, params }) =>
+  DELETE: endpoint(revokeKeyContract, async ({ caller, params }) =>
     (await revokeKey(caller.accountId, params.id))
       ? { body: { status: "success" } }
       : appError("not_found", "Key not found"),

@@ -1,11 +1,11 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listTracksContract } from "@/lib/research/contract.ts";
 import { listTracks } from "@/lib/research/list-tracks.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(listTracksContract, async ({ query }) => {
+  GET: endpoint(listTracksContract, async ({ query }) => {
     const tracks = await listTracks(query);
     return isAppError(tracks) ? tracks : { body: { status: "success", tracks } };
   }),

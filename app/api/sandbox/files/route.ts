@@ -1,11 +1,11 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
 import { listFiles } from "@/lib/sandbox/list-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(listSandboxFilesContract, async ({ caller, query, log }) => {
+  GET: endpoint(listSandboxFilesContract, async ({ caller, query, log }) => {
     const listing = await listFiles({ accountId: caller.accountId, ...query, log });
     if (isAppError(listing)) return listing;
     return { body: { status: "success", sessionId: query.sessionId, ...listing } };

@@ -1,5 +1,5 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import {
   deleteSessionContract,
@@ -10,17 +10,17 @@ import { deleteSession } from "@/lib/sessions/delete-session.ts";
 import { selectSession, updateSessionTitle } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(getSessionContract, async ({ caller, params }) => {
+  GET: endpoint(getSessionContract, async ({ caller, params }) => {
     const found = await selectSession(caller.accountId, params.sessionId);
     return isAppError(found) ? found : { body: { session: found.session } };
   }),
 
-  PATCH: route(updateSessionContract, async ({ caller, params, body }) => {
+  PATCH: endpoint(updateSessionContract, async ({ caller, params, body }) => {
     const updated = await updateSessionTitle(caller.accountId, params.sessionId, body.title);
     return isAppError(updated) ? updated : { body: { session: updated.session } };
   }),
 
-  DELETE: route(deleteSessionContract, async ({ caller, params, log }) => {
+  DELETE: endpoint(deleteSessionContract, async ({ caller, params, log }) => {
     const failure = await deleteSession({ accountId: caller.accountId, ...params, log });
     return failure ?? { body: { status: "success" } };
   }),

@@ -1,17 +1,15 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listTaskRunsContract } from "@/lib/tasks/contract.ts";
-import { listRuns, listRunsRead } from "@/lib/tasks/list-runs.ts";
+import { listRuns, listRunsQuery } from "@/lib/tasks/list-runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(
-    listTaskRunsContract,
-    async ({ caller, query, read, log }) => {
-      const { runId, limit } = query;
-      const runs = await listRuns({ accountId: caller.accountId, runId, limit, found: read, log });
+  GET: endpoint(listTaskRunsContract, {
+    prefetch: ({ query }) => listRunsQuery(query),
+    async handle({ caller, query, read, log }) {
+      const runs = await listRuns({ accountId: caller.accountId, ...query, read, log });
       return isAppError(runs) ? runs : { body: { status: "success", runs } };
     },
-    ({ query }) => listRunsRead(query),
-  ),
+  }),
 });

@@ -1,21 +1,23 @@
 /** The runs of this service's own runner (run-task.ts), as its database has them. */
 import { z } from "zod";
-import { type AccountRead, call, readFor } from "../../../platform/database/query.ts";
+import type { AccountQuery } from "../../../platform/database/account-query.ts";
+import { call } from "../../../platform/database/query.ts";
 import { type TaskRunner, taskRunNotFound } from "../../port.ts";
-import { taskRun } from "../../task-run.ts";
+import { type TaskRun, taskRun } from "../../task-run.ts";
 
-const listRead = (limit: number): AccountRead => ({
+const listQuery = (limit: number): AccountQuery<TaskRun[]> => ({
   name: "list_task_runs",
   args: { p_limit: limit },
+  takesAccount: true,
+  schema: z.array(taskRun),
 });
 
 /** @throws DatabaseUnavailable from both of its functions. */
 export function createEmbeddedRunner(): TaskRunner {
   return {
     name: "embedded",
-    listRead,
-    list: (accountId, limit, _log, found) =>
-      readFor(accountId, listRead(limit), z.array(taskRun), found),
+    listQuery,
+    list: (_accountId, limit, _log, read) => read(listQuery(limit)),
     async find(accountId, runId) {
       const args = { p_account_id: accountId, p_id: runId };
       return (await call("get_task_run", args, taskRun.nullable())) ?? taskRunNotFound;

@@ -86,7 +86,7 @@ export function createTriggerRunner(access: TriggerAccess): TaskRunner {
 
   return {
     name: "trigger",
-    listRead: () => null,
+    listQuery: () => null,
     async list(accountId, limit, log) {
       const ask = { signal: AbortSignal.timeout(DEADLINE), log };
       const items = await listItems(accountId, limit, ask);

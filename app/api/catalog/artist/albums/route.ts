@@ -1,11 +1,11 @@
 import { listArtistAlbumsContract } from "@/lib/catalog/contract.ts";
 import { listArtistAlbums } from "@/lib/catalog/list-artist-albums.ts";
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(listArtistAlbumsContract, async ({ query }) => {
+  GET: endpoint(listArtistAlbumsContract, async ({ query }) => {
     const page = await listArtistAlbums(query);
     return isAppError(page) ? page : { body: page };
   }),

@@ -1,11 +1,11 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { stopTurnContract } from "@/lib/turns/contract.ts";
 import { stopTurn } from "@/lib/turns/stop-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(stopTurnContract, async ({ caller, params }) => {
+  POST: endpoint(stopTurnContract, async ({ caller, params }) => {
     const result = await stopTurn(caller.accountId, params.chatId);
     return isAppError(result) ? result : { body: { status: "success", ...result } };
   }),

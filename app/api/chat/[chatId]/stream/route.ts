@@ -1,10 +1,10 @@
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { resumeTurnContract } from "@/lib/turns/contract.ts";
 import { resumeTurn } from "@/lib/turns/resume-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(resumeTurnContract, async ({ caller, params, query, request }) =>
+  GET: endpoint(resumeTurnContract, async ({ caller, params, query, request }) =>
     resumeTurn(caller.accountId, params.chatId, query.startIndex, request),
   ),
 });

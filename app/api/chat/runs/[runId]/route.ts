@@ -1,11 +1,11 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { getRunContract } from "@/lib/turns/contract.ts";
 import { getRun, pollHint } from "@/lib/turns/get-run.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(getRunContract, async ({ caller, params }) => {
+  GET: endpoint(getRunContract, async ({ caller, params }) => {
     const run = await getRun(caller.accountId, params.runId);
     return isAppError(run) ? run : { body: run, headers: pollHint(run) };
   }),

@@ -1,11 +1,11 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { rotateKeyContract } from "@/lib/identity/keys/contract.ts";
 import { rotateKey } from "@/lib/identity/keys/rotate-key.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(rotateKeyContract, async ({ caller, params, body }) => {
+  POST: endpoint(rotateKeyContract, async ({ caller, params, body }) => {
     const key = await rotateKey(caller.accountId, params.id, body.grace_seconds);
     return isAppError(key) ? key : { status: 201, body: key };
   }),

@@ -1,14 +1,14 @@
 import { deleteMediaContract, getMediaContract } from "@/lib/content/contract.ts";
 import { deleteMedia } from "@/lib/content/delete-media.ts";
 import { readMedia } from "@/lib/content/read-media.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(getMediaContract, ({ params, request }) =>
+  GET: endpoint(getMediaContract, ({ params, request }) =>
     readMedia(params.accountId, params.name, request.headers),
   ),
-  DELETE: route(
+  DELETE: endpoint(
     deleteMediaContract,
     async ({ caller, params }) =>
       (await deleteMedia(caller.accountId, params.accountId, params.name)) ?? {

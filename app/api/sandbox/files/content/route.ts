@@ -1,12 +1,12 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { readSandboxFileContract } from "@/lib/sandbox/contract.ts";
 import { fileResponse } from "@/lib/sandbox/file-response.ts";
 import { readFile } from "@/lib/sandbox/read-file.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: route(readSandboxFileContract, async ({ caller, query, log }) => {
+  GET: endpoint(readSandboxFileContract, async ({ caller, query, log }) => {
     const file = await readFile({ accountId: caller.accountId, ...query, log });
     return isAppError(file) ? file : fileResponse(file);
   }),

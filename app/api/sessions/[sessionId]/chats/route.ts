@@ -1,13 +1,13 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
 import { linkHeader } from "@/lib/contract/pagination.ts";
-import { route } from "@/lib/http/endpoint.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createChatContract, listChatsContract } from "@/lib/sessions/contract.ts";
 import { createChat } from "@/lib/sessions/create-chat.ts";
 import { selectChats } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: route(createChatContract, async ({ caller, params, body }) => {
+  POST: endpoint(createChatContract, async ({ caller, params, body }) => {
     const { id: chatId, title, modelId } = body;
     const chat = await createChat({
       accountId: caller.accountId,
@@ -19,7 +19,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     return isAppError(chat) ? chat : { status: 201, body: { chat } };
   }),
 
-  GET: route(listChatsContract, async ({ caller, params, query }) => {
+  GET: endpoint(listChatsContract, async ({ caller, params, query }) => {
     const page = await selectChats(caller.accountId, params.sessionId, query);
     if (isAppError(page)) return page;
     return {

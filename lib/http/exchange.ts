@@ -1,0 +1,64 @@
+/** One request on its way through the pipeline. */
+import type { Logger } from "pino";
+import type { AppError } from "../contract/app-error.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { RateVerdict } from "../contract/rate-limit.ts";
+import type { Caller } from "../identity/credentials/caller.ts";
+import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
+import type { ParsedInput, Validator } from "./parse-input.ts";
+import type { ReadBody } from "./read-body.ts";
+
+/** What an endpoint is made of, worked out once and not for each request. */
+export interface Plan {
+  readonly contract: Contract;
+  readonly validate: Validator;
+  /** Whether the body names accounts, so that it is read before the caller is known. */
+  readonly bodyNamesAccounts: boolean;
+  /** What the use case will read; null for an endpoint that reads nothing early. */
+  readonly prefetch: ((input: ParsedInput) => AccountQuery<unknown> | null) | null;
+  readonly handle: (input: HandlerInput) => Promise<AppError | Response | PlainSuccess>;
+}
+
+/** A handler's input without the types of its contract, which `endpoint` adds. */
+export interface HandlerInput extends ParsedInput {
+  readonly caller: Caller | null;
+  readonly effectId: string | null;
+  readonly idempotencyKey: string | null;
+  readonly read: Reader;
+  readonly request: Request;
+  readonly requestId: string;
+  readonly log: Logger;
+}
+
+export interface PlainSuccess {
+  readonly status?: PropertyKey;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Each stage reads what earlier stages found and adds what it found itself. */
+export interface Exchange {
+  readonly plan: Plan;
+  readonly request: Request;
+  readonly requestId: string;
+  /** Carries the request id. */
+  readonly log: Logger;
+  readonly params: Readonly<Record<string, unknown>> | undefined;
+  readonly query: Readonly<Record<string, unknown>> | undefined;
+
+  /** From `identify`. Null for a caller without a credential. */
+  caller: Caller | null;
+  /** From `identify`: the refusal of an account that the request names, reported by `authorize`. */
+  denied: AppError | null;
+  /** From `identify`: what the rate limit said; null where none applies. */
+  rate: RateVerdict | null;
+  /** From `identify`: the account's rows, read in the same round trip where the plan asks for it. */
+  read: Reader;
+  /** From `identify` where the body names accounts, else from `readBody`. */
+  body: ReadBody | AppError | undefined;
+  /** From `parse`. */
+  input: ParsedInput;
+}
+
+/** Ends the exchange with an answer, or lets it go on. */
+export type Stage = (exchange: Exchange) => Promise<AppError | undefined>;

@@ -1,0 +1,29 @@
+/**
+ * What happens to a request, in this order. A stage before `handle` either refuses the request or
+ * adds what it found to the exchange; `respond` and `log` see every answer, refusals included.
+ */
+import { isAppError } from "../contract/app-error.ts";
+import type { Exchange, Stage } from "./exchange.ts";
+import { authorize } from "./stages/authorize.ts";
+import { handle } from "./stages/handle.ts";
+import { identify } from "./stages/identify.ts";
+import { log } from "./stages/log.ts";
+import { once } from "./stages/once.ts";
+import { parse } from "./stages/parse.ts";
+import { readBody } from "./stages/read-body.ts";
+import { respond } from "./stages/respond.ts";
+import { throttle } from "./stages/throttle.ts";
+
+const admission: readonly Stage[] = [identify, throttle, readBody, parse, authorize];
+
+export function serve(exchange: Exchange): Promise<Response> {
+  return log(exchange, () =>
+    respond(exchange, async () => {
+      for (const stage of admission) {
+        const refusal = await stage(exchange);
+        if (isAppError(refusal)) return refusal;
+      }
+      return once(exchange, (effect) => handle(exchange, effect));
+    }),
+  );
+}

@@ -1,0 +1,86 @@
+/**
+ * Finds out who calls and what the limits say, in one round trip that also decides about the
+ * accounts the request names and reads what the endpoint lists.
+ * Refuses: 401 for no credential, two, or one that does not hold; 403 for the credential of a run
+ * where the contract does not allow it.
+ */
+import { type AppError, isAppError } from "../../contract/app-error.ts";
+import type { AccessField } from "../../contract/contract.ts";
+import { limitAnonymous } from "../../identity/credentials/limit-anonymous.ts";
+import { type Credential, readCredential } from "../../identity/credentials/read-credential.ts";
+import { resolveCaller } from "../../identity/credentials/resolve-caller.ts";
+import { config } from "../../platform/config.ts";
+import { createReader } from "../../platform/database/account-query.ts";
+import type { Exchange } from "../exchange.ts";
+import { refuseCaller, refuseSandbox } from "../guard-run.ts";
+import { addressOf } from "../rate-limit.ts";
+import { bodyOf } from "./read-body.ts";
+
+export async function identify(exchange: Exchange): Promise<AppError | undefined> {
+  const { contract } = exchange.plan;
+  const { headers } = exchange.request;
+  if (contract.auth === "none") {
+    const refused = contract.runCredential === undefined ? await refuseSandbox(headers) : null;
+    return refused ?? undefined;
+  }
+  const mayBeAnonymous = contract.auth === "optional" && config().ANONYMOUS_LOOKUPS;
+  const credential = await readCredential(headers, mayBeAnonymous);
+  if (isAppError(credential)) return credential;
+  if (credential) return identifyCaller(exchange, credential);
+  exchange.rate = await limitAnonymous(addressOf(headers));
+  return undefined;
+}
+
+async function identifyCaller(
+  exchange: Exchange,
+  credential: Credential,
+): Promise<AppError | undefined> {
+  const { plan, request } = exchange;
+  if (plan.bodyNamesAccounts) exchange.body = await bodyOf(exchange);
+  const query = queryToPrefetch(exchange);
+  const resolved = await resolveCaller(
+    credential,
+    namedAccounts(exchange),
+    addressOf(request.headers),
+    query,
+  );
+  if (isAppError(resolved)) return resolved;
+  if ("limited" in resolved) {
+    exchange.rate = resolved.limited;
+    return undefined;
+  }
+  const { caller, denied, rate, read } = resolved;
+  exchange.caller = caller;
+  exchange.denied = denied;
+  exchange.rate = rate;
+  exchange.read = createReader(caller.accountId, query && { query, answer: read });
+  return refuseCaller(plan.contract, caller, request.headers) ?? undefined;
+}
+
+/** Returns null, too, for input that `parse` will refuse. */
+function queryToPrefetch({ plan, params, query }: Exchange) {
+  if (plan.prefetch === null) return null;
+  const input = plan.validate({ params, query, body: undefined });
+  return isAppError(input) ? null : plan.prefetch(input);
+}
+
+function namedAccounts({ plan, query, body }: Exchange) {
+  const bodyValue = body && !isAppError(body) ? body.value : undefined;
+  const named = (field: AccessField | undefined): string | null =>
+    field ? uuidIn(field.in === "body" ? bodyValue : query, field.field) : null;
+  return {
+    account: named(plan.contract.accountAccess),
+    organization: named(plan.contract.organizationAccess),
+    artist: named(plan.contract.artistAccess),
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Returns null for what is absent or malformed; the schema reports the latter. */
+function uuidIn(source: unknown, field: string): string | null {
+  if (typeof source !== "object" || source === null || !Object.hasOwn(source, field)) return null;
+  const value: unknown = Reflect.get(source, field);
+  const text = typeof value === "string" ? value.toLowerCase() : "";
+  return UUID.test(text) ? text : null;
+}

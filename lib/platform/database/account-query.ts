@@ -1,0 +1,39 @@
+/**
+ * Reads of an account's own rows as values, so that the pipeline can read them in the round trip
+ * that authenticates. Whoever asks with a `Reader` does not know whether that happened.
+ */
+import type { z } from "zod";
+import { call } from "./query.ts";
+
+export interface AccountQuery<T> {
+  /** A SQL function that `authenticate_and_read` knows (supabase/migrations/…_reads.sql). */
+  readonly name: "list_sessions" | "list_agent_templates" | "list_task_runs" | "catalog_search";
+  /** Its arguments without the account. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Whether the function takes the account; `catalog_search` reads what belongs to nobody. */
+  readonly takesAccount: boolean;
+  readonly schema: z.ZodType<T>;
+}
+
+/** @throws DatabaseUnavailable; Error when the call itself is wrong. */
+export type Reader = <T>(query: AccountQuery<T>) => Promise<T>;
+
+export interface Prefetched {
+  readonly query: AccountQuery<unknown>;
+  /** As the database answered; undefined where nothing was read. */
+  readonly answer: unknown;
+}
+
+/** @param accountId null for a caller without a credential, who reads what takes no account. */
+export function createReader(accountId: string | null, prefetched: Prefetched | null): Reader {
+  return async (query) => {
+    if (prefetched && prefetched.answer !== undefined && isSame(prefetched.query, query)) {
+      return query.schema.parse(prefetched.answer);
+    }
+    const account = query.takesAccount ? { p_account_id: accountId } : {};
+    return call(query.name, { ...account, ...query.args }, query.schema);
+  };
+}
+
+const isSame = (one: AccountQuery<unknown>, other: AccountQuery<unknown>): boolean =>
+  one.name === other.name && JSON.stringify(one.args) === JSON.stringify(other.args);
