@@ -5,6 +5,7 @@ import { columns, readEntries } from "../lib/catalog/import/read-entries.ts";
 import { replaceCatalog } from "../lib/catalog/import/replace-catalog.ts";
 import { findRunning } from "./embedded/find-running.ts";
 import { DataDirInUse, startEmbedded } from "./embedded/start-embedded.ts";
+import { dataDirOf, reachEmbedded } from "./reach-database.ts";
 import { projectRoot } from "./start-parts.ts";
 
 /** Faults that are worth reading at once. */
@@ -64,18 +65,10 @@ function readRows(
 
 /** The configured database, or the embedded one, whether a server runs on it or not. */
 async function reachDatabase(): Promise<{ url: string; stop(): Promise<void> }> {
-  const { SUPABASE_URL, DATABASE_URL, DATA_DIR } = process.env;
+  const { SUPABASE_URL, DATABASE_URL } = process.env;
   if (SUPABASE_URL) {
     if (DATABASE_URL) return { url: DATABASE_URL, stop: async () => {} };
     throw new Error("DATABASE_URL must be set: the import goes straight to PostgreSQL.");
   }
-  const dataDir = resolve(projectRoot, DATA_DIR || ".data");
-  try {
-    const embedded = await startEmbedded({ dataDir });
-    return { url: embedded.databaseUrl, stop: embedded.stop };
-  } catch (error) {
-    const url = error instanceof DataDirInUse ? findRunning(dataDir) : undefined;
-    if (url === undefined) throw error;
-    return { url, stop: async () => {} };
-  }
+  return reachEmbedded(dataDirOf(process.env));
 }

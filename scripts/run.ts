@@ -1,6 +1,7 @@
 /** Every npm script, once `launch.mjs` has installed what they need: `run.ts <script> [arguments]`. */
 import { build } from "./ensure-build.ts";
 import { importCatalog } from "./import-catalog.ts";
+import { makeKey } from "./make-key.ts";
 import { bench } from "./run-bench.ts";
 import { check } from "./run-check.ts";
 import { test } from "./run-tests.ts";
@@ -16,6 +17,7 @@ const scripts: Record<string, () => Promise<number>> = {
   test: () => test(distDir, "tests", args),
   soak: () => test(distDir, "soak", args),
   bench: () => bench(distDir, args),
+  key: () => makeKey(args),
   "catalog:import": () => importCatalog(args),
   check,
 };

@@ -11,27 +11,36 @@ import {
 import { formatKey, hashKey, PREFIX_LENGTH } from "../lib/identity/keys/key-format.ts";
 
 /**
- * Makes sure that the development account and its API key are there.
- *
- * The key follows from the local secret, so it is the same at every start although only its hash is
- * stored.
+ * Makes sure that the development account has an API key. Each follows from the local secret and its
+ * number, so it is the same at every start although only its hash is stored. One that was revoked,
+ * or rotated away, stays so: the next number takes its place.
  *
  * @returns the raw key
  */
 export async function seedAccount(env: Readonly<Record<string, string>>): Promise<string> {
   const secret = env.API_KEY_SECRET ?? "";
-  const key = formatKey(createHmac("sha256", secret).update("development key").digest());
   const sql = postgres(env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   try {
-    await sql`
-      insert into public.api_keys (account_id, name, hash, prefix)
-      select public.account_of_email(${DEVELOPER_EMAIL}), 'Development',
-             ${hashKey(key, secret)}, ${key.slice(0, PREFIX_LENGTH)}
-      on conflict (hash) do update set revoked_at = null, expires_at = null`;
+    for (let number = 1; ; number++) {
+      const key = developmentKey(secret, number);
+      const hash = hashKey(key, secret);
+      const [known] =
+        await sql`select revoked_at, expires_at from public.api_keys where hash = ${hash}`;
+      if (known === undefined) {
+        await sql`select public.create_key_of_email(
+          ${DEVELOPER_EMAIL}, 'Development', ${hash}, ${key.slice(0, PREFIX_LENGTH)})`;
+        return key;
+      }
+      if (known.revoked_at === null && known.expires_at === null) return key;
+    }
   } finally {
     await sql.end();
   }
-  return key;
+}
+
+function developmentKey(secret: string, number: number): string {
+  const text = number === 1 ? "development key" : `development key ${number}`;
+  return formatKey(createHmac("sha256", secret).update(text).digest());
 }
 
 /**

@@ -1,13 +1,15 @@
 import { resolve } from "node:path";
 import { localOrigin } from "../lib/platform/local-origin.ts";
 import { ensureBuild } from "./ensure-build.ts";
+import { hasAccounts } from "./has-accounts.ts";
 import { type RunningNext, runNext } from "./run-next.ts";
 import { type Place, seedAccount, seedDeveloperSignIn, seedPlace } from "./seed-development.ts";
 import { type Parts, projectRoot, startParts } from "./start-parts.ts";
 
 /**
- * `npm run dev` and `npm start`: the embedded parts unless a Supabase project is configured, the
- * server, and what a newcomer needs for a first turn. Runs until a signal or until a part dies.
+ * `npm run dev` and `npm start`: the embedded parts unless a Supabase project is configured, and the
+ * server; in development also what a newcomer needs for a first turn. Runs until a signal or until a
+ * part dies.
  *
  * @returns the exit code
  */
@@ -26,7 +28,8 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
   try {
     const publicUrl = process.env.PUBLIC_URL || url;
     parts = await startParts({ dataDir, publicUrl, given: process.env });
-    const key = parts.embedded ? await seedAccount(parts.env) : undefined;
+    // Production has the keys that someone asked for, and no others.
+    const key = parts.embedded && mode === "dev" ? await seedAccount(parts.env) : undefined;
     if (parts.embedded && mode === "dev") await seedDeveloperSignIn(parts.env);
     const starting = runNext({
       mode,
@@ -47,7 +50,7 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
     const databaseUrl = parts.env.DATABASE_URL;
     if (key !== undefined && databaseUrl !== undefined) {
       await Promise.race([greet({ url, key, dataDir, databaseUrl }), over]);
-    } else console.log(`\nReady on ${url} with the configured Supabase project.\n`);
+    } else await welcome(url, { ...process.env, ...parts.env }, parts.embedded ? dataDir : null);
 
     const outcome = await over;
     if (typeof outcome === "number") return outcome;
@@ -57,6 +60,17 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
     await server?.stop();
     await parts?.stop();
   }
+}
+
+/** Where it listens and, while nobody has an account, how to get one. */
+async function welcome(url: string, env: NodeJS.ProcessEnv, dataDir: string | null): Promise<void> {
+  const data = dataDir === null ? "with the configured Supabase project" : `(data in ${dataDir})`;
+  console.log(`\nReady on ${url} ${data}\n`);
+  if (await hasAccounts(env)) return;
+  console.log(
+    "There is no account yet. This makes one, and prints its API key:\n\n" +
+      "npm run key -- --email you@example.com\n",
+  );
 }
 
 /** Resolves with the exit code that a shell expects after the signal. */

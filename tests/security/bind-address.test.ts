@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { platform } from "node:os";
 import { afterEach, expect, it, vi } from "vitest";
-import { endCopies, newFolder, npmRun } from "../adapters/supabase/copies.ts";
+import { endCopies, makeKey, newFolder, npmRun } from "../adapters/supabase/copies.ts";
 
 // Each starts whole copies, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
@@ -27,14 +27,15 @@ onLinux("npm run dev listens on 127.0.0.1 alone", async () => {
 
 onLinux("npm start listens on every address", async () => {
   const copy = await npmRun("start", newFolder());
-  await copy.key();
+  await copy.ready();
   expect(await listens("127.0.0.1", copy.url)).toBe(true);
   expect(await listens("127.0.0.2", copy.url)).toBe(true);
 });
 
 onLinux("HOST is the one address it listens on, and turns run there", async () => {
-  const copy = await npmRun("start", newFolder(), "127.0.0.2");
-  const key = await copy.key();
+  const dataDir = newFolder();
+  const copy = await npmRun("start", dataDir, "127.0.0.2");
+  const key = await makeKey(copy, dataDir);
   expect(await listens("127.0.0.2", copy.url)).toBe(true);
   expect(await listens("127.0.0.1", copy.url)).toBe(false);
   const answer = await fetch(`${copy.url}/api/chat/runs`, {

@@ -13,7 +13,9 @@ export type Copy = {
   npm: ChildProcess;
   url: string;
   output(): string;
-  /** The key it printed, once it is ready. */
+  /** Once it says that it is ready: what it printed so far. */
+  ready(): Promise<string>;
+  /** The key that `npm run dev` printed, once it is ready. */
   key(): Promise<string>;
   exit: Promise<number | null>;
 };
@@ -61,6 +63,14 @@ export async function npmRun(
     url: `http://${host ?? "127.0.0.1"}:${port}`,
     output: () => output,
     exit: new Promise((resolve) => npm.once("exit", resolve)),
+    ready: () =>
+      vi.waitFor(
+        () => {
+          expect(output).toContain("Ready on");
+          return output;
+        },
+        { timeout: 150_000, interval: 100 },
+      ),
     key: () =>
       vi.waitFor(
         () => {
@@ -73,6 +83,35 @@ export async function npmRun(
   copies.push(copy);
   servers.add(copy.url);
   return copy;
+}
+
+/** `npm run key`, as a person runs it: what it printed, and its exit code. */
+export async function npmRunKey(
+  dataDir: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ output: string; exit: number | null; key: string | undefined }> {
+  const npm = spawn("npm", ["run", "key", "--", ...args], {
+    cwd: projectRoot,
+    env: nextEnv({ DATA_DIR: dataDir, ...env }, "start"),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [npm.stdout, npm.stderr]) {
+    stream.on("data", (piece: Buffer) => {
+      output += piece;
+    });
+  }
+  const exit = await new Promise<number | null>((resolve) => npm.once("close", resolve));
+  return { output, exit, key: /\bap_[0-9A-Za-z]{49}\b/.exec(output)?.[0] };
+}
+
+/** A key of a copy that runs in production, made by command. */
+export async function makeKey(copy: Copy, dataDir: string): Promise<string> {
+  await copy.ready();
+  const { key, output } = await npmRunKey(dataDir, ["--email", "someone@example.com"]);
+  if (key === undefined) throw new Error(output);
+  return key;
 }
 
 /** Ctrl-C: the terminal signals the whole foreground group. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { type Copy, endCopies, interrupt, newFolder, npmRun } from "./copies.ts";
+import { type Copy, endCopies, interrupt, makeKey, newFolder, npmRun } from "./copies.ts";
 import { familyOf, stillRunning } from "./processes.ts";
 
 // Each starts whole copies, which takes its time on a busy machine.
@@ -18,10 +18,10 @@ async function createSession(copy: Copy, key: string, title: string): Promise<st
   return session.id;
 }
 
-test("Ctrl-C ends every process, and the next start has the same key and data", async () => {
+test("Ctrl-C ends every process, and the next start has the same keys and data", async () => {
   const dataDir = newFolder();
   const first = await npmRun("start", dataDir);
-  const key = await first.key();
+  const key = await makeKey(first, dataDir);
   const session = await createSession(first, key, "Kept");
   const family = familyOf(first.npm.pid ?? 0);
   // npm, launcher, supervisor, PostgreSQL and its helpers, REST server, application, guards.
@@ -31,7 +31,7 @@ test("Ctrl-C ends every process, and the next start has the same key and data", 
   await vi.waitFor(() => expect(stillRunning(family)).toEqual([]), { timeout: 15_000 });
 
   const second = await npmRun("start", dataDir);
-  expect(await second.key()).toBe(key);
+  await second.ready();
   const response = await fetch(`${second.url}/api/sessions/${session}`, {
     headers: { "x-api-key": key },
   });
@@ -39,7 +39,7 @@ test("Ctrl-C ends every process, and the next start has the same key and data", 
 });
 
 test("the printed line streams a turn as it stands", async () => {
-  const copy = await npmRun("start", newFolder());
+  const copy = await npmRun("dev", newFolder());
   await copy.key();
   const line = /^curl -N .*$/m.exec(copy.output())?.[0] ?? "";
   const arg = (name: string) => new RegExp(`${name} '([^']*)'`).exec(line)?.[1] ?? "";
@@ -59,8 +59,9 @@ test("the printed line streams a turn as it stands", async () => {
 
 test("two copies run side by side, a third on the data of one is refused, and no one's crash hurts another", async () => {
   const dataDir = newFolder();
-  const [one, two] = await Promise.all([npmRun("start", dataDir), npmRun("start", newFolder())]);
-  const [keyOfOne, keyOfTwo] = await Promise.all([one.key(), two.key()]);
+  const otherDir = newFolder();
+  const [one, two] = await Promise.all([npmRun("start", dataDir), npmRun("start", otherDir)]);
+  const [keyOfOne, keyOfTwo] = await Promise.all([makeKey(one, dataDir), makeKey(two, otherDir)]);
   expect(keyOfOne).not.toBe(keyOfTwo);
   await createSession(one, keyOfOne, "One");
   const foreign = await fetch(`${two.url}/api/sessions`, { headers: { "x-api-key": keyOfOne } });

@@ -1,0 +1,113 @@
+import { parseArgs } from "node:util";
+import postgres from "postgres";
+import { z } from "zod";
+import { newKey } from "../lib/identity/keys/key-format.ts";
+import { keepSecrets } from "./embedded/keep-secrets.ts";
+import { dataDirOf, reachEmbedded } from "./reach-database.ts";
+
+const wantedKey = z.object({
+  email: z.email().max(254).toLowerCase(),
+  name: z.string().trim().min(1).max(100).default("Made by command"),
+});
+const hostedSettings = z.object({
+  SUPABASE_URL: z.url(),
+  SUPABASE_SECRET_KEY: z.string().min(1),
+  API_KEY_SECRET: z.string().min(32),
+});
+
+/** Arguments of the SQL function `create_key_of_email`. */
+interface StoredKey {
+  readonly p_email: string;
+  readonly p_name: string;
+  readonly p_hash: string;
+  readonly p_prefix: string;
+}
+
+/**
+ * `npm run key -- --email <address> [--name <name>]`: a new API key of the account of that address,
+ * which is made on first sight. Whoever can run this has the database anyway, so nothing is mailed.
+ * The server may run meanwhile.
+ *
+ * @returns the exit code
+ */
+export async function makeKey(args: readonly string[]): Promise<number> {
+  const wanted = readArguments(args);
+  if (wanted === null) {
+    console.error(
+      "Usage: npm run key -- --email you@example.com [--name laptop]\n" +
+        "The name is for people and has at most 100 characters.",
+    );
+    return 2;
+  }
+  const raw = process.env.SUPABASE_URL ? await makeHosted(wanted) : await makeEmbedded(wanted);
+  console.log(`\nAPI key of ${wanted.email}, shown this once:\n\n${raw}\n`);
+  return 0;
+}
+
+type Wanted = z.output<typeof wantedKey>;
+
+function readArguments(args: readonly string[]): Wanted | null {
+  try {
+    const options = { email: { type: "string" }, name: { type: "string" } } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    return wantedKey.safeParse(values).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+async function makeEmbedded(wanted: Wanted): Promise<string> {
+  const dataDir = dataDirOf(process.env);
+  const database = await reachEmbedded(dataDir);
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  try {
+    const secret = process.env.API_KEY_SECRET || keepSecrets(dataDir).apiKeySecret;
+    const { raw, stored } = prepare(wanted, secret);
+    await sql`select public.create_key_of_email(
+      ${stored.p_email}, ${stored.p_name}, ${stored.p_hash}, ${stored.p_prefix})`;
+    return raw;
+  } finally {
+    await sql.end();
+    await database.stop();
+  }
+}
+
+async function makeHosted(wanted: Wanted): Promise<string> {
+  const settings = hostedSettings.safeParse(process.env);
+  if (!settings.success) {
+    const names = settings.error.issues.map(({ path }) => path.join("."));
+    throw new Error(
+      `These settings of the service are needed, as it has them: ${names.join(", ")}`,
+    );
+  }
+  const { SUPABASE_URL, SUPABASE_SECRET_KEY, API_KEY_SECRET } = settings.data;
+  const { raw, stored } = prepare(wanted, API_KEY_SECRET);
+  const url = new URL("/rest/v1/rpc/create_key_of_email", SUPABASE_URL);
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: {
+      apikey: SUPABASE_SECRET_KEY,
+      authorization: `Bearer ${SUPABASE_SECRET_KEY}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify(stored),
+    redirect: "error",
+    signal: AbortSignal.timeout(15_000),
+  }).catch(() => null);
+  if (answer === null) throw new Error(`${url.origin} cannot be reached. Is SUPABASE_URL right?`);
+  if (answer.ok) return raw;
+  const why: Readonly<Record<number, string>> = {
+    401: "It refuses SUPABASE_SECRET_KEY.",
+    403: "SUPABASE_SECRET_KEY is not the project's secret key.",
+    404: "Its database lacks a function: apply supabase/migrations (supabase db push).",
+  };
+  throw new Error(
+    `No key was made: ${url.origin} answered ${answer.status}. ${why[answer.status] ?? ""}`.trim(),
+  );
+}
+
+function prepare(wanted: Wanted, secret: string): { raw: string; stored: StoredKey } {
+  const { raw, hash, prefix } = newKey(secret);
+  const stored = { p_email: wanted.email, p_name: wanted.name, p_hash: hash, p_prefix: prefix };
+  return { raw, stored };
+}

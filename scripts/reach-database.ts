@@ -1,0 +1,22 @@
+import { resolve } from "node:path";
+import { findRunning } from "./embedded/find-running.ts";
+import { DataDirInUse, startEmbedded } from "./embedded/start-embedded.ts";
+import { projectRoot } from "./start-parts.ts";
+
+/** The folder with the data of the embedded parts. */
+export const dataDirOf = (env: NodeJS.ProcessEnv): string =>
+  resolve(projectRoot, env.DATA_DIR || ".data");
+
+/** The embedded database, whether a server runs on it or not. */
+export async function reachEmbedded(
+  dataDir: string,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  try {
+    const embedded = await startEmbedded({ dataDir });
+    return { url: embedded.databaseUrl, stop: embedded.stop };
+  } catch (error) {
+    const url = error instanceof DataDirInUse ? findRunning(dataDir) : undefined;
+    if (url === undefined) throw error;
+    return { url, stop: async () => {} };
+  }
+}

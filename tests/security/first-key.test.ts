@@ -1,0 +1,87 @@
+/** Who gets a first key: in production nobody who does not ask, and nobody a key that was revoked. */
+import postgres from "postgres";
+import { afterEach, expect, inject, test, vi } from "vitest";
+import { seedAccount } from "../../scripts/seed-development.ts";
+import { endCopies, interrupt, newFolder, npmRun, npmRunKey } from "../adapters/supabase/copies.ts";
+import { setting, sql, startOwnParts } from "../support/harness/stack.ts";
+
+// Each starts whole copies, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
+afterEach(endCopies);
+
+const statusOf = async (url: string, key: string | undefined) =>
+  (await fetch(`${url}/api/keys`, { headers: { "x-api-key": key ?? "" } })).status;
+
+test("npm start makes and prints no key, and says how to get the first one", async () => {
+  const dataDir = newFolder();
+  const copy = await npmRun("start", dataDir);
+  await vi.waitFor(() => expect(copy.output()).toContain("npm run key -- --email"), {
+    timeout: 150_000,
+  });
+  expect(copy.output()).not.toMatch(/\bap_[0-9A-Za-z]{49}\b/);
+
+  const wrong = await npmRunKey(dataDir, ["--email", "nobody"]);
+  expect([wrong.exit, wrong.key]).toEqual([2, undefined]);
+  expect(wrong.output).toContain("Usage: npm run key -- --email");
+
+  const made = await npmRunKey(dataDir, ["--email", "Ada@example.com", "--name", "laptop"]);
+  expect(made.exit, made.output).toBe(0);
+  const headers = { "x-api-key": made.key ?? "" };
+  const { keys } = await (await fetch(`${copy.url}/api/keys`, { headers })).json();
+  expect(keys).toMatchObject([{ key_name: "laptop", expires_at: null }]);
+  const revoked = await fetch(`${copy.url}/api/keys/${keys[0].id}`, { method: "DELETE", headers });
+  expect(revoked.status).toBe(200);
+
+  interrupt(copy);
+  await copy.exit;
+  // Not running: the same command, the same account, another key.
+  const offline = await npmRunKey(dataDir, ["--email", "ada@example.com"]);
+  expect(offline.exit, offline.output).toBe(0);
+  const second = await npmRun("start", dataDir);
+  const output = await second.ready();
+  expect(await statusOf(second.url, made.key)).toBe(401);
+  expect(await statusOf(second.url, offline.key)).toBe(200);
+  expect(output).not.toContain("npm run key");
+});
+
+test("the key of development is the same at every start until it is revoked, and never revived", async () => {
+  const parts = await startOwnParts();
+  const own = postgres(parts.env.DATABASE_URL ?? "", { max: 1 });
+  try {
+    const first = await seedAccount(parts.env);
+    expect(await seedAccount(parts.env)).toBe(first);
+    await own`update api_keys set revoked_at = now()`;
+    const next = await seedAccount(parts.env);
+    expect(next).not.toBe(first);
+    expect(await seedAccount(parts.env)).toBe(next);
+    const holding = await own`select prefix from api_keys where revoked_at is null`;
+    expect(holding.map(({ prefix }) => prefix)).toEqual([next.slice(0, 7)]);
+  } finally {
+    await own.end();
+    await parts.stop();
+  }
+});
+
+test("npm run key makes a key in a hosted project by its settings, and says what is wrong", async () => {
+  const dataDir = newFolder();
+  const args = ["--email", "hosted@example.com"];
+  const hosted = {
+    SUPABASE_URL: setting("SUPABASE_URL"),
+    SUPABASE_SECRET_KEY: setting("SUPABASE_SECRET_KEY"),
+    API_KEY_SECRET: setting("API_KEY_SECRET"),
+  };
+  const made = await npmRunKey(dataDir, args, hosted);
+  expect(made.exit, made.output).toBe(0);
+  expect(await statusOf(inject("stack").url, made.key)).toBe(200);
+  const lacking = await npmRunKey(dataDir, args, { ...hosted, API_KEY_SECRET: "" });
+  expect([lacking.exit, lacking.key]).toEqual([1, undefined]);
+  expect(lacking.output).toContain("API_KEY_SECRET");
+  const refused = await npmRunKey(dataDir, args, { ...hosted, SUPABASE_SECRET_KEY: "wrong" });
+  expect([refused.exit, refused.key]).toEqual([1, undefined]);
+  expect(refused.output).toContain("SUPABASE_SECRET_KEY");
+  const keys = await sql`
+    select from api_keys k join accounts a on a.id = k.account_id
+    where a.email = 'hosted@example.com'`;
+  expect(keys).toHaveLength(1);
+});
