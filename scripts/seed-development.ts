@@ -1,7 +1,6 @@
 import { createHmac } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SignJWT } from "jose";
 import postgres from "postgres";
 import { z } from "zod";
 import {
@@ -41,47 +40,6 @@ export async function seedAccount(env: Readonly<Record<string, string>>): Promis
 function developmentKey(secret: string, number: number): string {
   const text = number === 1 ? "development key" : `development key ${number}`;
   return formatKey(createHmac("sha256", secret).update(text).digest());
-}
-
-/**
- * Makes sure that one click can sign the development account in: a person of the embedded auth whose
- * address counts as proved, with a password that follows from the local secret.
- */
-export async function seedDeveloperSignIn(env: Readonly<Record<string, string>>): Promise<void> {
-  const password = developerPassword(env.API_KEY_SECRET ?? "");
-  const ask = (method: string, path: string, bearer: string, body: unknown) =>
-    fetch(`${env.SUPABASE_URL}/auth/v1/${path}`, {
-      method,
-      headers: {
-        apikey: env.SUPABASE_PUBLISHABLE_KEY ?? "",
-        authorization: `Bearer ${bearer}`,
-        "content-type": "application/json",
-      },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(30_000),
-    });
-  const known = await ask("POST", "token?grant_type=password", "", {
-    email: DEVELOPER_EMAIL,
-    password,
-  });
-  if (known.ok) return;
-  const sql = postgres(env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
-  try {
-    // Someone may have come by a code before.
-    await sql`
-      insert into auth.users (id, email, email_confirmed_at)
-      select gen_random_uuid(), ${DEVELOPER_EMAIL}, now()
-      where not exists (select from auth.users where email = ${DEVELOPER_EMAIL})`;
-    const [person] = await sql`select id from auth.users where email = ${DEVELOPER_EMAIL}`;
-    const bearer = await new SignJWT({ role: "authenticated", email: DEVELOPER_EMAIL })
-      .setProtectedHeader({ alg: "HS256" })
-      .setSubject(String(person?.id))
-      .setExpirationTime("1m")
-      .sign(new TextEncoder().encode(env.SUPABASE_JWT_SECRET));
-    await ask("PUT", "user", bearer, { password });
-  } finally {
-    await sql.end();
-  }
 }
 
 const placeSchema = z.object({ sessionId: z.string(), chatId: z.string() });

@@ -3,7 +3,7 @@ import { localOrigin } from "../lib/platform/local-origin.ts";
 import { ensureBuild } from "./ensure-build.ts";
 import { hasAccounts } from "./has-accounts.ts";
 import { type RunningNext, runNext } from "./run-next.ts";
-import { type Place, seedAccount, seedDeveloperSignIn, seedPlace } from "./seed-development.ts";
+import { type Place, seedAccount, seedPlace } from "./seed-development.ts";
 import { type Parts, projectRoot, startParts } from "./start-parts.ts";
 
 /**
@@ -30,7 +30,6 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
     parts = await startParts({ dataDir, publicUrl, given: process.env });
     // Production has the keys that someone asked for, and no others.
     const key = parts.embedded && mode === "dev" ? await seedAccount(parts.env) : undefined;
-    if (parts.embedded && mode === "dev") await seedDeveloperSignIn(parts.env);
     const starting = runNext({
       mode,
       host,

@@ -64,6 +64,7 @@ async function embeddedParts(
       SUPABASE_SECRET_KEY: embedded.supabaseSecretKey,
       SUPABASE_PUBLISHABLE_KEY: embedded.supabasePublishableKey,
       SUPABASE_JWT_SECRET: embedded.supabaseJwtSecret,
+      SUPABASE_JWT_ISSUER: embedded.supabaseJwtIssuer,
       API_KEY_SECRET: given.API_KEY_SECRET || embedded.apiKeySecret,
     },
     embedded: true,

@@ -83,10 +83,14 @@ const schema = z.object({
    * secret (embedded or legacy Supabase auth), else by the keys of SUPABASE_URL's own auth.
    */
   SUPABASE_JWT_SECRET: z.string().min(32).optional(),
+  /** The `iss` of Supabase's tokens, where it is not `<SUPABASE_URL>/auth/v1`. */
+  SUPABASE_JWT_ISSUER: z.string().min(1).optional(),
   OIDC_ISSUER: z.string().min(1).optional(),
   OIDC_AUDIENCE: z.string().min(1).optional(),
   OIDC_JWKS_URL: z.url().optional(),
   OIDC_USERINFO_URL: z.url().optional(),
+  /** Whether e-mails of OIDC_ISSUER are verified when it says nothing of it, as `email_verified`. */
+  OIDC_EMAIL_VERIFIED_BY_DEFAULT: flag(false),
 
   AI_GATEWAY_API_KEY: z.string().min(1).optional(),
   OPENAI_BASE_URL: z.url().optional(),

@@ -3,6 +3,7 @@ import { z } from "zod";
 export const liteSettingsSchema = z.object({
   databaseUrl: z.string(),
   jwtSecret: z.string(),
+  issuer: z.string(),
   publishableKey: z.string(),
   secretKey: z.string(),
   siteUrl: z.string(),

@@ -11,6 +11,7 @@ import { applyMigrations } from "./apply-migrations.ts";
 import { FunctionCaller } from "./call-function.ts";
 import { connectLite } from "./connect-lite.ts";
 import { describeDatabaseError, isConnectionLoss } from "./describe-database-error.ts";
+import { CODE_LENGTH, guardAuth } from "./guard-auth.ts";
 import { type LiteAnswer, liteSettingsSchema } from "./lite-protocol.ts";
 import { mailCodes } from "./mail-codes.ts";
 
@@ -42,7 +43,7 @@ function answer(message: LiteAnswer): void {
 }
 
 async function run(settings: unknown): Promise<void> {
-  const { databaseUrl, jwtSecret, publishableKey, secretKey, siteUrl, mail } =
+  const { databaseUrl, jwtSecret, issuer, publishableKey, secretKey, siteUrl, mail } =
     liteSettingsSchema.parse(settings);
 
   const connection = connectLite(databaseUrl);
@@ -55,11 +56,11 @@ async function run(settings: unknown): Promise<void> {
       publishable_key: publishableKey,
       secret_key: secretKey,
       site_url: siteUrl,
-      // Whoever signs up proves the address first: the API takes a bearer's e-mail for proved.
+      // An address is proved before there is a session: the API takes a bearer's e-mail for proved.
       email: {
         enable_signup: true,
         enable_confirmations: true,
-        otp_length: 8,
+        otp_length: CODE_LENGTH,
         otp_expiry: 900,
         template: { magic_link: codeMail, confirmation: codeMail },
       },
@@ -88,8 +89,12 @@ async function run(settings: unknown): Promise<void> {
   });
   await connection.introspect({ useCache: true });
 
+  const library = async (request: Request) => app.fetch(request);
+  const auth = guardAuth({ sql, jwtSecret, secretKey, issuer }, library);
   const answerRequest = async (request: Request) =>
-    functions.answer(await withKnownType(request), (other) => app.fetch(other));
+    new URL(request.url).pathname.startsWith("/rest/v1/")
+      ? functions.answer(request, library)
+      : auth(request);
   const server = serve({ fetch: answerRequest, hostname: "127.0.0.1", port: 0 }, ({ port }) =>
     answer({ kind: "serving", url: `http://127.0.0.1:${port}` }),
   );
@@ -97,14 +102,6 @@ async function run(settings: unknown): Promise<void> {
     // Longer than any client keeps an idle connection, so that none is closed under a request.
     server.keepAliveTimeout = 120_000;
   }
-}
-
-/** Supabase calls a mailed code `email` where the library knows only the older name for it. */
-async function withKnownType(request: Request): Promise<Request> {
-  if (request.method !== "POST" || !request.url.endsWith("/auth/v1/verify")) return request;
-  const { url, method, headers } = request;
-  const body = (await request.text()).replace(/"type"\s*:\s*"email"/, '"type":"magiclink"');
-  return new Request(url, { method, headers, body });
 }
 
 process.once("message", (settings) => {

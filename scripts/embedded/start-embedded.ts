@@ -16,6 +16,8 @@ export type Embedded = {
   supabaseSecretKey: string;
   supabasePublishableKey: string;
   supabaseJwtSecret: string;
+  /** The `iss` of its tokens. The port of `supabaseUrl` changes; a token outlives that. */
+  supabaseJwtIssuer: string;
   /** Keys the HMAC of API keys when no other secret is configured. */
   apiKeySecret: string;
   pids: { postgres: number; lite: number };
@@ -62,13 +64,16 @@ export async function startEmbedded(options: {
       })();
       return stopped;
     };
+    const siteUrl = options.siteUrl ?? "http://localhost:3000";
+    const issuer = new URL("/auth/v1", siteUrl).href;
     try {
       const supabaseUrl = await lite.serve({
         databaseUrl: postgres.url,
         jwtSecret: secrets.jwtSecret,
         publishableKey: secrets.publishableKey,
         secretKey: secrets.secretKey,
-        siteUrl: options.siteUrl ?? "http://localhost:3000",
+        issuer,
+        siteUrl,
         mail: {
           dataDir,
           smtpUrl: options.mail?.smtpUrl || null,
@@ -81,6 +86,7 @@ export async function startEmbedded(options: {
         supabaseSecretKey: secrets.secretKey,
         supabasePublishableKey: secrets.publishableKey,
         supabaseJwtSecret: secrets.jwtSecret,
+        supabaseJwtIssuer: issuer,
         apiKeySecret: secrets.apiKeySecret,
         pids: { postgres: postgres.pid, lite: lite.pid },
         died: Promise.race([postgres.died, lite.died]),

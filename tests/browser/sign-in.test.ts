@@ -35,30 +35,16 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
     await page.getByText(email).waitFor();
   });
 
-  it("by password, which who is signed in can change", async () => {
-    const { email, password } = await createAuthUser();
-    const { page } = await newTab({ expected: refused });
-    await page.goto("/keys");
-    const attempt = async (text: string) => {
-      await page.getByLabel("E-mail").fill(email);
-      await page.getByLabel("Password").fill(text);
-      await page.getByRole("button", { name: "Sign in", exact: true }).click();
-    };
-    await page.getByRole("button", { name: "Use a password" }).click();
-    await attempt("not the password");
-    await page.getByText("This e-mail and password do not belong together.").waitFor();
-    await attempt(password);
-    await keysHeading(page).waitFor();
-
-    await page.getByRole("button", { name: "Set a password" }).click();
-    await page.getByLabel("New password").fill(`${password}, another`);
-    await page.getByRole("button", { name: "Set password" }).click();
-    await page.getByText("Your password is set").waitFor();
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await signInHeading(page).waitFor();
-    await page.getByRole("button", { name: "Use a password" }).click();
-    await attempt(`${password}, another`);
-    await keysHeading(page).waitFor();
+  it("is offered without a password anywhere", async () => {
+    const tab = await newTab();
+    await tab.page.goto("/keys");
+    await tab.page.getByRole("button", { name: "Mail me a code" }).waitFor();
+    expect(await tab.page.getByText(/password/i).count()).toBe(0);
+    const other = await newTab();
+    await haveSession(other, await sessionFor());
+    await other.page.goto("/chat");
+    await other.page.getByRole("button", { name: "Sign out" }).waitFor();
+    expect(await other.page.getByRole("button", { name: /password/i }).count()).toBe(0);
   });
 
   it("by one click is offered in development only", async () => {

@@ -1,24 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { createClient } from "@supabase/supabase-js";
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { parseConfig } from "../../lib/platform/config.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { startIdentityProvider } from "../support/fakes/identity-provider.ts";
-import { createAuthUser } from "../support/harness/auth-session.ts";
+import { createAuthUser, sessionFor } from "../support/harness/auth-session.ts";
 import { client, createBearer } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 import { setting, sql, stack } from "../support/harness/stack.ts";
 
 const now = () => Math.floor(Date.now() / 1000);
 const encoder = new TextEncoder();
-
-/** A client of its own: signing in is a state of the client. */
-const signingIn = () =>
-  createClient(setting("SUPABASE_URL"), setting("SUPABASE_PUBLISHABLE_KEY"), {
-    auth: { persistSession: false, autoRefreshToken: false },
-  });
 
 describe("a bearer of the shared secret", () => {
   const statusOf = async (bearer: string) => (await client({ bearer }).get("/api/sessions")).status;
@@ -34,20 +27,11 @@ describe("a bearer of the shared secret", () => {
   });
 
   it("is what the embedded Supabase's own auth gives to who signs in there", async () => {
-    const person = await createAuthUser();
-    const { data, error } = await signingIn().auth.signInWithPassword(person);
-    expect(error).toBeNull();
-    expect(await statusOf(data.session?.access_token ?? "")).toBe(200);
-    const accounts = await sql`select 1 from accounts where email = ${person.email}`;
+    const email = `${randomUUID()}@example.com`;
+    const { access_token } = await sessionFor(email);
+    expect(await statusOf(access_token)).toBe(200);
+    const accounts = await sql`select 1 from accounts where email = ${email}`;
     expect(accounts).toHaveLength(1);
-  });
-
-  it("is not given to who signs up there with an address that is not proved", async () => {
-    const person = { email: `${randomUUID()}@example.com`, password: randomUUID() };
-    expect((await signingIn().auth.signUp(person)).data.session).toBeNull();
-    const { data, error } = await signingIn().auth.signInWithPassword(person);
-    expect(data.session).toBeNull();
-    expect(error?.code).toBe("email_not_confirmed");
   });
 
   it.each([
@@ -57,7 +41,15 @@ describe("a bearer of the shared secret", () => {
     ["no e-mail", { email: undefined }],
     ["an e-mail that is none", { email: "nobody" }],
     ["an e-mail that is not verified", { email_verified: false }],
+    ["an e-mail whose verification is text", { email_verified: "False" }],
     ["an expiry that is text", { exp: "tomorrow" }],
+    ["no subject", { sub: undefined }],
+    ["no issuer", { iss: undefined }],
+    ["another issuer", { iss: "https://elsewhere.example/auth/v1" }],
+    ["no audience", { aud: undefined }],
+    ["another audience", { aud: "another-service" }],
+    ["no role", { role: undefined }],
+    ["the service's role", { role: "service_role" }],
   ])("is refused with %s", async (_, claims) => {
     expect(await statusOf(await createBearer(email, claims))).toBe(401);
   });
@@ -68,7 +60,14 @@ describe("a bearer of the shared secret", () => {
   });
 
   it("is refused when its header chooses another algorithm", async () => {
-    const claims = { sub: "x", email, exp: now() + 600 };
+    const claims = {
+      iss: setting("SUPABASE_JWT_ISSUER"),
+      aud: "authenticated",
+      role: "authenticated",
+      sub: "x",
+      email,
+      exp: now() + 600,
+    };
     const secret = encoder.encode(setting("SUPABASE_JWT_SECRET"));
     const { privateKey } = await generateKeyPair("RS256");
     for (const token of [
@@ -126,8 +125,48 @@ describe("a bearer of an OIDC provider", () => {
     ["no expiry", { exp: undefined }],
     ["an expiry of long ago", { exp: now() - 60 }],
     ["an e-mail that is not verified", { email_verified: false }],
+    ["an e-mail whose verification is text", { email_verified: "True" }],
+    ["an e-mail whose verification is a number", { email_verified: 1 }],
+    ["an e-mail whose verification is null", { email_verified: null }],
+    ["an e-mail of which it does not say that it is verified", { email_verified: undefined }],
   ])("is refused with %s", async (_, claims) => {
     expect(await statusOf(await provider.sign(claims))).toBe(401);
+  });
+
+  it("that does not say whether its e-mail is verified takes what userinfo says", async () => {
+    const email = `${randomUUID()}@example.com`;
+    const token = await provider.sign({ email, email_verified: undefined, jti: randomUUID() });
+    provider.setProfile(token, { sub: "person", email, email_verified: true });
+    expect(await statusOf(token)).toBe(200);
+  });
+
+  it("is taken without that claim where the settings say so, and refused where it is false", async () => {
+    const another = await startServer({
+      env: {
+        OIDC_ISSUER: provider.issuer,
+        OIDC_AUDIENCE: provider.audience,
+        OIDC_EMAIL_VERIFIED_BY_DEFAULT: "true",
+      },
+    });
+    try {
+      const there = async (claims: object) =>
+        (
+          await client({ bearer: await provider.sign({ ...claims }) }, another.url).get(
+            "/api/sessions",
+          )
+        ).status;
+      expect(await there({ email_verified: undefined })).toBe(200);
+      expect(await there({ email_verified: false })).toBe(401);
+      expect(await there({ email_verified: "False" })).toBe(401);
+    } finally {
+      await another.stop();
+    }
+  });
+
+  it("leaves the console without a sign-in: another issuer's session would open nothing", async () => {
+    const answer = await fetch(`${server.url}/auth/v1/otp`, { method: "POST", body: "{}" });
+    expect(answer.status).toBe(501);
+    expect((await answer.json()).error_code).toBe("not_configured");
   });
 
   it("is refused when signed with the shared secret, with the public key as a secret, or not at all", async () => {
@@ -155,7 +194,11 @@ describe("a bearer of an OIDC provider", () => {
 
   it("without an e-mail takes the one of userinfo, asked once a token", async () => {
     const email = `${randomUUID()}@example.com`;
-    const token = await provider.sign({ email: undefined, jti: randomUUID() });
+    const token = await provider.sign({
+      email: undefined,
+      email_verified: undefined,
+      jti: randomUUID(),
+    });
     provider.setProfile(token, { sub: "person", email, email_verified: true });
     const before = provider.userinfoCalls();
     expect(await statusOf(token)).toBe(200);
@@ -167,9 +210,18 @@ describe("a bearer of an OIDC provider", () => {
   it.each([
     ["another person's profile", { sub: "someone else", email: "x@example.com" }],
     ["an unverified e-mail", { sub: "person", email: "x@example.com", email_verified: false }],
+    [
+      "text for its verification",
+      { sub: "person", email: "x@example.com", email_verified: "False" },
+    ],
+    ["nothing of its verification", { sub: "person", email: "x@example.com" }],
     ["no e-mail", { sub: "person" }],
   ])("is refused when userinfo gives %s", async (_, profile) => {
-    const token = await provider.sign({ email: undefined, jti: randomUUID() });
+    const token = await provider.sign({
+      email: undefined,
+      email_verified: undefined,
+      jti: randomUUID(),
+    });
     provider.setProfile(token, profile);
     expect(await statusOf(token)).toBe(401);
   });
@@ -222,15 +274,25 @@ describe("with a hosted Supabase and no shared secret", () => {
   it("a bearer is verified by the project's own keys", async () => {
     const provider = await startIdentityProvider("/auth/v1");
     const server = await startServer({
-      env: { SUPABASE_URL: provider.origin, SUPABASE_JWT_SECRET: "", OIDC_ISSUER: "" },
+      env: { SUPABASE_URL: provider.origin, SUPABASE_JWT_SECRET: "", SUPABASE_JWT_ISSUER: "" },
     });
     try {
       const statusOf = async (bearer: string) =>
         (await client({ bearer }, server.url).get("/api/sessions")).status;
       expect(await statusOf(await createBearer("someone@example.com"))).toBe(401);
-      expect(await statusOf(await provider.sign({ aud: "another" }))).toBe(401);
+      const claims = { aud: "authenticated", role: "authenticated", email_verified: undefined };
+      for (const wrong of [
+        { aud: "another" },
+        { iss: "https://elsewhere.example/auth/v1" },
+        { role: "anon" },
+        { role: undefined },
+        { email: undefined },
+        { email_verified: "False" },
+      ]) {
+        expect(await statusOf(await provider.sign({ ...claims, ...wrong }))).toBe(401);
+      }
       // Verified: what fails now is the database, which is not there.
-      expect(await statusOf(await provider.sign({ aud: "authenticated" }))).toBe(500);
+      expect(await statusOf(await provider.sign(claims))).toBe(500);
     } finally {
       await server.stop();
       await provider.stop();

@@ -1,7 +1,7 @@
 /** Supabase Auth under this origin, and what the console's pages may do. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createAuthUser } from "../support/harness/auth-session.ts";
+import { askAuth, codeFor, createAuthUser, sessionFor } from "../support/harness/auth-session.ts";
 import { mailsTo } from "../support/harness/mailbox.ts";
 import { startServer } from "../support/harness/server.ts";
 import { stack } from "../support/harness/stack.ts";
@@ -21,15 +21,16 @@ const ask = (
 
 describe("the auth server under this origin", () => {
   it("signs in, tells who it is, renews and ends the session, and sets no cookie", async () => {
-    const person = await createAuthUser();
-    const answer = await ask("POST", "token?grant_type=password", person);
+    const email = `${randomUUID()}@example.com`;
+    const token = await codeFor(email);
+    const answer = await ask("POST", "verify", { email, token, type: "email" });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("set-cookie")).toBeNull();
     expect(answer.headers.get("cache-control")).toBe("no-store");
     const { access_token, refresh_token } = await answer.json();
     const authorization = `Bearer ${access_token}`;
     const known = await (await ask("GET", "user", undefined, { authorization })).json();
-    expect(known.email).toBe(person.email);
+    expect(known.email).toBe(email);
     const renewed = await ask("POST", "token?grant_type=refresh_token", { refresh_token });
     expect(renewed.status).toBe(200);
     const left = await ask("POST", "logout?scope=local", undefined, { authorization });
@@ -42,6 +43,9 @@ describe("the auth server under this origin", () => {
 
   it.each([
     ["POST", "signup"],
+    ["POST", "token?grant_type=password"],
+    ["PUT", "user"],
+    ["POST", "recover"],
     ["POST", "token?grant_type=pkce"],
     ["POST", "token"],
     ["GET", "verify?token=x&type=magiclink"],
@@ -53,7 +57,7 @@ describe("the auth server under this origin", () => {
     ["POST", "../rest/v1/rpc/account_of_email"],
     ["GET", "user%2f..%2fadmin"],
   ])("404: %s %s is not offered", async (method, path) => {
-    const answer = await ask(method, path, method === "POST" ? {} : undefined);
+    const answer = await ask(method, path, method === "GET" ? undefined : {});
     expect(answer.status).toBe(404);
   });
 
@@ -64,7 +68,6 @@ describe("the auth server under this origin", () => {
       ["otp", []],
       ["verify", { email: "a@example.com", token: "123456", type: "recovery" }],
       ["verify", { token_hash: "x", type: "email" }],
-      ["token?grant_type=password", { email: "a@example.com" }],
       ["token?grant_type=refresh_token", { refresh_token: { $ne: "" } }],
     ] as const) {
       const answer = await ask("POST", path, body);
@@ -74,22 +77,18 @@ describe("the auth server under this origin", () => {
     expect((await ask("POST", "otp", { email: "x".repeat(20_000) })).status).toBe(413);
   });
 
-  it("429: the sixth guess at one address in a minute, from wherever it comes", async () => {
+  it("429: the sixth guess at one code, from wherever it comes", async () => {
     const email = `${randomUUID()}@example.com`;
-    for (const [path, guess] of [
-      ["verify", { token: "00000000", type: "email" }],
-      ["token?grant_type=password", { password: "guess" }],
-    ] as const) {
-      const statuses: number[] = [];
-      for (let index = 0; index < 6; index++) {
-        const from = { "x-forwarded-for": `203.0.113.${index}` };
-        const answer = await ask("POST", path, { email, ...guess }, from);
-        statuses.push(answer.status);
-        if (index === 5) expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-      }
-      expect(statuses.at(-1)).toBe(429);
-      expect(statuses[0]).not.toBe(429);
+    const statuses: number[] = [];
+    for (let index = 0; index < 6; index++) {
+      const from = { "x-forwarded-for": `203.0.113.${index}` };
+      const guess = { email, token: "00000000", type: "email" };
+      const answer = await ask("POST", "verify", guess, from);
+      statuses.push(answer.status);
+      if (index === 5) expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     }
+    expect(statuses.at(-1)).toBe(429);
+    expect(statuses[0]).not.toBe(429);
   });
 
   it("429: too many attempts of one network address, whosever account they are at", async () => {
@@ -115,14 +114,49 @@ describe("the auth server under this origin", () => {
   });
 
   it("answers the same to a known and an unknown address", async () => {
-    const { email } = await createAuthUser();
+    const email = `${randomUUID()}@example.com`;
+    await sessionFor(email);
     const wrong = (address: string) =>
-      ask("POST", "token?grant_type=password", { email: address, password: "wrong" });
+      ask("POST", "verify", { email: address, token: "00000000", type: "email" });
     const [known, unknown] = [await wrong(email), await wrong(`${randomUUID()}@example.com`)];
     expect([unknown.status, await unknown.text()]).toEqual([known.status, await known.text()]);
     const code = (address: string) => ask("POST", "otp", { email: address });
     const [old, fresh] = [await code(email), await code(`${randomUUID()}@example.com`)];
     expect([fresh.status, await fresh.text()]).toEqual([old.status, await old.text()]);
+  });
+});
+
+describe("the embedded auth server itself", () => {
+  it("400, 404: signs nobody in by password, and sets none", async () => {
+    const email = `${randomUUID()}@example.com`;
+    const password = randomUUID();
+    const grant = await askAuth("POST", "token?grant_type=password", { email, password });
+    expect(grant.status).toBe(400);
+    const { access_token: bearer } = await sessionFor(email);
+    for (const [method, path] of [
+      ["POST", "signup"],
+      ["PUT", "user"],
+      ["POST", "recover"],
+      ["POST", "magiclink"],
+      ["GET", "verify?type=magiclink&token=x"],
+    ] as const) {
+      const body = method === "GET" ? undefined : { email, password };
+      expect((await askAuth(method, path, body, { bearer })).status).toBe(404);
+    }
+  });
+
+  it("401: makes a code that is not mailed for the secret key only", async () => {
+    const email = `${randomUUID()}@example.com`;
+    const answer = await askAuth("POST", "admin/generate_link", { type: "magiclink", email });
+    expect(answer.status).toBe(401);
+    const { access_token: bearer } = await sessionFor(email);
+    const own = await askAuth(
+      "POST",
+      "admin/generate_link",
+      { type: "magiclink", email },
+      { bearer },
+    );
+    expect(own.status).toBe(401);
   });
 });
 

@@ -3,11 +3,9 @@ import type { AuthError } from "@supabase/auth-js";
 /** Words for what a person can do about it; what the auth server says of others' accounts is not among them. */
 const WORDS: Readonly<Record<string, string>> = {
   otp_expired: "This code is wrong or has expired. Check it, or ask for a new one.",
-  invalid_credentials: "This e-mail and password do not belong together.",
-  email_not_confirmed: "This address is not confirmed yet. Sign in with a code to confirm it.",
-  same_password: "This is your password already.",
-  weak_password: "This password is too easy to guess. Take a longer one.",
-  over_email_send_rate_limit: "Too many mails to this address. Wait a minute, then try again.",
+  code_dead: "There were too many wrong codes. Ask for a new one.",
+  over_email_send_rate_limit:
+    "No more mails to this address for now. Type the code of the newest, or ask again later.",
   over_request_rate_limit: "Too many tries. Wait a minute, then try again.",
   email_address_invalid: "Mail cannot be sent to this address.",
   validation_failed: "Check what you have typed and try again.",

@@ -7,14 +7,9 @@ import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
-const SetPassword = dynamic(() =>
-  import("./set-password.tsx").then((module) => module.SetPassword),
-);
-
-/** Who is signed in, the colours, the password, and the way out. */
+/** Who is signed in, the colours, and the way out. */
 export function Account() {
   const session = useSession();
-  const [settingPassword, setSettingPassword] = useState(false);
   return (
     <section aria-label="Account" className="shrink-0 border-t px-3 py-2">
       {session.status === "signed-in" ? (
@@ -26,21 +21,11 @@ export function Account() {
       )}
       <div className="mt-0.5 flex items-center">
         <ThemeToggle />
-        <Button
-          variant="ghost"
-          size="icon"
-          aria-label="Set a password"
-          title="Set a password"
-          onClick={() => setSettingPassword(true)}
-        >
-          <KeySquare aria-hidden />
-        </Button>
         <Button variant="ghost" size="sm" className="ml-auto" onClick={() => void signOut()}>
           <LogOut aria-hidden />
           Sign out
         </Button>
       </div>
-      {settingPassword && <SetPassword onClose={() => setSettingPassword(false)} />}
     </section>
   );
 }

@@ -8,15 +8,11 @@ import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
 import { useFrame } from "./frame.tsx";
 
-type Way = "code" | "password";
-
-/** By a mailed code, which also makes the account of a new address, or by the password of an account. */
+/** By a mailed code, which also makes the account of a new address. */
 export function SignIn() {
   const { developerSignIn } = useFrame();
-  const [way, setWay] = useState<Way>("code");
   const [asked, setAsked] = useState(false);
   const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
   const [code, setCode] = useState("");
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -30,15 +26,12 @@ export function SignIn() {
 
   const begin = async (): Promise<string | null> => {
     const client = await authClient();
-    if (way === "password") {
-      const { error } = await client.signInWithPassword({ email, password });
-      return error && explainAuthError(error);
-    }
     const { error } = await client.signInWithOtp({ email });
-    if (error) return explainAuthError(error);
+    // Without another mail there may still be a code to type: of the mails before.
+    if (error && error.code !== "over_email_send_rate_limit") return explainAuthError(error);
     setCode("");
     setAsked(true);
-    return null;
+    return error && explainAuthError(error);
   };
 
   const verify = async (): Promise<string | null> => {
@@ -51,45 +44,24 @@ export function SignIn() {
     event.preventDefault();
     void attempt(asked ? verify : begin);
   };
-  const choose = (next: Way) => {
-    setWay(next);
-    setFault(null);
-  };
 
   return (
     <div className="flex flex-col gap-4">
       <form onSubmit={submit} className="flex flex-col gap-4" aria-busy={busy}>
         {!asked ? (
-          <>
-            <Field label="E-mail">
-              {(ids) => (
-                <Input
-                  {...ids}
-                  type="email"
-                  required
-                  maxLength={254}
-                  autoComplete="email"
-                  value={email}
-                  onChange={(event) => setEmail(event.target.value)}
-                />
-              )}
-            </Field>
-            {way === "password" && (
-              <Field label="Password">
-                {(ids) => (
-                  <Input
-                    {...ids}
-                    type="password"
-                    required
-                    maxLength={72}
-                    autoComplete="current-password"
-                    value={password}
-                    onChange={(event) => setPassword(event.target.value)}
-                  />
-                )}
-              </Field>
+          <Field label="E-mail">
+            {(ids) => (
+              <Input
+                {...ids}
+                type="email"
+                required
+                maxLength={254}
+                autoComplete="email"
+                value={email}
+                onChange={(event) => setEmail(event.target.value)}
+              />
             )}
-          </>
+          </Field>
         ) : (
           <Field label="Code" hint={`Mailed to ${email}. It is valid for 15 minutes.`}>
             {(ids) => (
@@ -117,22 +89,20 @@ export function SignIn() {
           </p>
         )}
         <Button type="submit" size="lg" busy={busy}>
-          {asked ? "Sign in" : way === "code" ? "Mail me a code" : "Sign in"}
+          {asked ? "Sign in" : "Mail me a code"}
         </Button>
       </form>
       <p className="text-sm text-muted-foreground">
         {asked ? (
-          <TextButton onClick={() => setAsked(false)}>Use another address or ask again</TextButton>
-        ) : way === "code" ? (
-          <>
-            New here? The code makes your account.{" "}
-            <TextButton onClick={() => choose("password")}>Use a password</TextButton>
-          </>
+          <button
+            type="button"
+            onClick={() => setAsked(false)}
+            className="rounded-sm text-accent-text underline-offset-4 hover:underline"
+          >
+            Use another address or ask again
+          </button>
         ) : (
-          <>
-            No password yet?{" "}
-            <TextButton onClick={() => choose("code")}>Sign in with a code</TextButton> and set one.
-          </>
+          "New here? The code makes your account."
         )}
       </p>
       {developerSignIn && !asked && (
@@ -152,23 +122,5 @@ export function SignIn() {
         </div>
       )}
     </div>
-  );
-}
-
-function TextButton({
-  onClick,
-  children,
-}: {
-  readonly onClick: () => void;
-  readonly children: string;
-}) {
-  return (
-    <button
-      type="button"
-      onClick={onClick}
-      className="rounded-sm text-accent-text underline-offset-4 hover:underline"
-    >
-      {children}
-    </button>
   );
 }

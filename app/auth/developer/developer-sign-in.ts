@@ -13,31 +13,44 @@ import {
   developerPassword,
 } from "@/lib/identity/credentials/developer-account.ts";
 import { config } from "@/lib/platform/config.ts";
+import { appError } from "../../../lib/contract/app-error.ts";
+import { errorResponse } from "../../../lib/http/error-response.ts";
+import { isFromThisMachine } from "../../../lib/http/mark-peer.ts";
+import { askAuthServer } from "../../../lib/identity/credentials/auth-server.ts";
+import { DEVELOPER_EMAIL } from "../../../lib/identity/credentials/developer-account.ts";
+import { config } from "../../../lib/platform/config.ts";
 
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const link = z.object({ email_otp: z.string() });
 const session = z.object({ access_token: z.string(), refresh_token: z.string() });
 
 export function hasDeveloperSignIn(): boolean {
-  const { NODE_ENV, EMBEDDED_SUPABASE } = config();
-  return NODE_ENV === "development" && EMBEDDED_SUPABASE;
+  const { NODE_ENV, EMBEDDED_SUPABASE, OIDC_ISSUER } = config();
+  return NODE_ENV === "development" && EMBEDDED_SUPABASE && OIDC_ISSUER === undefined;
 }
 
 /** 200 with the two tokens; 404 where it does not exist; 403 for any other page or machine. */
 export async function signInDeveloper(request: Request): Promise<Response> {
-  const { API_KEY_SECRET, SUPABASE_PUBLISHABLE_KEY: publicKey } = config();
+  const { SUPABASE_SECRET_KEY: secretKey, SUPABASE_PUBLISHABLE_KEY: publicKey } = config();
   if (!hasDeveloperSignIn() || publicKey === undefined) {
     return errorResponse(appError("not_found", "Not found"), "error");
   }
   if (!isLocalPage(request.headers)) {
     return errorResponse(appError("forbidden", "Only for pages of this machine"), "error");
   }
-  const answer = await askAuthServer("token?grant_type=password", publicKey, {
+  // A code as it would be mailed, which only the holder of the secret key is told.
+  const asked = await askAuthServer("admin/generate_link", secretKey, {
     method: "POST",
-    body: { email: DEVELOPER_EMAIL, password: developerPassword(API_KEY_SECRET) },
+    body: { type: "magiclink", email: DEVELOPER_EMAIL },
+  });
+  const made = link.safeParse(asked.ok ? await asked.json() : null);
+  const answer = await askAuthServer("verify", publicKey, {
+    method: "POST",
+    body: { type: "email", email: DEVELOPER_EMAIL, token: made.data?.email_otp },
   });
   const parsed = session.safeParse(answer.ok ? await answer.json() : null);
   if (!parsed.success) {
-    return errorResponse(appError("unavailable", "The development account is not there"), "error");
+    return errorResponse(appError("unavailable", "The auth server gave no session"), "error");
   }
   return Response.json(parsed.data, { headers: { "cache-control": "no-store" } });
 }

@@ -3,7 +3,7 @@
  * shape of its endpoint's family; a throw is an outage (503) or a defect (500 with a fixed text).
  */
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
-import { IdentityProviderUnavailable } from "../../identity/credentials/verify-bearer.ts";
+import { IdentityProviderUnavailable } from "../../identity/credentials/identity-provider.ts";
 import { isDatabaseUnavailable } from "../../platform/database/unavailable.ts";
 import { isQueueRefusal } from "../../platform/fair-queue.ts";
 import { queueRefused } from "../../platform/queue-refused.ts";

@@ -33,6 +33,7 @@ export async function startIdentityProvider(base = "") {
           userinfo_endpoint: `${issuer}/userinfo`,
         });
       case `${base}/jwks`:
+      case `${base}/.well-known/jwks.json`:
         return answer(200, { keys: keys.map(({ jwk }) => jwk) });
       case `${base}/userinfo`: {
         userinfoCalls++;
@@ -65,6 +66,7 @@ export async function startIdentityProvider(base = "") {
         aud: "agent-platform",
         sub: "person",
         email: `${randomUUID()}@example.com`,
+        email_verified: true,
         iat: now,
         exp: now + 600,
         ...claims,

@@ -55,6 +55,7 @@ export async function createBearer(
     email,
     role: "authenticated",
     aud: "authenticated",
+    iss: setting("SUPABASE_JWT_ISSUER"),
     iat: now,
     exp: now + 3600,
     ...claims,

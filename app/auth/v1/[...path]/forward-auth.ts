@@ -3,8 +3,9 @@
  * that sign someone in, keep and end a session, each with the fields it needs and no other. The
  * public key is added here; there are no cookies.
  *
- * Nobody signs up with a password here: whoever typed someone else's address would know the password
- * of the account that its owner proves later. A password is set by who is signed in.
+ * A mailed code is the only way in. There are no passwords: who signed up with someone else's address
+ * first would know the password of the account that its owner proves later, and whoever holds a
+ * stolen token could set one that outlives it.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -28,7 +29,6 @@ const PER_EMAIL = 5;
 const GUESS_TIME = 400;
 
 const email = z.email().max(254).toLowerCase();
-const password = z.string().min(1).max(72);
 
 interface Path {
   readonly body?: z.ZodType<object>;
@@ -51,12 +51,10 @@ const paths: Readonly<Record<string, Path>> = {
     }),
     guesses: true,
   },
-  "POST token?grant_type=password": { body: z.object({ email, password }), guesses: true },
   "POST token?grant_type=refresh_token": {
     body: z.object({ refresh_token: z.string().min(1).max(4096) }),
   },
   "GET user": {},
-  "PUT user": { body: z.object({ password: password.min(8) }) },
   "POST logout?scope=local": {},
 };
 
@@ -70,8 +68,11 @@ export async function forwardAuth(request: Request): Promise<Response> {
 }
 
 async function answer(request: Request): Promise<Response> {
-  const { SUPABASE_PUBLISHABLE_KEY: publicKey } = config();
-  if (publicKey === undefined) return refuse(501, "not_configured", "Sign-in is not configured");
+  const { SUPABASE_PUBLISHABLE_KEY: publicKey, OIDC_ISSUER } = config();
+  // The API takes the tokens of one issuer: with another, a session of Supabase Auth opens nothing.
+  if (publicKey === undefined || OIDC_ISSUER !== undefined) {
+    return refuse(501, "not_configured", "Sign-in is not configured");
+  }
   // Whoever signs in is a person at the console: no command of an agent gets itself an account here.
   if (isFromSandbox(request.headers)) return refuse(404, "not_found", "Not found");
   const url = new URL(request.url);
@@ -120,7 +121,7 @@ async function readFields(request: Request, path: Path): Promise<object | undefi
   return refuse(400, "validation_failed", "The request is not well-formed");
 }
 
-/** By the caller's address for all; by the e-mail too where a code or a password can be guessed. */
+/** By the caller's address for all; by the e-mail too where a code can be guessed. */
 async function limit(
   headers: Headers,
   path: Path,
