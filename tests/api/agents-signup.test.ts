@@ -57,7 +57,7 @@ describe("200", () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(await mailsTo(email)).toHaveLength(5);
-    await sql`update signup_codes
+    await sql`update code_tries
       set mailed_at = array(select m - interval '1 hour' from unnest(mailed_at) m)
       where email = ${email}`;
     await signUp(email);

@@ -35,7 +35,8 @@ export const verifyContract = contract({
   summary: "Exchange a verification code for an API key",
   description:
     "The first time, this makes the account of the address. A code works once, and is dead after " +
-    "five wrong tries.",
+    "five wrong tries. The tries of the network address that asked for the code are counted apart, " +
+    "so that nobody else can use them up.",
   body: z.object({
     email,
     code: z

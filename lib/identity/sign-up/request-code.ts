@@ -18,7 +18,7 @@ export async function requestCode(email: string, address: string, log: Logger) {
     if (sent.kind !== "sent")
       log.warn({ mailer: name, outcome: sent.kind, cause: sent.cause }, "mail");
     if (sent.kind === "unavailable" || sent.kind === "timeout") {
-      await withdrawCode(email, hash);
+      await withdrawCode(email, hash, address);
       const kind = sent.kind === "timeout" ? "upstream_timeout" : "upstream_error";
       return appError(kind, "Failed to send the verification code");
     }

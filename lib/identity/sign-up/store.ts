@@ -17,7 +17,7 @@ const verified = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("verified"), account_id: z.string(), ...counted }),
 ]);
 
-/** Puts a new code in force; `silent` when the address had its five mails of this hour. */
+/** Puts a new code in force; `silent` when the e-mail address had its mails of this hour. */
 export async function replaceCode(email: string, codeHash: string, address: string) {
   return call(
     "request_signup_code",
@@ -27,8 +27,13 @@ export async function replaceCode(email: string, codeHash: string, address: stri
 }
 
 /** A code that could not be mailed is void and does not count. */
-export async function withdrawCode(email: string, codeHash: string): Promise<void> {
-  await call("withdraw_signup_code", { p_email: email, p_code_hash: codeHash }, z.null());
+export async function withdrawCode(
+  email: string,
+  codeHash: string,
+  address: string,
+): Promise<void> {
+  const args = { p_email: email, p_code_hash: codeHash, p_address: address };
+  await call("withdraw_signup_code", args, z.null());
 }
 
 /** Uses the code up and stores the key, or counts the wrong try. */

@@ -7,7 +7,6 @@
  * first would know the password of the account that its owner proves later, and whoever holds a
  * stolen token could set one that outlives it.
  */
-import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { isAppError } from "@/lib/contract/app-error.ts";
@@ -20,11 +19,26 @@ import { call } from "@/lib/platform/database/query.ts";
 import { isDatabaseUnavailable } from "@/lib/platform/database/unavailable.ts";
 import { log } from "@/lib/platform/log.ts";
 import { isFromSandbox } from "@/lib/sandbox/outgoing-headers.ts";
+import { isAppError } from "../../../../lib/contract/app-error.ts";
+import { addressOf } from "../../../../lib/http/rate-limit.ts";
+import { readBody } from "../../../../lib/http/read-body.ts";
+import { askAuthServer } from "../../../../lib/identity/credentials/auth-server.ts";
+import {
+  countGuess,
+  countMail,
+  settleMail,
+} from "../../../../lib/identity/credentials/code-tries.ts";
+import { rate } from "../../../../lib/identity/credentials/resolve-caller.ts";
+import { config } from "../../../../lib/platform/config.ts";
+import { call } from "../../../../lib/platform/database/query.ts";
+import { isDatabaseUnavailable } from "../../../../lib/platform/database/unavailable.ts";
+import { log } from "../../../../lib/platform/log.ts";
+import { isFromSandbox } from "../../../../lib/sandbox/outgoing-headers.ts";
 
 /** Bytes of a request; the largest real one is a tenth of it. */
 const BODY_LIMIT = 16 * 1024;
-/** Guesses at, or mails to, one address a minute, from wherever they come. */
-const PER_EMAIL = 5;
+/** Seconds that a mail and a guess count. */
+const COUNTED_FOR = 3600;
 /** Milliseconds that an answer to a guess takes at least: how long it took tells nothing of the address. */
 const GUESS_TIME = 400;
 
@@ -34,14 +48,14 @@ interface Path {
   readonly body?: z.ZodType<object>;
   /** Query parameters and the values they may have. */
   readonly query?: Readonly<Record<string, readonly string[]>>;
-  /** Whether guesses are counted by the address in the body. */
-  readonly guesses?: boolean;
+  /** What it does with the code of the e-mail address in its body. */
+  readonly code?: "mail" | "guess";
 }
 
 const paths: Readonly<Record<string, Path>> = {
   "POST otp": {
     body: z.object({ email }).transform((given) => ({ ...given, create_user: true })),
-    guesses: true,
+    code: "mail",
   },
   "POST verify": {
     body: z.object({
@@ -49,7 +63,7 @@ const paths: Readonly<Record<string, Path>> = {
       token: z.string().regex(/^\d{6,10}$/),
       type: z.literal("email"),
     }),
-    guesses: true,
+    code: "guess",
   },
   "POST token?grant_type=refresh_token": {
     body: z.object({ refresh_token: z.string().min(1).max(4096) }),
@@ -82,9 +96,10 @@ async function answer(request: Request): Promise<Response> {
 
   const body = await readFields(request, path);
   if (body instanceof Response) return body;
-  const notBefore = path.guesses ? delay(GUESS_TIME) : null;
+  const notBefore = path.code ? delay(GUESS_TIME) : null;
+  const address = addressOf(request.headers);
   try {
-    const limited = await limit(request.headers, path, target, body);
+    const limited = (await limit(target, address)) ?? (await limitCode(path, body, address));
     if (limited !== null) return limited;
     const bearer = /^Bearer ([\w.-]+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
     const answered = await askAuthServer(target, publicKey, {
@@ -92,6 +107,7 @@ async function answer(request: Request): Promise<Response> {
       ...(bearer === undefined ? {} : { bearer }),
       ...(body === undefined ? {} : { body }),
     });
+    if (path.code === "mail") await settleMail(emailIn(body), address, answered.ok);
     await notBefore;
     return await passOn(answered);
   } catch (error) {
@@ -121,36 +137,39 @@ async function readFields(request: Request, path: Path): Promise<object | undefi
   return refuse(400, "validation_failed", "The request is not well-formed");
 }
 
-/** By the caller's address for all; by the e-mail too where a code can be guessed. */
-async function limit(
-  headers: Headers,
+/** Attempts of one network address, at whosever account. */
+async function limit(target: string, address: string): Promise<Response | null> {
+  const perMinute = config().SIGNUP_RATE_LIMIT;
+  if (perMinute === 0 || !isAttempt(target)) return null;
+  const args = { p_bucket: `auth:${address}`, p_per_minute: perMinute };
+  const taken = await call("take_from_bucket", args, rate);
+  if (taken.retry_after === null) return null;
+  return tooMany("over_request_rate_limit", "Too many requests", taken.retry_after);
+}
+
+/** Mails to one e-mail address, and guesses at its code. */
+async function limitCode(
   path: Path,
-  target: string,
   body: object | undefined,
+  address: string,
 ): Promise<Response | null> {
-  const address = addressOf(headers);
-  const perAddress = config().SIGNUP_RATE_LIMIT;
-  const buckets: [string, number][] = [];
-  if (perAddress > 0 && isAttempt(target)) {
-    buckets.push([`auth:${address}`, perAddress]);
+  if (path.code === undefined) return null;
+  const whose = emailIn(body);
+  if (path.code === "mail") {
+    if (await countMail(whose, address)) return null;
+    return tooMany("over_email_send_rate_limit", "Too many mails to this address", COUNTED_FOR);
   }
-  if (path.guesses && body !== undefined && "email" in body) {
-    const whose = createHash("sha256").update(`${target} ${body.email}`).digest("hex");
-    buckets.push([`auth:${whose}`, PER_EMAIL]);
-  }
-  for (const [bucket, perMinute] of buckets) {
-    const taken = await call(
-      "take_from_bucket",
-      { p_bucket: bucket, p_per_minute: perMinute },
-      rate,
-    );
-    if (taken.retry_after !== null) {
-      const response = refuse(429, "over_request_rate_limit", "Too many requests");
-      response.headers.set("retry-after", String(taken.retry_after));
-      return response;
-    }
-  }
-  return null;
+  if (await countGuess(whose, address)) return null;
+  return tooMany("code_dead", "Too many failed verification attempts", COUNTED_FOR);
+}
+
+const emailIn = (body: object | undefined): string =>
+  body !== undefined && "email" in body ? String(body.email) : "";
+
+function tooMany(code: string, message: string, retryAfter: number): Response {
+  const response = refuse(429, code, message);
+  response.headers.set("retry-after", String(retryAfter));
+  return response;
 }
 
 /** Reading who one is and leaving are no attempts to get in. */
