@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { confine } from "../../../platform/isolation/confine.ts";
 import {
   type Isolation,
+  isolation,
   isolation as isolationOfHost,
 } from "../../../platform/isolation/detect.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
@@ -48,9 +49,9 @@ export class Jail {
   #busyMs = 0;
 
   /** @param onExit called once, when the process is gone. */
-  constructor(settings: JailSettings, onExit: () => void, isolation = isolationOfHost()) {
+  constructor(settings: JailSettings, onExit: () => void) {
     this.#ready = this.#next(START_TIMEOUT_MS);
-    this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...commandOf(settings, isolation)], {
+    this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...commandOf(settings, isolation())], {
       cwd: settings.dir,
       env: nothing,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
@@ -153,7 +154,7 @@ export class Jail {
 }
 
 /** The command line of a jail; `network` stays, because commands may call the service. */
-function commandOf(settings: JailSettings, isolation: Isolation): string[] {
+function commandOf(settings: JailSettings, found: Isolation): string[] {
   // Not import.meta.url: the server is bundled, the runner is not.
   const root = realpathSync(process.cwd());
   const code = join(root, "lib", "sandbox");
@@ -179,6 +180,6 @@ function commandOf(settings: JailSettings, isolation: Isolation): string[] {
     JSON.stringify(settings),
   ];
   // As another user it could not change what earlier jails of the session wrote.
-  if (isolation.kind !== "namespaces") return argv;
-  return confine(argv, view, isolation);
+  if (found.kind !== "namespaces") return argv;
+  return confine(argv, view, found);
 }
