@@ -34,12 +34,15 @@ export function DropdownMenu({
 export function AnchoredMenu({
   label,
   button,
+  openedByKey,
   open,
   onOpenChange,
   children,
 }: {
   readonly label: string;
   readonly button: RefObject<HTMLButtonElement | null>;
+  /** Whether a key opened it, maybe before this code was here to see it: the first item is then next. */
+  readonly openedByKey: RefObject<boolean>;
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly children: ReactNode;
@@ -58,6 +61,11 @@ export function AnchoredMenu({
           sideOffset={4}
           collisionPadding={8}
           className={contentStyle}
+          onFocus={({ target, currentTarget }) => {
+            if (!openedByKey.current || target !== currentTarget) return;
+            openedByKey.current = false;
+            currentTarget.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
+          }}
           onInteractOutside={(event) => {
             // The button closes the menu itself; closed here first, its click would open it again.
             if (event.target instanceof Node && button.current?.contains(event.target)) {

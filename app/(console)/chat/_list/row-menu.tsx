@@ -15,12 +15,14 @@ import type { RowTarget } from "./row.tsx";
 export function RowMenu({
   target,
   button,
+  openedByKey,
   open,
   onOpenChange,
   onRename,
 }: {
   readonly target: RowTarget;
   readonly button: RefObject<HTMLButtonElement | null>;
+  readonly openedByKey: RefObject<boolean>;
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly onRename: () => void;
@@ -43,6 +45,7 @@ export function RowMenu({
       <AnchoredMenu
         label={`Menu of ${title}`}
         button={button}
+        openedByKey={openedByKey}
         open={open}
         onOpenChange={onOpenChange}
       >

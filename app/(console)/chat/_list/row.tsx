@@ -30,6 +30,7 @@ export function Row({
   const [isNear, setNear] = useState(false);
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
+  const openedByKey = useRef(false);
   const { title, isCurrent } = target;
   if (isRenaming) return <RenameForm target={target} onDone={() => setRenaming(false)} />;
   return (
@@ -73,10 +74,15 @@ export function Row({
         aria-haspopup="menu"
         aria-expanded={isOpen}
         data-state={isOpen ? "open" : "closed"}
-        onClick={() => setOpen(!isOpen)}
+        onClick={({ detail }) => {
+          // A click of the pointer counts itself, one of a key is 0.
+          openedByKey.current = detail === 0;
+          setOpen(!isOpen);
+        }}
         onKeyDown={(event) => {
           if (event.key !== "ArrowDown") return;
           event.preventDefault();
+          openedByKey.current = true;
           setOpen(true);
         }}
         className={menuStyle}
@@ -87,6 +93,7 @@ export function Row({
         <RowMenu
           target={target}
           button={button}
+          openedByKey={openedByKey}
           open={isOpen}
           onOpenChange={setOpen}
           onRename={() => setRenaming(true)}
