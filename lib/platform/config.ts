@@ -49,7 +49,7 @@ const schema = z.object({
   /** Turns and headless runs that one account may have active at a time; 0 is no limit. */
   ACCOUNT_ACTIVE_TURNS: z.coerce.number().int().min(0).max(1_000_000).default(50),
   /** Requests with a credential at a time in one process; one account has at most half of them. */
-  REQUESTS_AT_ONCE: z.coerce.number().int().min(2).max(100_000).default(256),
+  REQUESTS_AT_ONCE: z.coerce.number().int().min(2).max(100_000).default(128),
   /** Streams of turns that one account may hold open at a process. */
   ACCOUNT_STREAMS: z.coerce.number().int().min(1).max(2_000).default(100),
   /** May catalog and research be asked without a credential? */

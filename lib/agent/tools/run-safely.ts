@@ -1,10 +1,12 @@
 /** Whatever happens in a tool is an answer for the model: it never throws. */
 import type { JSONValue } from "ai";
+import { isQueueRefusal } from "../../platform/fair-queue.ts";
 import { SandboxError } from "../../sandbox/port.ts";
 import { makeStorable } from "./make-storable.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
 
 const STOPPED = "Stopped before it finished";
+const BUSY = "Too many model calls of this account are running. Try again later";
 
 export async function runSafely(
   tool: AnyAgentTool,
@@ -21,6 +23,7 @@ export async function runSafely(
   });
   const answered = tool.run(input, context).catch((error: unknown) => {
     if (signal.aborted) return toolFailure(STOPPED);
+    if (isQueueRefusal(error)) return toolFailure(BUSY);
     if (error instanceof SandboxError) return toolFailure(textOf(error));
     context.reportFault(tool.name, error);
     return toolFailure(`The tool ${tool.name} failed`);

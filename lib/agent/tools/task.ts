@@ -1,5 +1,6 @@
 import { generateText, isStepCount, type ToolSet, tool } from "ai";
 import { z } from "zod";
+import { isQueueRefusal } from "../../platform/fair-queue.ts";
 import { subagentPrompt } from "../prompt.ts";
 import { bash } from "./bash.ts";
 import { glob } from "./glob.ts";
@@ -31,7 +32,7 @@ export const task = agentTool({
       stopWhen: isStepCount(MAX_SUBAGENT_STEPS),
       abortSignal: context.signal,
     }).catch((error: unknown) => {
-      if (context.signal.aborted) throw error;
+      if (context.signal.aborted || isQueueRefusal(error)) throw error;
       context.reportFault("task", error);
       return null;
     });

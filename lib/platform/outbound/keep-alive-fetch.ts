@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 /** Milliseconds after which a silent database counts as unavailable. */
 const DEADLINE = 10_000;
 
+/** Twice what the requests of one account may use at a time by default (`REQUESTS_AT_ONCE`). */
 const pool = { keepAlive: true, maxSockets: 128 };
 const httpAgent = new HttpAgent(pool);
 const httpsAgent = new HttpsAgent(pool);

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createEmbeddedModel } from "@/lib/agent/models/adapters/embedded/create-embedded-model.ts";
 import { createFetchTool } from "@/lib/agent/tools/fetch.ts";
 import { runTool, type ToolContext, toolSchemas } from "@/lib/agent/tools/index.ts";
+import { QueueRefusal } from "@/lib/platform/fair-queue.ts";
 import { connectPublic } from "@/lib/platform/outbound/public-only.ts";
 import { createLocalProvider } from "@/lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "@/lib/sandbox/port.ts";
@@ -337,6 +338,8 @@ describe("skill", () => {
   });
 });
 
+const refuse = () => Promise.reject(new QueueRefusal("timeout"));
+
 describe("task", () => {
   test("a subagent works in the same sandbox and reports", async () => {
     const instructions = 'write "from below" to sub.txt, then run `cat sub.txt`';
@@ -362,6 +365,15 @@ describe("task", () => {
     );
     controller.abort();
     expect(await running).toEqual({ error: "Stopped before it finished" });
+  });
+
+  test("a model that is busy with other work of the account is said to be", async () => {
+    const busy = { ...createEmbeddedModel(), doGenerate: refuse };
+    faults.length = 0;
+    expect(await run("task", { task: "x", instructions: "y" }, { model: busy })).toEqual({
+      error: "Too many model calls of this account are running. Try again later",
+    });
+    expect(faults).toEqual([]);
   });
 
   test("a model that fails is a fixed text, and is reported", async () => {
