@@ -3,10 +3,7 @@ import { resolve } from "node:path";
 import { buildRows, type CatalogRows } from "../lib/catalog/import/build-rows.ts";
 import { columns, readEntries } from "../lib/catalog/import/read-entries.ts";
 import { replaceCatalog } from "../lib/catalog/import/replace-catalog.ts";
-import { findRunning } from "./embedded/find-running.ts";
-import { DataDirInUse, startEmbedded } from "./embedded/start-embedded.ts";
 import { dataDirOf, reachEmbedded } from "./reach-database.ts";
-import { projectRoot } from "./start-parts.ts";
 
 /** Faults that are worth reading at once. */
 const MOST_FAULTS = 20;

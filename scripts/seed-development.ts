@@ -3,10 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { z } from "zod";
-import {
-  DEVELOPER_EMAIL,
-  developerPassword,
-} from "../lib/identity/credentials/developer-account.ts";
+import { DEVELOPER_EMAIL } from "../lib/identity/credentials/developer-account.ts";
 import { formatKey, hashKey, PREFIX_LENGTH } from "../lib/identity/keys/key-format.ts";
 
 /**

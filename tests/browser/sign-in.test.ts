@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { createAuthUser, sessionFor } from "../support/harness/auth-session.ts";
+import { sessionFor } from "../support/harness/auth-session.ts";
 import { describeInBrowser, haveSession } from "../support/harness/browser.ts";
 import { mailsTo } from "../support/harness/mailbox.ts";
 import { stack } from "../support/harness/stack.ts";

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { parseConfig } from "../../lib/platform/config.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { startIdentityProvider } from "../support/fakes/identity-provider.ts";
-import { createAuthUser, sessionFor } from "../support/harness/auth-session.ts";
+import { sessionFor } from "../support/harness/auth-session.ts";
 import { client, createBearer } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 import { setting, sql, stack } from "../support/harness/stack.ts";

@@ -1,7 +1,7 @@
 /** Supabase Auth under this origin, and what the console's pages may do. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { askAuth, codeFor, createAuthUser, sessionFor } from "../support/harness/auth-session.ts";
+import { askAuth, codeFor, sessionFor } from "../support/harness/auth-session.ts";
 import { mailsTo } from "../support/harness/mailbox.ts";
 import { startServer } from "../support/harness/server.ts";
 import { stack } from "../support/harness/stack.ts";

@@ -1,7 +1,5 @@
 "use client";
-import { KeySquare, LogOut } from "lucide-react";
-import dynamic from "next/dynamic";
-import { useState } from "react";
+import { LogOut } from "lucide-react";
 import { signOut, useSession } from "@/app/(console)/_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";

@@ -8,17 +8,8 @@ import { appError } from "@/lib/contract/app-error.ts";
 import { errorResponse } from "@/lib/http/error-response.ts";
 import { isFromThisMachine } from "@/lib/http/mark-peer.ts";
 import { askAuthServer } from "@/lib/identity/credentials/auth-server.ts";
-import {
-  DEVELOPER_EMAIL,
-  developerPassword,
-} from "@/lib/identity/credentials/developer-account.ts";
+import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
 import { config } from "@/lib/platform/config.ts";
-import { appError } from "../../../lib/contract/app-error.ts";
-import { errorResponse } from "../../../lib/http/error-response.ts";
-import { isFromThisMachine } from "../../../lib/http/mark-peer.ts";
-import { askAuthServer } from "../../../lib/identity/credentials/auth-server.ts";
-import { DEVELOPER_EMAIL } from "../../../lib/identity/credentials/developer-account.ts";
-import { config } from "../../../lib/platform/config.ts";
 
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const link = z.object({ email_otp: z.string() });

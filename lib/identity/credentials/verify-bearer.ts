@@ -1,10 +1,4 @@
-/**
- * A bearer token becomes the e-mail of a person, or null. Which way it is verified is a matter of
- * configuration, never of the token's own header.
- */
-import { createHash } from "node:crypto";
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
-import { z } from "zod";
+import { errors, type JWTPayload, jwtVerify } from "jose";
 import { config } from "../../platform/config.ts";
 import {
   askProvider,

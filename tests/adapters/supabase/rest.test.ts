@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { codeFor, createAuthUser } from "../../support/harness/auth-session.ts";
+import { codeFor } from "../../support/harness/auth-session.ts";
 import { admin, anonymous, setting, sql } from "../../support/harness/stack.ts";
 
 /** The same client with a header that keeps its calls off the short way. */
