@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { COMMAND_DEADLINE_MS, MAX_OUTPUT_CHARS } from "./limits.ts";
+import { COMMAND_DEADLINE_MS, MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
 import { agentTool } from "./tool.ts";
 
 export const bash = agentTool({
@@ -15,6 +15,7 @@ export const bash = agentTool({
     cwd: z
       .string()
       .min(1)
+      .max(MAX_PATH_CHARS)
       .optional()
       .describe(
         "Working directory, absolute or relative to the sandbox's home, which is the default",

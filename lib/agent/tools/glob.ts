@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { COMMAND_DEADLINE_MS, MAX_OUTPUT_CHARS } from "./limits.ts";
+import {
+  COMMAND_DEADLINE_MS,
+  MAX_OUTPUT_CHARS,
+  MAX_PATH_CHARS,
+  MAX_PATTERN_CHARS,
+} from "./limits.ts";
 import { quoteForShell, quotePath } from "./quote-for-shell.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
@@ -17,8 +22,8 @@ export const glob = agentTool({
 - path is a folder and defaults to the sandbox's home; .git and node_modules are skipped.
 - Gives {files: [path], truncated}, sorted; limit defaults to ${DEFAULT_LIMIT}, at most 1000.`,
   input: z.object({
-    pattern: z.string().min(1).describe("Such as **/*.md"),
-    path: z.string().min(1).optional().describe("Folder to search in"),
+    pattern: z.string().min(1).max(MAX_PATTERN_CHARS).describe("Such as **/*.md"),
+    path: z.string().min(1).max(MAX_PATH_CHARS).optional().describe("Folder to search in"),
     limit: z
       .int()
       .min(1)

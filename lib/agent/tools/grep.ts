@@ -1,10 +1,17 @@
 import { z } from "zod";
-import { COMMAND_DEADLINE_MS, MAX_OUTPUT_CHARS } from "./limits.ts";
+import {
+  COMMAND_DEADLINE_MS,
+  MAX_OUTPUT_CHARS,
+  MAX_PATH_CHARS,
+  MAX_PATTERN_CHARS,
+} from "./limits.ts";
 import { quoteForShell, quotePath } from "./quote-for-shell.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 const MAX_MATCHES = 500;
 const LONGEST_LINE = 500;
+/** The file and the line number before a match. */
+const MAX_PREFIX_CHARS = MAX_PATH_CHARS + 100;
 const MISSING = 66;
 
 export const grep = agentTool({
@@ -15,9 +22,14 @@ export const grep = agentTool({
 - glob filters by file name, such as *.md or *.{ts,tsx}; it does not contain folders.
 - caseSensitive defaults to true.`,
   input: z.object({
-    pattern: z.string().min(1).describe("Regular expression"),
-    path: z.string().min(1).optional().describe("File or folder to search"),
-    glob: z.string().min(1).optional().describe("File names to search, such as *.md"),
+    pattern: z.string().min(1).max(MAX_PATTERN_CHARS).describe("Regular expression"),
+    path: z.string().min(1).max(MAX_PATH_CHARS).optional().describe("File or folder to search"),
+    glob: z
+      .string()
+      .min(1)
+      .max(MAX_PATTERN_CHARS)
+      .optional()
+      .describe("File names to search, such as *.md"),
     caseSensitive: z.boolean().optional().describe("Default true"),
   }),
   async execute({ pattern, path = ".", glob, caseSensitive = true }, context) {
@@ -58,10 +70,12 @@ function collect(stdout: string, outputCut: boolean) {
   const matches: { file: string; line: number; text: string }[] = [];
   let room = MAX_OUTPUT_CHARS;
   for (const output of stdout.split("\n")) {
-    const found = /^(?:\.\/)?(.+?):(\d+):(.*)$/.exec(output);
+    // Of the line's text nothing is matched: it may be as long as a file.
+    const found = /^(?:\.\/)?(.+?):(\d+):/.exec(output.slice(0, MAX_PREFIX_CHARS));
     if (!found) continue;
-    const [, file = "", line = "", text = ""] = found;
-    const match = { file, line: Number(line), text: text.slice(0, LONGEST_LINE) };
+    const [prefix, file = "", line = ""] = found;
+    const text = output.slice(prefix.length, prefix.length + LONGEST_LINE).replace(/\r$/, "");
+    const match = { file, line: Number(line), text };
     room -= file.length + match.text.length;
     if (matches.length === MAX_MATCHES || room < 0) return { matches, truncated: true };
     matches.push(match);

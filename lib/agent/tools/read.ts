@@ -1,5 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { z } from "zod";
-import { cut, MAX_OUTPUT_CHARS } from "./limits.ts";
+import { countLines, cut, MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 /**
@@ -13,43 +14,54 @@ export const read = agentTool({
 - For a large file pass offset (first line, from 1) and limit (number of lines); at most ${MAX_OUTPUT_CHARS} characters come back, and "truncated" says when there is more.
 - Binary files are refused.`,
   input: z.object({
-    filePath: z.string().min(1).describe("Absolute, or relative to the sandbox's home"),
+    filePath: z
+      .string()
+      .min(1)
+      .max(MAX_PATH_CHARS)
+      .describe("Absolute, or relative to the sandbox's home"),
     offset: z.int().min(1).optional().describe("First line to read, counted from 1"),
     limit: z.int().min(1).optional().describe("Number of lines to read"),
   }),
   async execute({ filePath, offset = 1, limit }, context) {
     const bytes = await context.sandbox.readFile(filePath);
-    const text = decodeText(bytes);
-    if (text === null) {
+    if (bytes.includes(0) || !isUtf8(bytes)) {
       return toolFailure(
         `${filePath} is a binary file of ${bytes.byteLength} bytes; use bash to inspect it`,
       );
     }
-    const lines = text === "" ? [] : text.split(/(?<=\n)/);
-    if (offset > Math.max(1, lines.length)) {
-      return toolFailure(`${filePath} has only ${lines.length} lines`);
+    const totalLines = countLines(bytes);
+    if (offset > Math.max(1, totalLines)) {
+      return toolFailure(`${filePath} has only ${totalLines} lines`);
     }
-    const wanted = lines.slice(offset - 1, limit === undefined ? undefined : offset - 1 + limit);
-    const shown = cut(wanted.join(""));
-    const shownLines = shown.truncated ? shown.text.split("\n").length : wanted.length;
+    const wanted = selectLines(bytes, offset, limit);
+    const shown = cut(decodeStart(wanted, offset === 1));
+    const shownLines = shown.truncated ? shown.text.split("\n").length : countLines(wanted);
     const endLine = offset - 1 + shownLines;
     return {
       filePath,
       content: shown.text,
       startLine: offset,
       endLine,
-      totalLines: lines.length,
-      truncated: shown.truncated || endLine < lines.length,
+      totalLines,
+      truncated: shown.truncated || endLine < totalLines,
     };
   },
 });
 
-/** Null for what is not UTF-8 text. */
-function decodeText(bytes: Uint8Array): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+/** At most `limit` lines from line `offset` on, which is counted from 1 and exists. */
+function selectLines(bytes: Uint8Array, offset: number, limit: number | undefined): Uint8Array {
+  const start = skipLines(bytes, 0, offset - 1);
+  return bytes.subarray(start, limit === undefined ? undefined : skipLines(bytes, start, limit));
+}
+
+function skipLines(bytes: Uint8Array, from: number, lines: number): number {
+  let at = from;
+  for (let left = lines; left > 0 && at < bytes.length; at++) if (bytes[at] === 0x0a) left--;
+  return at;
+}
+
+/** As many characters as can be shown, and some more. One takes at most three bytes in UTF-8. */
+function decodeStart(bytes: Uint8Array, isStartOfFile: boolean): string {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: !isStartOfFile });
+  return decoder.decode(bytes.subarray(0, 3 * (MAX_OUTPUT_CHARS + 2)));
 }

@@ -1,13 +1,24 @@
-import { parse } from "yaml";
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
 import { COMMAND_DEADLINE_MS, cut, MAX_OUTPUT_CHARS } from "./limits.ts";
+import {
+  insertArguments,
+  MAX_HEAD_BYTES,
+  MAX_HEAD_LINES,
+  MAX_SKILL_BYTES,
+  readSkillHead,
+  splitSkill,
+} from "./skill-file.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 /** Below the sandbox's home, first wins. The folders that other agents use are read as well. */
 const FOLDERS = [".agents/skills", ".claude/skills", ".skills", "skills"];
 const LIST = "list";
-const HEAD_LINES = 40;
+const MAX_SKILLS = 500;
+const MAX_ARGUMENT_CHARS = 10_000;
+/** Most characters of the names that an answer to an unknown one lists. */
+const MAX_NAMES_CHARS = 2_000;
 /** ASCII unit separator: no path and no text that matters begins a line with it. */
 const SEPARATOR = "\x1f";
 
@@ -24,8 +35,12 @@ export const skill = agentTool({
 - A name loads that skill: {skill, path, instructions}. Follow the instructions; files they mention are relative to the folder of path.
 - args are put where the skill says $ARGUMENTS ($1, $2, … for single words), or after its text.`,
   input: z.object({
-    skill: z.string().min(1).describe(`Name of the skill, or "${LIST}"`),
-    args: z.string().optional().describe("What the skill is to be applied to"),
+    skill: z.string().min(1).max(1_000).describe(`Name of the skill, or "${LIST}"`),
+    args: z
+      .string()
+      .max(MAX_ARGUMENT_CHARS)
+      .optional()
+      .describe("What the skill is to be applied to"),
   }),
   async execute({ skill: name, args }, context) {
     const skills = await listSkills(context.sandbox, context.signal);
@@ -33,9 +48,11 @@ export const skill = agentTool({
     if (!found && name === LIST) return { skills: skills.map((known) => ({ ...known })) };
     if (!found) {
       const names = skills.map((known) => known.name).join(", ");
-      return toolFailure(`There is no skill "${cut(name, 100).text}". Skills: ${names || "none"}`);
+      const known = cut(names, MAX_NAMES_CHARS).text || "none";
+      return toolFailure(`There is no skill "${cut(name, 100).text}". Skills: ${known}`);
     }
-    const text = new TextDecoder().decode(await context.sandbox.readFile(found.path));
+    const bytes = await context.sandbox.readFile(found.path);
+    const text = new TextDecoder().decode(bytes.subarray(0, MAX_SKILL_BYTES));
     const { text: instructions, truncated } = cut(insertArguments(splitSkill(text).body, args));
     return {
       skill: found.name,
@@ -50,45 +67,19 @@ export const skill = agentTool({
 async function listSkills(sandbox: Sandbox, signal: AbortSignal): Promise<Skill[]> {
   const files = FOLDERS.map((folder) => `${folder}/*/SKILL.md`).join(" ");
   const { stdout } = await sandbox.run(
-    `for f in ${files}; do if [ -f "$f" ]; then printf '\\037%s\\n' "$f"; head -n ${HEAD_LINES} "$f"; echo; fi; done`,
+    `for f in ${files}; do if [ -f "$f" ]; then printf '\\037%s\\n' "$f"; head -n ${MAX_HEAD_LINES} "$f" | head -c ${MAX_HEAD_BYTES}; echo; fi; done`,
     { timeoutMs: COMMAND_DEADLINE_MS, maxOutputChars: 4 * MAX_OUTPUT_CHARS, signal },
   );
   const skills = new Map<string, Skill>();
-  for (const entry of stdout.split(SEPARATOR).slice(1)) {
+  for (const entry of stdout.split(SEPARATOR).slice(1, 1 + MAX_SKILLS)) {
+    // Other requests get their turn after each file.
+    await setImmediate();
     const end = entry.indexOf("\n");
     const path = entry.slice(0, end);
-    const { name = path.split("/").at(-2) ?? path, description = "" } = splitSkill(
+    const { name = path.split("/").at(-2) ?? path, description = "" } = readSkillHead(
       entry.slice(end + 1),
     );
     if (!skills.has(name)) skills.set(name, { name, description, path });
   }
   return [...skills.values()];
-}
-
-const frontMatter = z.object({
-  name: z.string().min(1).max(100).optional(),
-  description: z.string().max(1_000).optional(),
-});
-
-/** A file with malformed front matter is still a skill, named after its folder. */
-function splitSkill(text: string): z.infer<typeof frontMatter> & { body: string } {
-  const match = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text);
-  if (!match) return { body: text };
-  const [, head = "", body = ""] = match;
-  try {
-    return { ...frontMatter.parse(parse(head, { maxAliasCount: 0 })), body };
-  } catch {
-    return { body };
-  }
-}
-
-function insertArguments(body: string, args = ""): string {
-  const words = args.split(/\s+/).filter(Boolean);
-  const used = /\$(?:ARGUMENTS|[1-9])(?!\w)/.test(body);
-  if (used) {
-    return body.replace(/\$(ARGUMENTS|[1-9])(?!\w)/g, (_, key) =>
-      key === "ARGUMENTS" ? args : (words[Number(key) - 1] ?? ""),
-    );
-  }
-  return args === "" ? body : `${body.trimEnd()}\n\nARGUMENTS: ${args}\n`;
 }
