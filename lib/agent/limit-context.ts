@@ -33,20 +33,23 @@ export function limitContext(messages: ModelMessage[], tokens: number | undefine
   return [...lighter.filter(isSystem), ...turns.flat()];
 }
 
-/** Replaces only results that are longer than the note, and no more of them than needed. */
+/**
+ * Replaces only results that are longer than the note, and no more of them than needed. Each is
+ * measured once: a message may hold ten thousand.
+ */
 function emptyResults(message: ToolModelMessage, excess: number) {
-  let saved = 0;
-  const before = tokensOf(message);
-  let current = message;
-  for (const [index, part] of message.content.entries()) {
-    if (saved >= excess) break;
-    if (part.type !== "tool-result") continue;
+  const before = charsOf(message);
+  let chars = before;
+  const savedSoFar = () => tokensIn(before) - tokensIn(chars);
+  const content = message.content.map((part) => {
+    if (part.type !== "tool-result" || savedSoFar() >= excess) return part;
     const note = { ...part, output: { type: "text" as const, value: OMITTED } };
-    if (charsOf(note) >= charsOf(part)) continue;
-    current = { ...current, content: current.content.with(index, note) };
-    saved = before - tokensOf(current);
-  }
-  return { message: current, saved };
+    const shorter = charsOf(part) - charsOf(note);
+    if (shorter <= 0) return part;
+    chars -= shorter;
+    return note;
+  });
+  return { message: { ...message, content }, saved: savedSoFar() };
 }
 
 /** A turn begins with its user message; what precedes the first one is a turn of its own. */
@@ -60,5 +63,6 @@ function splitTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
   return turns;
 }
 
-const tokensOf = (message: ModelMessage): number => Math.ceil(charsOf(message) / CHARS_PER_TOKEN);
+const tokensIn = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
+const tokensOf = (message: ModelMessage): number => tokensIn(charsOf(message));
 const charsOf = (value: unknown): number => JSON.stringify(value).length;

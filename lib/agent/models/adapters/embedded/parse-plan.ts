@@ -9,16 +9,20 @@ import { rules } from "./rules.ts";
 const LONGEST_PLAN = 50_000;
 const LONGEST_LINE = 2_000;
 
-const QUOTED = /```[^\n`]*\n[^`]*```|`[^`\n]+`|"[^"\n]*"|“[^”\n]*”/g;
-const AT_ONCE = /[,:]?\s*\b(?:all )?(?:at once|at the same time|in parallel|simultaneously)\b:?/i;
+const QUOTED = /```[^\n`]*\n[^`]*```|`[^`\n]+`|"[^"\n]*"|“[^“”\n]*”/g;
+const AT_ONCE =
+  /(?:[,:]|(?<!\s))\s*\b(?:all )?(?:at once|at the same time|in parallel|simultaneously)\b:?/i;
 const MARKER = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
 const FILLER =
   /^(?:(?:please|now|first|next|finally|lastly|also|and|then|ok|okay|hi|hello|hey|(?:could|can|would|will) you|i want you to|let us|let's)\b[\s,:!]*)+/i;
 const VERBS =
   "run|execute|bash|write|save|create|read|show|open|cat|list|find|glob|search|grep|look for|plan|todo|delegate|fetch|download|ask|use|load|count|repeat";
-/** One or more joints, where a request or a quoted command follows. */
+/**
+ * One or more joints, where a request or a quoted command follows. A match begins before white
+ * space, not within it, and has a bounded number of joints: a line of nothing else is cheap.
+ */
 const BOUNDARY = new RegExp(
-  `\\s*(?:(?:[;,]|[.!](?=\\s)|\\b(?:and|then|next|also|now|please|finally|lastly)\\b:?)\\s*)+(?=(?:${VERBS})\\b|\uE000\\d+\uE001(?:[\\s,;.!]|$))`,
+  `(?<!\\s)\\s*(?:(?:[;,]|[.!](?=\\s)|\\b(?:and|then|next|also|now|please|finally|lastly)\\b:?)\\s*){1,8}(?=(?:${VERBS})\\b|\uE000\\d+\uE001(?:[\\s,;.!]|$))`,
   "i",
 );
 /** The rest of the line is taken word for word. */

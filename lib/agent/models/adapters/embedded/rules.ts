@@ -7,10 +7,11 @@ interface Rule {
 }
 
 /** A quoted span, or whatever stands there. */
-const quoted = '```[^\\n`]*\\n[^`]*```|`[^`]+`|"[^"]*"|“[^”]*”';
+const quoted = '```[^\\n`]*\\n[^`]*```|`[^`]+`|"[^"]*"|“[^“”]*”';
 const arg = `(${quoted}|\\S.*?)`;
 const word = `(${quoted}|\\S+)`;
 const MOST_ITEMS = 10_000;
+const MOST_CHARS = 200_000;
 
 export const rules: readonly Rule[] = [
   says(/^count (?:up )?to (\d{1,9})$/i, (n) => countTo(Number(n))),
@@ -157,14 +158,16 @@ function* countTo(last: number): Generator<string> {
 }
 
 function* repeat(text: string, times: number): Generator<string> {
-  for (let n = 0; n < Math.min(times, MOST_ITEMS); n++) yield n === 0 ? text : ` ${text}`;
+  const most = Math.min(times, MOST_ITEMS, Math.ceil(MOST_CHARS / (text.length + 1)));
+  for (let n = 0; n < most; n++) yield n === 0 ? text : ` ${text}`;
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").slice(0, 80);
 
 function toTodos(items: string) {
   return items
-    .split(/\s*[,;]\s*|\s+then\s+/)
+    .split(/[,;]|\sthen\s/)
+    .map((item) => item.trim())
     .filter((item) => item !== "")
     .map((content, index) => ({
       id: String(index + 1),
@@ -175,7 +178,10 @@ function toTodos(items: string) {
 
 /** The tool wants two to four options; without them the question is one of yes or no. */
 function toQuestion(question: string, options: string) {
-  const given = options.split(/\s*,\s*(?:or\s+)?|\s+or\s+/).filter((option) => option !== "");
+  const given = options
+    .split(/,|\sor\s/)
+    .map((option) => option.trim().replace(/^or\s+/, ""))
+    .filter((option) => option !== "");
   const labels = given.length >= 2 ? given.slice(0, 4) : ["Yes", "No"];
   return {
     question,
