@@ -4,22 +4,37 @@ import { z } from "zod";
 /**
  * Returns `value` without the fields that are `null` and optional in `schema`, at any depth that the
  * schema describes. A field whose schema has a meaning for `null`, and one that must not be given,
- * stay as they are.
+ * stay as they are. A list that is too long stays so, but loses what follows its first item too many.
  */
 export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   const inner = innermost(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     const { element } = inner;
-    return element instanceof z.ZodType ? value.map((one) => withoutNulls(element, one)) : value;
+    // One more than there may be is as wrong as a million more, each of which would be looked at.
+    const items = value.slice(0, mostItems(inner) + 1);
+    return element instanceof z.ZodType ? items.map((one) => withoutNulls(element, one)) : items;
   }
   if (!(inner instanceof z.ZodObject) || !isRecord(value)) return value;
-  const kept = { ...value };
+  // Copied once it has to be: a body may have thousands of fields that nobody knows.
+  let kept = value;
   for (const [name, field] of Object.entries(inner.shape)) {
-    if (!Object.hasOwn(kept, name) || !(field instanceof z.ZodType)) continue;
-    if (kept[name] === null && takesNullAsAbsent(field)) delete kept[name];
-    else kept[name] = withoutNulls(field, kept[name]);
+    if (!Object.hasOwn(value, name) || !(field instanceof z.ZodType)) continue;
+    const isAbsent = value[name] === null && takesNullAsAbsent(field);
+    const given = isAbsent ? undefined : withoutNulls(field, value[name]);
+    if (given === value[name]) continue;
+    if (kept === value) kept = { ...value };
+    if (isAbsent) delete kept[name];
+    else kept[name] = given;
   }
   return kept;
+}
+
+/** How many items the schema allows before it changes them; without a bound, any number. */
+function mostItems({ _zod }: z.ZodArray): number {
+  const bounds = (_zod.def.checks ?? []).flatMap((check) =>
+    check instanceof z.core.$ZodCheckMaxLength ? [check._zod.def.maximum] : [],
+  );
+  return bounds.length === 0 ? Number.MAX_SAFE_INTEGER - 1 : Math.max(...bounds);
 }
 
 /** Returns the schema as a caller may use it: where `withoutNulls` takes `null`, it says so. */
@@ -54,10 +69,19 @@ export function withNulls(schema: z.ZodType): z.ZodType {
   );
 }
 
-const takesNullAsAbsent = (field: z.ZodType): boolean =>
-  !(innermost(field) instanceof z.ZodNever) &&
-  field.safeParse(undefined).success &&
-  !field.safeParse(null).success;
+/** What `takesNullAsAbsent` found out: it is asked for each null of a body. */
+const takesNull = new WeakMap<z.ZodType, boolean>();
+
+function takesNullAsAbsent(field: z.ZodType): boolean {
+  const known = takesNull.get(field);
+  if (known !== undefined) return known;
+  const takes =
+    !(innermost(field) instanceof z.ZodNever) &&
+    field.safeParse(undefined).success &&
+    !field.safeParse(null).success;
+  takesNull.set(field, takes);
+  return takes;
+}
 
 /** What is inside of the wrappers that only say when a value may be left out, or change it after. */
 function innermost(schema: z.ZodType): z.ZodType {

@@ -1,8 +1,14 @@
 /** A request's body, counted while it is read and made harmless before anything sees it. */
 import { type AppError, appError } from "../contract/app-error.ts";
+import { measureJson } from "../platform/measure-json.ts";
 
 /** Real bodies stay far below; recursive code further down would overflow far above. */
 const MAX_DEPTH = 100;
+/**
+ * A body has at most one value for so many bytes that it may have. Real ones have a tenth; a body of
+ * nothing but values has hundreds of times more, each of which is looked at in one go.
+ */
+const BYTES_PER_VALUE = 40;
 
 const invalidJson = appError("invalid_json", "Invalid JSON body");
 
@@ -20,7 +26,7 @@ export async function readBody(request: Request, limit: number): Promise<ReadBod
   } catch {
     return invalidJson;
   }
-  return parseJson(text);
+  return parseJson(text, limit);
 }
 
 async function readBytes(request: Request, limit: number): Promise<Uint8Array | AppError> {
@@ -43,10 +49,16 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array | 
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-export function parseJson(text: string): ReadBody | AppError {
+/** @param limit bytes that the text may have had */
+export function parseJson(text: string, limit: number): ReadBody | AppError {
   if (text.trim() === "") return { value: {} };
-  if (depthOf(text) > MAX_DEPTH) {
+  const { depth, values } = measureJson(text);
+  if (depth > MAX_DEPTH) {
     return appError("invalid_request", `Request body must be at most ${MAX_DEPTH} levels deep`);
+  }
+  const most = Math.floor(limit / BYTES_PER_VALUE);
+  if (values > most) {
+    return appError("invalid_request", `Request body must have at most ${most} values`);
   }
   let value: unknown;
   try {
@@ -61,25 +73,6 @@ export function parseJson(text: string): ReadBody | AppError {
     }
   }
   return { value };
-}
-
-/** Deepest nesting of brackets outside strings, without parsing. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (inString) {
-      if (code === 0x5c /* backslash */) index++;
-      else if (code === 0x22 /* quote */) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x5b /* [ */ || code === 0x7b /* { */) {
-      depth++;
-      if (depth > deepest) deepest = depth;
-    } else if (code === 0x5d /* ] */ || code === 0x7d /* } */) depth--;
-  }
-  return deepest;
 }
 
 /** PostgreSQL cannot hold NUL, and UTF-8 cannot hold half a surrogate pair. */

@@ -12,9 +12,12 @@ const tags = z.array(z.string().max(100)).max(100);
 const isPrivate = z
   .boolean()
   .meta({ description: "Restricted to the creator and the accounts of `share_emails`" });
+const MAX_GIVEN_EMAILS = 1_000;
 const shareEmails = z
   // The longest address there can be (RFC 5321).
   .array(z.email().max(254).toLowerCase())
+  // Repeats are removed of no more than these.
+  .max(MAX_GIVEN_EMAILS)
   .overwrite((emails) => [...new Set(emails)])
   .max(100)
   .meta({

@@ -11,14 +11,39 @@ const chatId = uuid.meta({ description: "An existing chat of the session" });
 /** Far more than 100 model calls leave, and refused before each of a million is looked at. */
 const MOST_PARTS = 10_000;
 
+const part = z.looseObject({ type: z.string() });
+
+/** What `part` is in the document: of ten thousand wrong ones the first is told, and no other made. */
+const anyPart = z.custom<z.output<typeof part>>().meta({
+  override: {
+    type: "object",
+    properties: { type: { type: "string" } },
+    required: ["type"],
+    additionalProperties: {},
+  },
+});
+
+const parts = z
+  .array(anyPart)
+  .max(MOST_PARTS)
+  .check(({ value, issues }) => {
+    const wrong = value.findIndex((given) => !part.safeParse(given).success);
+    if (wrong < 0) return;
+    const given: unknown = value[wrong];
+    const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+    issues.push({
+      code: "invalid_type",
+      expected: isObject ? "string" : "object",
+      input: isObject ? Reflect.get(given, "type") : given,
+      path: isObject ? [wrong, "type"] : [wrong],
+    });
+  });
+
 const entry = z.looseObject({
   id: z.string().min(1).max(128),
   role: z.enum(["user", "assistant"]).default("user"),
   content: z.string().optional(),
-  parts: z
-    .array(z.looseObject({ type: z.string() }))
-    .max(MOST_PARTS)
-    .optional(),
+  parts: parts.optional(),
 });
 
 export type ChatEntry = z.output<typeof entry>;

@@ -1,11 +1,16 @@
 /** What a client sent as `messages`, checked. Spec: POST /api/chat; decisions, section 5. */
+import { setImmediate } from "node:timers/promises";
 import { isToolUIPart, type UIMessage, validateUIMessages } from "ai";
 import { userAnswer } from "../agent/tools/index.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { ChatEntry } from "./contract.ts";
 
+/** Parts of a message that are checked in one go. */
+const PARTS_PER_TURN = 500;
 /** Longest title made from a message. */
 const TITLE_LENGTH = 80;
+/** How much of a message its title is looked for in. */
+const TITLE_SOURCE_LENGTH = 10_000;
 
 /** @returns the entries as UI messages; only what a user or an assistant may say passes. */
 export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMessage[] | AppError> {
@@ -20,23 +25,30 @@ export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMes
     message.parts.some((part) => part.type === "steering-message" || part.type.startsWith("data-")),
   );
   if (foreign >= 0) return invalid(`messages.${foreign}.parts has a part that is not allowed`);
-  try {
-    return await validateUIMessages({ messages });
-  } catch {
-    const broken = await firstInvalid(messages);
-    return invalid(`messages.${broken}.parts must be valid UI message parts`);
+  const checked: UIMessage[] = [];
+  for (const [place, message] of messages.entries()) {
+    const parts = await checkParts(message);
+    if (parts === null) return invalid(`messages.${place}.parts must be valid UI message parts`);
+    checked.push({ ...message, parts });
   }
+  return checked;
 }
 
-async function firstInvalid(messages: readonly unknown[]): Promise<number> {
-  for (const [place, message] of messages.entries()) {
-    try {
-      await validateUIMessages({ messages: [message] });
-    } catch {
-      return place;
-    }
+/** Null when one is not as it must be. Other requests get their turn after so many parts. */
+async function checkParts(message: {
+  readonly id: string;
+  readonly role: UIMessage["role"];
+  readonly parts: readonly unknown[];
+}): Promise<UIMessage["parts"] | null> {
+  const checked: UIMessage["parts"] = [];
+  for (let from = 0; from < message.parts.length; from += PARTS_PER_TURN) {
+    const parts = message.parts.slice(from, from + PARTS_PER_TURN);
+    const [valid] = await validateUIMessages({ messages: [{ ...message, parts }] }).catch(() => []);
+    if (valid === undefined) return null;
+    for (const part of valid.parts) checked.push(part);
+    await setImmediate();
   }
-  return 0;
+  return checked;
 }
 
 /** A user message has texts and files; nothing in it can pose as a tool's result. */
@@ -93,7 +105,8 @@ export function titleOf(messages: readonly UIMessage[]): string {
     .filter((message) => message.role === "user")
     .flatMap((message) => message.parts)
     .find((part) => part.type === "text" && part.text.trim() !== "");
-  const line = text?.type === "text" ? text.text.replace(/\s+/g, " ").trim() : "";
+  const start = text?.type === "text" ? text.text.trimStart().slice(0, TITLE_SOURCE_LENGTH) : "";
+  const line = start.replace(/\s+/g, " ").trim();
   return [...line].slice(0, TITLE_LENGTH).join("").trim();
 }
 

@@ -1,0 +1,29 @@
+/** What a JSON text would be when parsed, without parsing it. */
+export interface JsonMeasure {
+  /** Deepest nesting of arrays and objects. */
+  readonly depth: number;
+  /** Roughly the number of values: never fewer than half of them. */
+  readonly values: number;
+}
+
+/** The text need not be valid: what is counted are the brackets and commas outside of strings. */
+export function measureJson(text: string): JsonMeasure {
+  let depth = 0;
+  let deepest = 0;
+  let values = 1;
+  let inString = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (inString) {
+      if (code === 0x5c /* backslash */) index++;
+      else if (code === 0x22 /* quote */) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x2c /* comma */) values++;
+    else if (code === 0x5b /* [ */ || code === 0x7b /* { */) {
+      values++;
+      depth++;
+      if (depth > deepest) deepest = depth;
+    } else if (code === 0x5d /* ] */ || code === 0x7d /* } */) depth--;
+  }
+  return { depth: deepest, values };
+}
