@@ -33,8 +33,14 @@ export function log(): pino.Logger {
   );
 }
 
+/** Some errors have what they refused in their words: megabytes of a request or of an answer. */
+const MAX_TEXT_CHARS = 4_000;
+
+const shorten = (text: string | undefined): string | undefined =>
+  text === undefined || text.length <= MAX_TEXT_CHARS ? text : `${text.slice(0, MAX_TEXT_CHARS)}…`;
+
 function describeError(error: unknown) {
   if (!(error instanceof Error)) return error;
   const { type, message, stack, code, statusCode } = pino.stdSerializers.err(error);
-  return { type, message, stack, code, statusCode };
+  return { type, message: shorten(message), stack: shorten(stack), code, statusCode };
 }

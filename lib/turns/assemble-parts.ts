@@ -1,16 +1,27 @@
 /**
  * The stored message is what a client assembles from the stream, so the AI SDK's own reader
- * assembles it. That reader copies the whole message for each chunk; feeding it one step at a time,
- * with runs of deltas merged, keeps the cost in proportion to the turn.
+ * assembles it. That reader copies the whole message for each chunk; feeding it the chunks of one
+ * part at a time, with deltas merged, keeps the cost in proportion to the turn.
  */
+import { setImmediate } from "node:timers/promises";
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+
+/** Other requests get their turn after so many parts. */
+const PARTS_PER_TURN = 20;
 
 /** @param chunks all chunks of a turn, in order. */
 export async function assembleParts(
   chunks: readonly UIMessageChunk[],
 ): Promise<UIMessage["parts"]> {
   const parts: UIMessage["parts"] = [];
-  for (const step of splitIntoSteps(chunks)) parts.push(...(await readParts(mergeDeltas(step))));
+  for (const step of splitIntoSteps(chunks)) {
+    // The step's start is part of the message.
+    if (step[0]?.type === "start-step") parts.push({ type: "step-start" });
+    for (const [place, chunksOfPart] of splitIntoParts(step).entries()) {
+      parts.push(...(await readParts(mergeDeltas(chunksOfPart))));
+      if (place % PARTS_PER_TURN === 0) await setImmediate();
+    }
+  }
   return parts;
 }
 
@@ -23,6 +34,58 @@ function splitIntoSteps(chunks: readonly UIMessageChunk[]): UIMessageChunk[][] {
   return steps;
 }
 
+/** The chunks of each part, in the order in which the parts begin. Chunks of no part are left out. */
+function splitIntoParts(step: readonly UIMessageChunk[]): UIMessageChunk[][] {
+  let parts: UIMessageChunk[][] = [];
+  const open = new Map<string, UIMessageChunk[]>();
+  const begin = (chunk: UIMessageChunk): UIMessageChunk[] => {
+    const part = [chunk];
+    parts.push(part);
+    return part;
+  };
+  for (const chunk of step) {
+    switch (chunk.type) {
+      case "start":
+      case "start-step":
+      case "finish-step":
+      case "finish":
+      case "message-metadata":
+      case "error":
+      case "abort":
+        break;
+      case "reset-step":
+        parts = [];
+        open.clear();
+        break;
+      case "text-start":
+        open.set(`text ${chunk.id}`, begin(chunk));
+        break;
+      case "reasoning-start":
+        open.set(`reasoning ${chunk.id}`, begin(chunk));
+        break;
+      default: {
+        const key = keyOf(chunk);
+        const part = key === undefined ? undefined : open.get(key);
+        if (part) part.push(chunk);
+        else if (key === undefined) begin(chunk);
+        else open.set(key, begin(chunk));
+      }
+    }
+  }
+  return parts;
+}
+
+/** What the chunks of one part have in common; undefined for a chunk that is a part by itself. */
+function keyOf(chunk: UIMessageChunk): string | undefined {
+  if ("toolCallId" in chunk) return `tool ${chunk.toolCallId}`;
+  if (chunk.type === "text-delta" || chunk.type === "text-end") return `text ${chunk.id}`;
+  if (chunk.type === "reasoning-delta" || chunk.type === "reasoning-end") {
+    return `reasoning ${chunk.id}`;
+  }
+  return undefined;
+}
+
+/** @param chunks of one part */
 function mergeDeltas(chunks: readonly UIMessageChunk[]): UIMessageChunk[] {
   const merged: UIMessageChunk[] = [];
   for (const chunk of chunks) {
@@ -30,15 +93,10 @@ function mergeDeltas(chunks: readonly UIMessageChunk[]): UIMessageChunk[] {
     if (
       (chunk.type === "text-delta" || chunk.type === "reasoning-delta") &&
       last?.type === chunk.type &&
-      last.id === chunk.id &&
       !last.providerMetadata
     ) {
       merged[merged.length - 1] = { ...chunk, delta: last.delta + chunk.delta };
-    } else if (
-      chunk.type === "tool-input-delta" &&
-      last?.type === "tool-input-delta" &&
-      last.toolCallId === chunk.toolCallId
-    ) {
+    } else if (chunk.type === "tool-input-delta" && last?.type === "tool-input-delta") {
       const inputTextDelta = last.inputTextDelta + chunk.inputTextDelta;
       merged[merged.length - 1] = { ...chunk, inputTextDelta };
     } else merged.push(chunk);
@@ -48,8 +106,6 @@ function mergeDeltas(chunks: readonly UIMessageChunk[]): UIMessageChunk[] {
 
 async function readParts(chunks: readonly UIMessageChunk[]): Promise<UIMessage["parts"]> {
   let parts: UIMessage["parts"] = [];
-  // The reader tells of no change for a step without parts; the step's start is part of the message.
-  if (chunks.some((chunk) => chunk.type === "start-step")) parts = [{ type: "step-start" }];
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
       for (const chunk of chunks) controller.enqueue(chunk);

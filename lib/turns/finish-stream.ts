@@ -1,12 +1,26 @@
 /** The end of a turn's stream, in the one order that is safe at any crash. */
+import { setImmediate } from "node:timers/promises";
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { TurnLog } from "../engine/port.ts";
 import { assembleParts } from "./assemble-parts.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
 import { finishTurn, type TurnEnd, type TurnMetadata } from "./turn-store.ts";
 
-export const parseChunks = (chunks: readonly string[]): UIMessageChunk[] =>
-  chunks.map((chunk) => JSON.parse(chunk));
+/** Characters of chunks that are parsed before other requests get their turn. */
+const CHARS_PER_TURN = 512 * 1024;
+
+export async function parseChunks(chunks: readonly string[]): Promise<UIMessageChunk[]> {
+  const parsed: UIMessageChunk[] = [];
+  let chars = 0;
+  for (const chunk of chunks) {
+    parsed.push(JSON.parse(chunk));
+    chars += chunk.length;
+    if (chars < CHARS_PER_TURN) continue;
+    chars = 0;
+    await setImmediate();
+  }
+  return parsed;
+}
 
 export interface Ending {
   readonly turnId: string;
@@ -28,7 +42,7 @@ export interface Ending {
  */
 export async function finishStream(log: TurnLog, ending: Ending): Promise<void> {
   await log.flushed();
-  const streamed = parseChunks(log.committed());
+  const streamed = await parseChunks(log.committed());
   const progress = readProgress(streamed);
   const reason = ending.end === "cancelled" ? "Stopped" : (ending.error ?? "Not run");
   const closing = closeOpenParts(

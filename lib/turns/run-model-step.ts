@@ -28,6 +28,9 @@ export interface ModelStep {
   readonly attempt: number;
 }
 
+/** Characters of a turn's stream after which no further model call is made. */
+const MAX_TURN_CHARS = 32 * 1024 * 1024;
+
 interface RunningTurn {
   readonly turn: ActiveTurn;
   readonly steps: StepResult[];
@@ -73,7 +76,7 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<boolean>
   if (turn.stop_requested) stop.abort();
 
   const previous = steps[index - 1];
-  const progress = step.attempt > 1 ? readProgress(parseChunks(log.committed())) : undefined;
+  const progress = step.attempt > 1 ? readProgress(await parseChunks(log.committed())) : undefined;
   const begun = (progress?.steps ?? index) > index;
   const write = (...chunks: UIMessageChunk[]) => log.append(chunks.map(storableJson));
   const finish = (end: TurnEnd, error: string | null, finishReason: string, answer?: StepResult) =>
@@ -107,6 +110,11 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<boolean>
   }
   if (previous && openQuestions(previous).size > 0) {
     await finish("completed", null, "tool-calls");
+    return true;
+  }
+
+  if (isTooLong(log.committed())) {
+    await finish("failed", "The turn reached its limit of output", "error");
     return true;
   }
 
@@ -161,6 +169,11 @@ async function open({ turnId, runId, index, attempt }: ModelStep): Promise<Runni
   if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
   else await log.close([]);
   return null;
+}
+
+/** All of it is parsed, assembled and stored as one message. */
+function isTooLong(chunks: readonly string[]): boolean {
+  return chunks.reduce((chars, chunk) => chars + chunk.length, 0) > MAX_TURN_CHARS;
 }
 
 function openQuestions(step: StepResult | undefined): ReadonlySet<string> {

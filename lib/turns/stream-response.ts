@@ -6,6 +6,8 @@ import { services } from "../platform/services.ts";
 
 /** A comment line after this much silence keeps proxies from closing the connection. */
 const HEARTBEAT_MS = 15_000;
+/** Characters that are encoded in one go. */
+const PIECE_CHARS = 256 * 1024;
 
 /**
  * Answers with the turn's chunks from `startIndex` on, each once, then `[DONE]`.
@@ -45,6 +47,8 @@ function frames(
     clearInterval(heartbeat);
     onEnd();
   };
+  /** Of the last batch, what was not sent yet. */
+  let rest: ChunkBatch = { firstIndex: 0, chunks: [] };
   return new ReadableStream({
     start(controller) {
       // The headers leave with the first bytes, and the first chunk may be long in coming.
@@ -54,12 +58,16 @@ function frames(
       gone.signal.addEventListener("abort", () => clearInterval(heartbeat), { once: true });
     },
     async pull(controller) {
+      if (rest.chunks.length > 0) return send(controller);
       const { value, done } = await batches.next().catch((error: unknown) => {
         end();
         throw error;
       });
       heartbeat?.refresh();
-      if (!done) return controller.enqueue(encoder.encode(toFrames(value)));
+      if (!done) {
+        rest = value;
+        return send(controller);
+      }
       end();
       if (!gone.signal.aborted) controller.enqueue(encoder.encode("data: [DONE]\n\n"));
       controller.close();
@@ -69,6 +77,23 @@ function frames(
       gone.abort();
     },
   });
+
+  function send(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const { firstIndex, chunks } = rest;
+    const count = countPiece(chunks);
+    controller.enqueue(encoder.encode(toFrames({ firstIndex, chunks: chunks.slice(0, count) })));
+    rest = { firstIndex: firstIndex + count, chunks: chunks.slice(count) };
+  }
+}
+
+/** How many chunks make a piece: a long turn that is resumed comes in pieces, not in one. */
+function countPiece(chunks: readonly string[]): number {
+  let chars = 0;
+  const end = chunks.findIndex((chunk) => {
+    chars += chunk.length;
+    return chars > PIECE_CHARS;
+  });
+  return end < 0 ? chunks.length : end + 1;
 }
 
 function toFrames({ firstIndex, chunks }: ChunkBatch): string {

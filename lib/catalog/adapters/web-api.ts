@@ -156,8 +156,10 @@ function withoutName(value: unknown): unknown {
 const isKind = (value: unknown): value is (typeof kinds)[number] =>
   kinds.some((kind) => kind === value);
 
+/** Most arrays are of words: the markets of a page of albums alone are thousands. */
 function isNamedImage(item: unknown): boolean {
-  return z.object({ url: z.string().regex(NAME) }).safeParse(item).success;
+  if (typeof item !== "object" || item === null || !("url" in item)) return false;
+  return typeof item.url === "string" && NAME.test(item.url);
 }
 
 function openUrl(kind: string, id: string): string {

@@ -4,6 +4,7 @@ import { timestamp } from "../../platform/database/columns.ts";
 import { readRetryAfter } from "../../platform/outbound/fetch-json.ts";
 import type { Connection } from "../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../port.ts";
+import { parseJsonOf, readText } from "../upstream/read-text.ts";
 
 /** Pages of a hundred that are read of one account's connections. */
 const MAX_PAGES = 10;
@@ -52,9 +53,9 @@ export function createComposioProvider(options: {
         cache: "no-store",
         signal,
       });
-      const text = await response.text();
+      const text = await readText(response);
       if (!response.ok) return refusalOf(path, response, text);
-      return { kind: "answer", value: schema.parse(JSON.parse(text)) };
+      return { kind: "answer", value: schema.parse(parseJsonOf(text)) };
     } catch (error) {
       const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
       return { kind: isTimeout ? "timeout" : "unavailable", cause: `${path}: ${error}` };
@@ -118,7 +119,7 @@ function refusalOf(path: string, { status, headers }: Response, text: string): C
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonOf(text);
   } catch {
     return null;
   }

@@ -2,6 +2,7 @@
 import { createRemoteJWKSet, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
+import { readJson } from "../upstream/read-text.ts";
 
 /** Milliseconds an identity provider has to answer. */
 const PROVIDER_DEADLINE = 5_000;
@@ -85,5 +86,5 @@ export async function askProvider(url: string, headers: Record<string, string>):
   if (response.status >= 500 || response.status === 429) {
     throw new IdentityProviderUnavailable(`The identity provider answered ${response.status}`);
   }
-  return response.ok ? response.json().catch(() => null) : null;
+  return response.ok ? readJson(response).catch(() => null) : null;
 }

@@ -3,12 +3,13 @@
  * back is a value: nothing of a provider's text gets further than this.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { readJson } from "./read-text.ts";
 
 export type UpstreamAnswer =
   | { readonly kind: "json"; readonly body: unknown }
   /** It answered, but not with a success. */
   | { readonly kind: "refused"; readonly status: number; readonly retryAfter: string | null }
-  /** No connection, a body cut short, or a success that is no JSON. */
+  /** No connection, a body cut short or too large, or a success that is no JSON. */
   | { readonly kind: "broken" }
   | { readonly kind: "timeout" };
 
@@ -54,8 +55,7 @@ async function ask(url: URL, question: UpstreamQuestion): Promise<UpstreamAnswer
       const retryAfter = readRetryAfter(response.headers.get("retry-after"));
       return { kind: "refused", status: response.status, retryAfter };
     }
-    const parsed: unknown = JSON.parse(await response.text());
-    return { kind: "json", body: parsed };
+    return { kind: "json", body: await readJson(response) };
   } catch {
     return { kind: deadline.aborted ? "timeout" : "broken" };
   }

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { readRetryAfter } from "../../../platform/outbound/fetch-json.ts";
+import { parseJsonOf, readText } from "../../upstream/read-text.ts";
 
 export interface QueueSettings {
   readonly key: string;
@@ -89,8 +90,8 @@ export async function runInQueue(
         // Who submits waits for the answer in any case: without it nothing can be taken back.
         signal: step === "submit" ? patience : AbortSignal.any([either, patience]),
       });
-      const text = await response.text();
-      if (response.ok) return { kind: "json", body: JSON.parse(text) as unknown };
+      const text = await readText(response);
+      if (response.ok) return { kind: "json", body: parseJsonOf(text) };
       const types = refusal.safeParse(parseJson(text)).data?.detail.map(({ type }) => type) ?? [];
       const retryAfter = readRetryAfter(response.headers.get("retry-after"));
       return { kind: "refused", step, status: response.status, types, retryAfter };
@@ -165,7 +166,7 @@ async function cancel({ key }: QueueSettings, url: URL): Promise<void> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonOf(text);
   } catch {
     return null;
   }

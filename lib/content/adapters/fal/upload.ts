@@ -5,6 +5,7 @@
 import { openAsBlob } from "node:fs";
 import { z } from "zod";
 import type { MediaFile } from "../../port.ts";
+import { readJson } from "../../upstream/read-text.ts";
 
 const place = z.object({ upload_url: z.url(), file_url: z.url() });
 
@@ -29,7 +30,7 @@ export async function upload(
       },
     );
     if (!asked.ok) return null;
-    const { upload_url, file_url } = place.parse(await asked.json());
+    const { upload_url, file_url } = place.parse(await readJson(asked));
     // It bears its own permission: the key stays here.
     const written = await fetch(upload_url, {
       method: "PUT",

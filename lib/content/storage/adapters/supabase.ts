@@ -3,6 +3,7 @@ import { openAsBlob } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { z } from "zod";
 import { DatabaseUnavailable } from "../../../platform/database/unavailable.ts";
+import { readJson } from "../../upstream/read-text.ts";
 import { MEDIA_TYPES, parseMediaKey } from "../media-name.ts";
 import type { MediaStorage } from "../port.ts";
 
@@ -115,6 +116,6 @@ const refusal = (status: number) => new DatabaseUnavailable(`media storage: ${st
 const fault = z.object({ statusCode: z.coerce.number() });
 
 async function statusOf(response: Response): Promise<number> {
-  const body = fault.safeParse(await response.json().catch(() => null));
+  const body = fault.safeParse(await readJson(response).catch(() => null));
   return body.success ? body.data.statusCode : response.status;
 }

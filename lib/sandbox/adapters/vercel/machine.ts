@@ -85,8 +85,9 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxF
         let stdout = "";
         let stderr = "";
         for await (const { stream, data } of running.logs()) {
-          if (stream === "stdout") stdout += data;
-          else stderr += data;
+          // What runs in the machine may get round the machine's own bound.
+          if (stream === "stdout" && stdout.length <= maxOutputChars) stdout += data;
+          if (stream === "stderr" && stderr.length <= maxOutputChars) stderr += data;
         }
         const { exitCode } = await running.wait();
         if (signal?.aborted) return stopped();

@@ -7,6 +7,7 @@
 import type { Logger } from "pino";
 import { type AppError, appError } from "../../../contract/app-error.ts";
 import { readRetryAfter } from "../../../platform/outbound/fetch-json.ts";
+import { readJson } from "../../upstream/read-text.ts";
 
 export interface TriggerAccess {
   readonly secretKey: string;
@@ -33,7 +34,7 @@ export async function getJson(
   path: string,
   ask: Ask,
 ): Promise<{ readonly value: unknown } | typeof missing | AppError> {
-  return readJson(new URL(path, apiUrl), { authorization: `Bearer ${secretKey}` }, ask);
+  return askJson(new URL(path, apiUrl), { authorization: `Bearer ${secretKey}` }, ask);
 }
 
 /**
@@ -44,11 +45,11 @@ export async function getPacket(
   url: string,
   ask: Ask,
 ): Promise<{ readonly value: unknown } | AppError> {
-  const answer = await readJson(url, {}, ask);
+  const answer = await askJson(url, {}, ask);
   return answer === missing ? taskRunnerUnavailable : answer;
 }
 
-async function readJson(
+async function askJson(
   url: URL | string,
   headers: Record<string, string>,
   { signal, log }: Ask,
@@ -56,7 +57,7 @@ async function readJson(
   try {
     // A redirect would carry the key, or our trust, elsewhere.
     const response = await fetch(url, { headers, signal, redirect: "error", cache: "no-store" });
-    if (response.ok) return { value: await response.json() };
+    if (response.ok) return { value: await readJson(response) };
     await response.body?.cancel();
     if (response.status === 404) return missing;
     log.warn({ status: response.status }, "Trigger.dev answered with an error");

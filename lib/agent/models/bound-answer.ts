@@ -1,0 +1,118 @@
+/**
+ * Ends a model's answer that is out of all proportion. What a model sends is as foreign as what a
+ * caller sends: it may never end, or call a thousand tools at once, and all of it is parsed, stored
+ * and sent to the model again.
+ */
+import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { wrapLanguageModel } from "ai";
+import { measureJson } from "../../platform/measure-json.ts";
+
+/** Characters of text, reasoning and tool input: several times what any model can write at once. */
+export const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
+export const MAX_TOOL_CALLS = 128;
+/** Texts, reasoning, files and sources. */
+const MAX_BLOCKS = 1_000;
+const MAX_INPUT_DEPTH = 100;
+const MAX_INPUT_VALUES = 100_000;
+/** What each part of a stream counts for beyond its characters, so that empty ones end too. */
+const CHARS_PER_PART = 16;
+const DEADLINE_MS = 30 * 60_000;
+
+class AnswerTooLarge extends Error {
+  override readonly name = "AnswerTooLarge";
+}
+
+/** The same model, whose answers fail once they exceed a bound. */
+export function boundAnswer(model: LanguageModelV4): LanguageModelV4 {
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: "v4",
+      transformParams: async ({ params }) => {
+        const deadline = AbortSignal.timeout(DEADLINE_MS);
+        const { abortSignal: given } = params;
+        return { ...params, abortSignal: given ? AbortSignal.any([given, deadline]) : deadline };
+      },
+      wrapGenerate: async ({ doGenerate }) => {
+        const result = await doGenerate();
+        const count = createCounter();
+        for (const part of result.content) {
+          if (part.type === "tool-call") count.call(part.input);
+          else count.block("text" in part ? part.text.length : 0);
+        }
+        return result;
+      },
+      wrapStream: async ({ doStream }) => {
+        const { stream, ...rest } = await doStream();
+        return { ...rest, stream: stream.pipeThrough(boundStream()) };
+      },
+    },
+  });
+}
+
+function boundStream(): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> {
+  const count = createCounter();
+  return new TransformStream({
+    transform(part, controller) {
+      countPart(part, count);
+      controller.enqueue(part);
+    },
+  });
+}
+
+function countPart(part: LanguageModelV4StreamPart, count: Counter): void {
+  switch (part.type) {
+    case "text-delta":
+    case "reasoning-delta":
+    case "tool-input-delta":
+      count.chars(part.delta.length);
+      break;
+    case "tool-call":
+      count.call(part.input);
+      break;
+    case "tool-input-start":
+      count.start();
+      break;
+    case "text-end":
+    case "reasoning-end":
+    case "tool-input-end":
+      count.chars(0);
+      break;
+    default:
+      count.block(0);
+  }
+}
+
+type Counter = ReturnType<typeof createCounter>;
+
+/** @throws AnswerTooLarge */
+function createCounter() {
+  let written = 0;
+  let calls = 0;
+  let starts = 0;
+  let blocks = 0;
+  const chars = (length: number): void => {
+    written += CHARS_PER_PART + length;
+    if (written > MAX_ANSWER_CHARS) throw new AnswerTooLarge(`over ${MAX_ANSWER_CHARS} characters`);
+  };
+  return {
+    chars,
+    block(length: number): void {
+      chars(length);
+      if (++blocks > MAX_BLOCKS) throw new AnswerTooLarge(`over ${MAX_BLOCKS} blocks`);
+    },
+    /** A call whose input is yet to come, and may never. */
+    start(): void {
+      chars(0);
+      if (++starts > MAX_TOOL_CALLS) throw new AnswerTooLarge(`over ${MAX_TOOL_CALLS} tool calls`);
+    },
+    /** Its input came as deltas before, or comes with it. */
+    call(input: string): void {
+      if (++calls > MAX_TOOL_CALLS) throw new AnswerTooLarge(`over ${MAX_TOOL_CALLS} tool calls`);
+      if (input.length > MAX_ANSWER_CHARS) throw new AnswerTooLarge("a tool input is too long");
+      const { depth, values } = measureJson(input);
+      if (depth > MAX_INPUT_DEPTH) throw new AnswerTooLarge("a tool input is too deep");
+      if (values > MAX_INPUT_VALUES) throw new AnswerTooLarge("a tool input has too many values");
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** `fetch` for the SDKs of model vendors, which read whatever comes into memory. */
+
+/** Bytes of an answer: its deltas, each in an event of its own. */
+const MAX_BYTES = 64 * 1024 * 1024;
+/** Bytes between two line feeds: one event of a stream, or an answer in one piece. */
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+const LINE_FEED = 0x0a;
+
+/** As `fetch`, but the body fails once it is longer than any real answer. */
+export const boundFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (response.body === null) return response;
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(boundBytes()), { status, statusText, headers });
+};
+
+function boundBytes(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  let bytes = 0;
+  let lineBytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      const last = chunk.lastIndexOf(LINE_FEED);
+      lineBytes = last < 0 ? lineBytes + chunk.byteLength : chunk.byteLength - last - 1;
+      if (bytes > MAX_BYTES || lineBytes > MAX_LINE_BYTES) {
+        throw new Error("The model server's answer is too large");
+      }
+      controller.enqueue(chunk);
+    },
+  });
+}

@@ -1,0 +1,35 @@
+/**
+ * The body of another service's answer, which may be of any size and shape: a vendor that is broken
+ * or taken over must not be able to fill this server's memory or to keep it busy.
+ */
+import { measureJson } from "../measure-json.ts";
+
+/** Many times what a page of a catalog, a list of models or a result has. */
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_DEPTH = 100;
+const MAX_VALUES = 500_000;
+
+/** The whole body as text. @throws Error when it is too large, or breaks off */
+export async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop cancels the body.
+    if (bytes > MAX_BYTES) throw new Error("The answer is too large");
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+/** @throws Error when it is no JSON, or too deep or too rich to be looked at value by value */
+export function parseJsonOf(text: string): unknown {
+  const { depth, values } = measureJson(text);
+  if (depth > MAX_DEPTH || values > MAX_VALUES) throw new Error("The answer is too complex");
+  return JSON.parse(text);
+}
+
+/** @throws Error as `readText` and `parseJsonOf` do */
+export async function readJson(response: Response): Promise<unknown> {
+  return parseJsonOf(await readText(response));
+}
