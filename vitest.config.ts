@@ -11,7 +11,8 @@ export default defineConfig({
     // No guarantee is one of time: these only end what hangs, on the slowest machine too.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    teardownTimeout: 30_000,
+    // It ends with a search through all that was stored (tests/support/secrets).
+    teardownTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     pool: "forks",
     // Every worker drives the same server: more of them only measure how long they wait.

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -6,6 +6,8 @@ import { ensureFreshBuild } from "../scripts/ensure-build.ts";
 import { freePort, runNext } from "../scripts/run-next.ts";
 import { startParts } from "../scripts/start-parts.ts";
 import { type OpenApi, openApi } from "./support/harness/open-api.ts";
+import { noteSettings } from "./support/secrets/known.ts";
+import { PlaceSearch } from "./support/secrets/search-place.ts";
 
 /** What every test file can reach, by `inject("stack")`. */
 export type Stack = {
@@ -14,6 +16,8 @@ export type Stack = {
   /** The environment of that server: what a further server on the same database needs. */
   env: Record<string, string>;
   distDir: string;
+  /** Where the run keeps the secrets that it knows and what its servers logged. */
+  records: string;
 };
 
 declare module "vitest" {
@@ -32,6 +36,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (withServer) await ensureFreshBuild(distDir);
 
   const dataDir = await mkdtemp(join(tmpdir(), "agent-platform-test-"));
+  const records = await mkdtemp(join(tmpdir(), "agent-platform-records-"));
+  await mkdir(join(records, "logs"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const parts = await startParts({ dataDir, publicUrl: url, given: {} });
@@ -65,12 +71,23 @@ export default async function setup(project: TestProject): Promise<() => Promise
       })
     : undefined;
 
-  project.provide("stack", { url, env, distDir });
+  noteSettings(records, env);
+  project.provide("stack", { url, env, distDir, records });
   project.provide("published", server ? await readOpenApi(url) : null);
   return async () => {
     await server?.stop();
+    const search = new PlaceSearch(records);
+    const traces = [
+      ...search.log("log of the shared server", server?.logs() ?? ""),
+      ...(await search.folder(join(records, "logs"))),
+      ...(await search.database(parts.env.DATABASE_URL ?? "")),
+    ];
     await parts.stop();
+    traces.push(...(await search.folder(dataDir)));
     await rm(dataDir, { recursive: true, force: true });
+    await rm(records, { recursive: true, force: true });
+    if (traces.length === 0) return;
+    throw new Error(`Secrets of the tests were left behind:\n  ${traces.join("\n  ")}`);
   };
 }
 

@@ -14,6 +14,7 @@ import { type Client, client, createBearer } from "../support/harness/clients.ts
 import { openTalk, type Talk } from "../support/harness/converse.ts";
 import type { TurnStream } from "../support/harness/turn-stream.ts";
 import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { registerDisguised } from "../support/secrets/register.ts";
 
 let place: Place;
 let attacker: Client;
@@ -152,6 +153,9 @@ function credentialsIn({ stdout }: Obeyed): Readonly<Record<string, string>>[] {
     const headers = stolen(decode(stdout(id)));
     if (id === "clear") expect(stdout(id)).toBe("[redacted]");
     else expect(headers, `${id}: ${stdout(id)}`).not.toBeNull();
+    for (const value of Object.values(headers ?? {})) {
+      registerDisguised(value.replace(/^Bearer /, ""));
+    }
     return headers === null ? [] : [headers];
   });
 }

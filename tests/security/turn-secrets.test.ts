@@ -8,6 +8,7 @@ import { client, createBearer } from "../support/harness/clients.ts";
 import { openTalk } from "../support/harness/converse.ts";
 import type { TurnStream } from "../support/harness/turn-stream.ts";
 import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { registerDisguised } from "../support/secrets/register.ts";
 
 let place: Place;
 beforeAll(async () => {
@@ -91,6 +92,8 @@ async function startTurn(name: string, caller: ReturnType<typeof client>) {
   const stream = await talk.send(`[script:${name}]`);
   await held.reached;
   await stream.until((chunk) => chunk.type === "finish-step");
+  // Into the chunk log, backwards, by the command: no redaction knows what a command makes of it.
+  registerDisguised(unreverse(stdoutOf(stream, "reversed")).replace(/^.*[ ]/, ""));
   return { talk, stream, held };
 }
 

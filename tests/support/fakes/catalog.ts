@@ -16,7 +16,7 @@ export interface FakeCatalog extends FaultyServer {
   lastQuery(path: string): Readonly<Record<string, string>>;
 }
 
-const CLIENT = { id: "the-client", secret: "the-secret" };
+const CLIENT = { id: "the-client", secret: "the-secret-of-the-catalog" };
 const [TOKEN_PATH, API] = ["/api/token", "/v1"];
 
 export async function startFakeCatalog(

@@ -12,7 +12,7 @@ export interface FakeResearch extends FaultyServer {
   readonly env: Record<string, string>;
 }
 
-const KEY = "research-key";
+const KEY = "research-key-of-the-tests";
 const API = "/enterprise/v1";
 
 export async function startFakeResearch(artists: readonly FakeArtist[]): Promise<FakeResearch> {

@@ -24,7 +24,7 @@ export async function startFakeStorage(project?: {
   readonly url: string;
   readonly secretKey: string;
 }): Promise<FakeStorage> {
-  const secretKey = project?.secretKey ?? "sb_secret_fake";
+  const secretKey = project?.secretKey ?? "sb_secret_fake_project";
   const buckets = new Map<string, { public: boolean; types: string[] }>();
   const objects = new Map<string, { bytes: Buffer; type: string; cache: string }>();
   let failure = 0;

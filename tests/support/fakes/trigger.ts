@@ -24,7 +24,7 @@ export interface FakeTrigger {
 }
 
 export async function startFakeTrigger(): Promise<FakeTrigger> {
-  const secretKey = "tr_test_secret";
+  const secretKey = "tr_test_secret_of_the_runs";
   const runs: RawRun[] = [];
   const broken = new Map<string, unknown>();
   const stored = new Map<string, unknown>();

@@ -3,6 +3,7 @@ import { SignJWT } from "jose";
 import createApiClient, { type Client as ApiClient } from "openapi-fetch";
 import { newKey } from "../../../lib/identity/keys/key-format.ts";
 import type { paths } from "../../generated/api.ts";
+import { registerSecret } from "./secrets/register.ts";
 import { setting, sql, stack } from "./stack.ts";
 
 export type Kind = "personal" | "organization" | "artist" | "workspace";
@@ -40,7 +41,7 @@ export async function createKey(
   await sql`insert into api_keys (account_id, name, hash, prefix, expires_at, revoked_at)
     values (${accountId}, 'test', ${hash}, ${prefix}, ${given.expiresAt ?? null},
       ${given.revokedAt ?? null})`;
-  return raw;
+  return registerSecret(raw, "API key");
 }
 
 /** A token as the embedded Supabase's auth signs them. A claim given as undefined is left out. */
@@ -60,9 +61,10 @@ export async function createBearer(
     exp: now + 3600,
     ...claims,
   };
-  return new SignJWT(payload)
+  const bearer = await new SignJWT(payload)
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
     .sign(new TextEncoder().encode(secret));
+  return registerSecret(bearer, "bearer");
 }
 
 /** A well-formed key that nobody has. */

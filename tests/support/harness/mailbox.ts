@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { registerCode } from "./secrets/register.ts";
 import { setting } from "./stack.ts";
 
 /** The raw mails that a server, the shared one unless told, has written to this address, oldest first. */
@@ -17,6 +18,7 @@ export async function mailsTo(
 export async function codeSentTo(email: string, dataDir?: string): Promise<string> {
   const code = /code is (\d{6})/.exec((await mailsTo(email, dataDir)).at(-1) ?? "")?.[1];
   if (code === undefined) throw new Error(`No code was mailed to ${email}`);
+  registerCode(code, email);
   return code;
 }
 

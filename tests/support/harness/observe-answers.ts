@@ -1,9 +1,11 @@
 /**
  * Holds every answer that any test gets from the service against what is published of its endpoint,
- * whoever asks: a client of ours, the AI SDK, a generated client. It changes nothing of an answer.
+ * whoever asks: a client of ours, the AI SDK, a generated client. It changes nothing of an answer, and
+ * registers the secrets that come and go.
  */
 import { afterEach, expect, inject } from "vitest";
 import { faultOf } from "./published.ts";
+import { registerAnswered, registerSent } from "./secrets/register.ts";
 import { servers } from "./servers.ts";
 
 const published = inject("published");
@@ -21,6 +23,9 @@ if (published) {
       // A connection that is lost in the middle of a body says nothing about what was to be sent.
       const text = isJson ? await readCopy(response).catch(() => null) : undefined;
       const method = response.redirected ? "GET" : given.toUpperCase();
+      if (text) registerAnswered(text);
+      if (response.ok)
+        registerSent(new Headers(input instanceof Request ? input.headers : init?.headers));
       const fault =
         text === null ? null : faultOf({ method, path, status, headers, text }, published);
       if (fault !== null) faults.push(fault);

@@ -7,6 +7,7 @@ import {
   hashKey,
   PREFIX_LENGTH,
 } from "../../../lib/identity/keys/key-format.ts";
+import { registerSecret } from "./secrets/register.ts";
 import { setting, sql } from "./stack.ts";
 
 export interface RunCredential {
@@ -39,6 +40,7 @@ export async function createRunCredential(
       values (${turnId}, ${accountId}, ${sessionId}, ${chatId}, ${`wrun_${turnId}`}, 'running', 'm1',
         'm2', 'embedded/rules', ${keyId})`;
   });
+  registerSecret(raw, "run credential");
   const headers: Record<string, string> =
     form === "key" ? { "x-api-key": raw } : { authorization: `Bearer ${raw}` };
   return { raw, headers, sessionId, chatId, turnId };

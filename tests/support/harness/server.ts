@@ -1,5 +1,8 @@
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
 import { inject } from "vitest";
 import { freePort, type RunningNext, runNext } from "../../../scripts/run-next.ts";
+import { noteSettings } from "./secrets/known.ts";
 import { servers } from "./servers.ts";
 
 /**
@@ -9,8 +12,9 @@ import { servers } from "./servers.ts";
 export async function startServer(
   options: { env?: Record<string, string>; port?: number } = {},
 ): Promise<RunningNext> {
-  const { env, distDir } = inject("stack");
+  const { env, distDir, records } = inject("stack");
   const port = options.port ?? (await freePort());
+  noteSettings(records, options.env ?? {});
   const server = await runNext({
     mode: "start",
     port,
@@ -19,5 +23,8 @@ export async function startServer(
     output: "collect",
   });
   servers.add(server.url);
-  return server;
+  // Searched for secrets when all tests have ended.
+  const keepLog = () => appendFile(join(records, "logs", `${server.pid}.log`), server.logs());
+  void server.died.then(keepLog);
+  return { ...server, stop: () => server.stop().then(keepLog) };
 }

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import postgres from "postgres";
-import { inject } from "vitest";
+import { expect, inject } from "vitest";
 import { startParts } from "../../../scripts/start-parts.ts";
+import { noteSettings } from "./secrets/known.ts";
+import { PlaceSearch } from "./secrets/search-place.ts";
 
 export const stack = inject("stack");
 
@@ -46,11 +48,18 @@ export async function startOwnParts(): Promise<{
 }> {
   const dataDir = await mkdtemp(join(tmpdir(), "agent-platform-test-"));
   const parts = await startParts({ dataDir, publicUrl: stack.url, given: {} });
+  noteSettings(stack.records, parts.env);
   return {
     env: { ...parts.env, DATA_DIR: dataDir },
+    /** Fails when a secret of the tests is found in what is left. */
     async stop() {
+      const search = new PlaceSearch(stack.records);
+      // A database that a test has broken is searched as the files that it consists of.
+      const rows = await search.database(parts.env.DATABASE_URL ?? "").catch(() => []);
       await parts.stop();
+      const traces = [...rows, ...(await search.folder(dataDir))];
       await rm(dataDir, { recursive: true, force: true });
+      expect(traces, "secrets that were left behind").toEqual([]);
     },
   };
 }

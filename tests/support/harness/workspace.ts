@@ -8,8 +8,9 @@ import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { newKey } from "../../../lib/identity/keys/key-format.ts";
 import type { RunningNext } from "../../../scripts/run-next.ts";
-import { type FakeOpenAI, startFakeOpenAI } from "../fakes/openai.ts";
+import { type FakeOpenAI, type FakeOpenAI, startFakeOpenAI, startFakeOpenAI } from "../fakes/openai.ts";
 import { type Client, client } from "./clients.ts";
+import { registerSecret } from "./secrets/register.ts";
 import { startServer } from "./server.ts";
 import { startOwnParts } from "./stack.ts";
 
@@ -60,7 +61,7 @@ export async function startPlace(env: Readonly<Record<string, string>> = {}): Pr
       values (${id}, 'personal', ${`${id}@example.com`}, false)`;
     await sql`insert into api_keys (account_id, name, hash, prefix, scope)
       values (${id}, 'test', ${hash}, ${prefix}, 'full')`;
-    return raw;
+    return registerSecret(raw, "API key");
   };
   await start();
   return {

@@ -1,0 +1,69 @@
+/**
+ * The secrets that a run of the tests has made or received, by all its processes, in one file that
+ * only the tests see. What is known here must be nowhere in what the service keeps.
+ */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import type { KnownSecret } from "./trace-search.ts";
+import { MIN_SECRET_LENGTH } from "./trace-search.ts";
+
+const entry = z.discriminatedUnion("is", [
+  z.object({ is: z.literal("secret"), secret: z.string(), kind: z.string() }),
+  /** Six digits: chance finds them, so they are looked for beside the address they were sent to. */
+  z.object({ is: z.literal("code"), code: z.string(), email: z.string() }),
+  /** A test has put it somewhere that lasts, in a form that no redaction knows. */
+  z.object({ is: z.literal("disguised"), secret: z.string() }),
+]);
+type Entry = z.output<typeof entry>;
+
+export interface KnownCode {
+  readonly code: string;
+  readonly email: string;
+}
+
+const fileOf = (records: string): string => join(records, "secrets.jsonl");
+const written = new Set<string>();
+
+function write(records: string, made: Entry): void {
+  const line = `${JSON.stringify(made)}\n`;
+  if (written.has(line)) return;
+  written.add(line);
+  appendFileSync(fileOf(records), line, { mode: 0o600 });
+}
+
+export function noteSecret(records: string, { secret, kind }: KnownSecret): void {
+  if (secret.length >= MIN_SECRET_LENGTH) write(records, { is: "secret", secret, kind });
+}
+
+export const noteCode = (records: string, { code, email }: KnownCode): void =>
+  write(records, { is: "code", code, email });
+
+export const noteDisguised = (records: string, secret: string): void =>
+  write(records, { is: "disguised", secret });
+
+/** The settings by which the service authenticates others, or itself with others. */
+const SECRET_SETTINGS = /(?<!PUBLISHABLE)_(KEY|SECRET|TOKEN)$/;
+
+/** Those of a server's settings, and the passwords in its addresses. */
+export function noteSettings(records: string, env: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (SECRET_SETTINGS.test(name)) noteSecret(records, { secret: value, kind: name });
+    if (!/_URL$/.test(name) || !URL.canParse(value)) continue;
+    const secret = decodeURIComponent(new URL(value).password);
+    noteSecret(records, { secret, kind: `password of ${name}` });
+  }
+}
+
+export function readKnown(records: string): { secrets: KnownSecret[]; codes: KnownCode[] } {
+  const file = fileOf(records);
+  const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+  const entries = lines.map((line) => entry.parse(JSON.parse(line)));
+  const hidden = new Set(entries.flatMap((one) => (one.is === "disguised" ? [one.secret] : [])));
+  return {
+    secrets: entries
+      .filter((one) => one.is === "secret")
+      .map((one) => ({ ...one, disguised: hidden.has(one.secret) })),
+    codes: entries.filter((one) => one.is === "code"),
+  };
+}

@@ -1,0 +1,98 @@
+/** Everything that the service keeps or tells its operator, searched for the secrets of the tests. */
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import postgres, { type Sql } from "postgres";
+import { type KnownCode, readKnown } from "./known.ts";
+import { TraceSearch } from "./trace-search.ts";
+
+const ROWS_AT_ONCE = 500;
+
+/** Of a data directory: where embedded secrets are kept, and mail, which is to bring codes. */
+const MEANT_TO_HOLD = new Set(["secrets.json", "mailbox"]);
+
+export class PlaceSearch {
+  readonly #search: TraceSearch;
+  readonly #codes: readonly KnownCode[];
+
+  /** Knows what has been registered so far. */
+  constructor(records: string) {
+    const { secrets, codes } = readKnown(records);
+    this.#search = new TraceSearch(secrets);
+    this.#codes = codes;
+  }
+
+  /** Every row of every table of every schema that is not PostgreSQL's own, bytes also decoded. */
+  async database(url: string): Promise<string[]> {
+    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    try {
+      const tables = await sql`
+        select format('%I.%I', n.nspname, c.relname) as name,
+          (select array_agg(format('%I', a.attname)) from pg_attribute a
+            where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+              and a.atttypid = 'bytea'::regtype) as bytes
+        from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where c.relkind in ('r', 'm') and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+        order by 1`;
+      const findings: string[] = [];
+      for (const { name, bytes } of tables) {
+        findings.push(...(await this.#table(sql, String(name), bytes ?? [])));
+      }
+      return findings;
+    } finally {
+      await sql.end();
+    }
+  }
+
+  async #table(sql: Sql, name: string, bytes: readonly string[]): Promise<string[]> {
+    const columns = ["searched_row::text as row", ...bytes].join(", ");
+    const found = new Set<string>();
+    const search = this.#search;
+    const codesIn = (row: string) => this.#codesIn(row);
+    async function* pieces() {
+      // The parameter makes it a query of the extended protocol, which alone has cursors.
+      for await (const rows of sql
+        .unsafe(`select ${columns} from ${name} searched_row where $1`, [true])
+        .cursor(ROWS_AT_ONCE)) {
+        for (const row of rows) {
+          for (const label of codesIn(String(row.row))) found.add(label);
+          for (const value of Object.values(row)) {
+            if (value !== null) yield value instanceof Uint8Array ? value : `${value}\n`;
+          }
+        }
+      }
+    }
+    for (const label of await search.findIn(pieces())) found.add(label);
+    return [...found].map((label) => `${name}: ${label}`);
+  }
+
+  /** What a server or a part of it wrote. */
+  log(name: string, text: string): string[] {
+    const found = this.#search.find(Buffer.from(text));
+    for (const line of text.split("\n")) for (const label of this.#codesIn(line)) found.add(label);
+    return [...found].map((label) => `${name}: ${label}`);
+  }
+
+  /** Every file below a data directory: sandboxes, media, logs, and PostgreSQL's own files. */
+  async folder(root: string): Promise<string[]> {
+    const findings: string[] = [];
+    const entries = await readdir(root, { recursive: true, withFileTypes: true });
+    for (const entry of entries) {
+      const path = join(entry.parentPath, entry.name);
+      const name = relative(root, path);
+      if (!entry.isFile() || MEANT_TO_HOLD.has(name.split("/")[0] ?? "")) continue;
+      const found = await this.#search.findIn(createReadStream(path, { highWaterMark: 1 << 20 }));
+      for (const label of found) findings.push(`${name}: ${label}`);
+    }
+    return findings;
+  }
+
+  /** Codes that stand in the clear beside the address they were sent to. */
+  #codesIn(row: string): string[] {
+    const digits = new Set(row.match(/(?<![\w.-])\d{6}(?![\w.-])/g));
+    if (digits.size === 0) return [];
+    return this.#codes
+      .filter(({ code, email }) => digits.has(code) && row.includes(email))
+      .map(({ email }) => `verification code of ${email}`);
+  }
+}
