@@ -13,7 +13,7 @@ import { resolveCaller } from "../identity/credentials/resolve-caller.ts";
 import { isFromSandbox } from "../sandbox/outgoing-headers.ts";
 import { addressOf } from "./rate-limit.ts";
 
-export const wrongCredential = appError("forbidden", "This credential cannot be used here");
+const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");
 
 /** As soon as the caller is known. */

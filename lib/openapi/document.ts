@@ -352,9 +352,8 @@ function errorCodes(contract: Contract): ErrorCode[] {
   if (contract.auth !== "none") codes.add("unauthorized").add("rate_limited").add("unavailable");
   if (contract.params || contract.query || contract.body) codes.add("invalid_request");
   if (contract.body) codes.add("invalid_json").add("payload_too_large");
-  if (contract.accountAccess || contract.organizationAccess || contract.runCredential !== true) {
-    codes.add("forbidden");
-  }
+  // Everywhere some credential is refused, be it only one that was found in a sandbox.
+  if (contract.auth !== "none" || contract.runCredential === undefined) codes.add("forbidden");
   if (contract.artistAccess) codes.add("not_found");
   if (contract.idempotent) codes.add("conflict").add("idempotency_mismatch");
   for (const code of contract.errors) codes.add(code);
