@@ -52,7 +52,10 @@ const videoBody = z.object({
     description: "The input frame; of `lipsync` the face. Every mode but `extend` needs one",
   }),
   template: template.optional().meta({
-    description: "One of its movements and one of its moods are the prompt when there is none",
+    description:
+      "One of its movements and one of its moods are the prompt when there is none. Its edit is applied " +
+      "to the video, where this request does not name a length, a shape or audio itself; one of its " +
+      "example captions is the `captionText` of the run's output",
   }),
   mode: z
     .enum(VIDEO_MODES)
@@ -110,7 +113,9 @@ export const createVideoContract = contract({
 
 const imageBody = z.object({
   template: template.optional().meta({
-    description: "Its prompt and reference images count where the request has none",
+    description:
+      "Its prompt and reference images count where the request has none; one of its example captions " +
+      "is the `captionText` of the run's output",
   }),
   prompt: prompt.optional().meta({ description: "Needed unless a template has one" }),
   reference_image_url: mediaUrl.optional(),

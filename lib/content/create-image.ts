@@ -4,15 +4,18 @@ import { services } from "../platform/services.ts";
 import { seedOf } from "./choose-motion.ts";
 import type { ImageRequest } from "./contract.ts";
 import { checkInputs, fetchInputs, type Input } from "./media/fetch-inputs.ts";
+import { chooseCaption } from "./plan-edit.ts";
 import { type Attempt, runGeneration } from "./run-generation.ts";
 import { showRequest } from "./show-request.ts";
 import { selectContentTemplate } from "./store.ts";
 import { storeResults } from "./store-results.ts";
 import type { ContentTemplate } from "./template.ts";
+import { excuseCaller, templateInput } from "./template-files.ts";
 
 const output = z.object({
   imageUrl: z.url(),
   images: z.array(z.url()),
+  captionText: z.string().optional(),
   template: z.string().optional(),
 });
 
@@ -34,9 +37,10 @@ export async function createImage(
       fields: ["prompt"],
     });
   }
+  const captionText = chooseCaption(template, attempt.effectId);
   const inputs = referencesOf(body, template);
   const refused = checkInputs(inputs);
-  if (refused) return refused;
+  if (refused) return excuseCaller(refused, "Image generation failed");
 
   const done = await runGeneration(
     { ...attempt, kind: "image", payload: showRequest(body), metadata: {} },
@@ -44,7 +48,7 @@ export async function createImage(
     async ({ runId, folder, signal, progress }) => {
       await progress("fetching");
       const references = await fetchInputs(attempt.accountId, inputs, folder, signal);
-      if (isAppError(references)) return references;
+      if (isAppError(references)) return excuseCaller(references, "Image generation failed");
       await progress("generating");
       const order = {
         prompt,
@@ -64,7 +68,11 @@ export async function createImage(
       if (isAppError(images)) return images;
       const [imageUrl] = images;
       if (imageUrl === undefined) throw new Error("A provider of images made none");
-      return { imageUrl, images, ...(body.template ? { template: body.template } : {}) };
+      return {
+        ...{ imageUrl, images },
+        ...(captionText ? { captionText } : {}),
+        ...(body.template ? { template: body.template } : {}),
+      };
     },
   );
   if (isAppError(done)) return done;
@@ -74,14 +82,10 @@ export async function createImage(
 
 /** The caller's own, or else the template's. */
 function referencesOf(body: ImageRequest, template: ContentTemplate | null): Input[] {
-  const named = [
+  const own = [
     ...(body.reference_image_url ? [["reference_image_url", body.reference_image_url]] : []),
     ...(body.images ?? []).map((url, place) => [`images.${place}`, url]),
-  ];
-  const fallback = (template?.image?.reference_images ?? []).map((url) => ["template", url]);
-  return (named.length > 0 ? named : fallback).map(([field = "", url = ""]) => ({
-    field,
-    url: new URL(url),
-    kind: "image",
-  }));
+  ].map(([field = "", url = ""]): Input => ({ field, url: new URL(url), kind: "image" }));
+  if (own.length > 0) return own;
+  return (template?.image?.reference_images ?? []).map((url) => templateInput(url, "image"));
 }

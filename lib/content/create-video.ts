@@ -5,11 +5,13 @@ import { services } from "../platform/services.ts";
 import { chooseMotion, seedOf } from "./choose-motion.ts";
 import type { VideoRequest } from "./contract.ts";
 import { checkInputs, type FetchedInput, fetchInputs, type Input } from "./media/fetch-inputs.ts";
+import { aspectRatioOf, chooseCaption, type PlannedStep, planEdit } from "./plan-edit.ts";
 import type { VideoMode, VideoOrder } from "./port.ts";
 import { type Attempt, runGeneration } from "./run-generation.ts";
 import { showRequest, showUrl } from "./show-request.ts";
 import { selectContentTemplate } from "./store.ts";
 import { storeResults } from "./store-results.ts";
+import { audioInputs, excuseCaller, withAudio } from "./template-files.ts";
 import { INPUTS_OF, type InputField, missingInput, modeOf } from "./video-mode.ts";
 
 /** Specification: video extend, input video. What is sung or said is what a model can do at once. */
@@ -21,6 +23,7 @@ const TOLERANCE_SECONDS = 0.1;
 const output = z.object({
   videoSourceUrl: z.url(),
   imageUrl: z.url().optional(),
+  captionText: z.string().optional(),
   template: z.string().optional(),
   lipsync: z.boolean(),
   audio: z.looseObject({}).optional(),
@@ -45,7 +48,9 @@ export async function createVideo(
   const plan = await planOf(mode, body, attempt.effectId);
   if (isAppError(plan)) return plan;
 
-  const { movement, mood } = plan;
+  const { captionText, steps, order: planned } = plan;
+  const { movement, mood } = planned;
+  const editInputs = audioInputs(steps);
   const payload = showRequest({ ...body, mode });
   const metadata = { mode, movement, mood };
   const done = await runGeneration(
@@ -53,8 +58,10 @@ export async function createVideo(
     output,
     async ({ runId, folder, signal, progress }) => {
       await progress("fetching");
-      const files = await fetchInputs(attempt.accountId, inputs, folder, signal);
-      if (isAppError(files)) return files;
+      const all = [...inputs, ...editInputs];
+      const files =
+        checkInputs(editInputs) ?? (await fetchInputs(attempt.accountId, all, folder, signal));
+      if (isAppError(files)) return excuseCaller(files, "Video generation failed");
       const fileOf = (field: InputField) => files[inputs.findIndex((one) => one.field === field)];
       const [image, audio, video] = [fileOf("image_url"), fileOf("audio_url"), fileOf("video_url")];
       for (const field of ["video_url", "audio_url"] as const) {
@@ -64,7 +71,8 @@ export async function createVideo(
       await progress("generating");
       const { accountId } = attempt;
       const endImage = fileOf("end_image_url");
-      const order = { ...plan, accountId, image, audio, video, endImage };
+      const edit = withAudio(steps, files.slice(inputs.length));
+      const order = { ...planned, accountId, image, audio, video, endImage, edit };
       const file = await services().content.video(order, folder, signal);
       if (isAppError(file)) return file;
       await progress("storing");
@@ -73,6 +81,7 @@ export async function createVideo(
       return {
         videoSourceUrl: z.string().parse(stored[0]),
         ...(image ? { imageUrl: showUrl(image.url) } : {}),
+        ...(captionText ? { captionText } : {}),
         ...(body.template ? { template: body.template } : {}),
         lipsync: mode === "lipsync",
         ...(audio ? { audio: describeAudio(audio) } : {}),
@@ -97,12 +106,19 @@ function inputsOf(mode: VideoMode, body: VideoRequest): Input[] {
   });
 }
 
-/** The order without its files. Errors: 400 when nothing says what to do; 404. */
+interface Plan {
+  /** Without its files. */
+  readonly order: VideoOrder;
+  readonly steps: readonly PlannedStep[];
+  readonly captionText: string | undefined;
+}
+
+/** Errors: 400 when nothing says what to do; 404. */
 async function planOf(
   mode: VideoMode,
   body: VideoRequest,
   effectId: string,
-): Promise<VideoOrder | AppError> {
+): Promise<Plan | AppError> {
   const template = body.template ? await selectContentTemplate(body.template) : null;
   if (isAppError(template)) return template;
   // The caller's own words are the motion prompt in place of the template's.
@@ -110,22 +126,25 @@ async function planOf(
   if (mode === "prompt" && !body.prompt && !motion.movement && !motion.mood) {
     return fault("prompt", "prompt is required for mode prompt");
   }
-  return {
+  const captionText = chooseCaption(template, effectId);
+  const steps = planEdit(template, mode, body, captionText);
+  const order = {
     ...motion,
     mode,
     prompt: body.prompt ?? "",
     negativePrompt: body.negative_prompt,
     styleRules: template?.image?.style_rules,
-    aspectRatio: body.aspect_ratio,
+    aspectRatio: aspectRatioOf(body, steps),
     seconds: Number.parseInt(body.duration ?? (mode === "extend" ? "7s" : "8s"), 10),
     resolution: body.resolution,
     generateAudio: body.generate_audio,
     model: body.model,
     seed: seedOf(effectId, "video"),
   };
+  return { order, steps, captionText };
 }
 
-const lengthOf = (file: FetchedInput | undefined): number => file?.probed?.seconds ?? 0;
+const lengthOf = (file: FetchedInput | undefined): number => file?.seconds ?? 0;
 
 const describeAudio = (audio: FetchedInput) => ({
   songFilename: basename(new URL(audio.url).pathname),

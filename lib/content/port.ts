@@ -62,7 +62,40 @@ export interface VideoOrder {
   readonly model?: string | undefined;
   /** 0 to 2^31 - 1; the same for every attempt at one request. */
   readonly seed: number;
+  /** What is done with the finished video, in this order. */
+  readonly edit?: readonly EditStep[] | undefined;
 }
+
+/** One change to a finished video; times are seconds of the video as the step before left it. */
+export type EditStep =
+  | { readonly kind: "trim"; readonly start: number; readonly seconds?: number | undefined }
+  /** Crops from the middle to the shape (width by height), then scales to the size in pixels. */
+  | {
+      readonly kind: "frame";
+      readonly aspect?: number | undefined;
+      readonly width?: number | undefined;
+      readonly height?: number | undefined;
+    }
+  | {
+      readonly kind: "text";
+      readonly content: string;
+      readonly font?: string | undefined;
+      /** `#rrggbb`, as is `strokeColor`. */
+      readonly color?: string | undefined;
+      readonly strokeColor?: string | undefined;
+      readonly maxFontSize?: number | undefined;
+      readonly start: number;
+      readonly seconds?: number | undefined;
+    }
+  /** Plays a part of a file from the beginning of the video; `start` is a second of the file. */
+  | {
+      readonly kind: "audio";
+      readonly audio: MediaFile;
+      readonly start: number;
+      readonly seconds?: number | undefined;
+      /** Instead of the video's own sound, or over it. */
+      readonly replace: boolean;
+    };
 
 export interface ImageOrder {
   readonly prompt: string;
@@ -105,13 +138,4 @@ export interface ContentProvider {
     folder: string,
     signal: AbortSignal,
   ): Promise<readonly GeneratedFile[] | AppError>;
-}
-
-/** What a file of a caller holds, by reading it (lib/content/adapters/embedded/probe-media.ts). */
-export interface ProbedMedia {
-  readonly kind: "image" | "video" | "audio";
-  readonly seconds?: number | undefined;
-  readonly width?: number | undefined;
-  readonly height?: number | undefined;
-  readonly hasAudio?: boolean | undefined;
 }

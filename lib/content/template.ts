@@ -16,7 +16,15 @@ const editOperation = z
     audio_url: z.string().optional(),
     replace: z.boolean().optional(),
   })
-  .meta({ id: "EditOperation", description: "Times in seconds, sizes in pixels" });
+  .meta({
+    id: "EditOperation",
+    description:
+      "Times in seconds, sizes in pixels. With `content` it is a text over the video, shown from " +
+      "`start` on; `{caption}` stands for the caption. With `audio_url` it is audio, from its second " +
+      "`start` on, instead of the video's own with `replace`, else over it. Otherwise it trims the " +
+      "video to `duration` from `start` on, crops it to `aspect` and scales it to `width` and `height`.",
+  });
+export type EditOperation = z.output<typeof editOperation>;
 
 /** A part that the template does not have is left out. */
 export const contentTemplate = z

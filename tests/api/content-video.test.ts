@@ -79,6 +79,35 @@ describe("POST /api/content/video 200", () => {
   });
 });
 
+describe("200 with a template", () => {
+  async function generate(body: object) {
+    const person = await createPerson();
+    const image_url = await anImage(person);
+    const asked = { image_url, template: "album-art-alive", duration: "4s", ...body };
+    const answer = await post(person.withKey, asked);
+    const folder = await mkdtemp(join(tmpdir(), "agent-platform-video-"));
+    await writeFile(join(folder, "v.mp4"), await download(videoIn(answer).videoUrl));
+    const video = await decodeVideo(join(folder, "v.mp4"));
+    await rm(folder, { recursive: true });
+    const { body: template } = await person.withKey.get(`/api/content/templates/${asked.template}`);
+    const { caption } = contentTemplate.parse(template);
+    return { video, output: (await runOf(person.withKey, answer)).output, caption };
+  }
+
+  test("the video has the template's edit, and the run one of its captions", async () => {
+    const { video, output, caption } = await generate({});
+    // The template's shape and size; the length is the caller's.
+    expect(video).toMatchObject({ width: 1080, height: 1080, frames: 96 });
+    const { captionText } = z.object({ captionText: z.string() }).parse(output);
+    expect(caption?.examples).toContain(captionText);
+  });
+
+  test("the caller's shape wins over the template's", async () => {
+    const { video } = await generate({ aspect_ratio: "9:16" });
+    expect(video).toMatchObject({ width: 720, height: 1280, frames: 96 });
+  });
+});
+
 describe("400", () => {
   const a = "https://example.com/a.png";
   const needsImage = "image_url is required: make one first with POST /api/content/image";

@@ -5,12 +5,13 @@ import { generateText, readUIMessageStream, streamText, type UIMessageChunk } fr
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_TOOL_CALLS } from "@/lib/agent/models/bound-answer.ts";
-import { resolveModel } from "@/lib/agent/models/resolve.ts";
 import { createRemoteCatalog } from "@/lib/catalog/adapters/web-api.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
+import { createReader } from "@/lib/platform/database/account-query.ts";
 import { fetchJson } from "@/lib/platform/outbound/fetch-json.ts";
+import { createServices } from "@/lib/platform/services.ts";
 import { assembleParts } from "@/lib/turns/assemble-parts.ts";
-import { expectNoStall } from "../support/stall.ts";
+import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;
 const fill = (text: string, length: number): string =>
@@ -62,7 +63,7 @@ describe("a model", () => {
       failed = true;
     };
     const result = streamText({
-      model: resolveModel("hostile", settings()),
+      model: createServices(settings()).models.resolve("hostile"),
       prompt: "Hello",
       maxRetries: 0,
       onError: fail,
@@ -118,7 +119,7 @@ describe("a model", () => {
         JSON.stringify({ choices: [{ index: 0, finish_reason: "stop", message: { tool_calls } }] }),
       );
     };
-    const model = resolveModel("hostile", settings());
+    const model = createServices(settings()).models.resolve("hostile");
     await expect(generateText({ model, prompt: "Hello", maxRetries: 0 })).rejects.toThrow(
       /tool calls/,
     );
@@ -166,7 +167,7 @@ describe("a vendor", () => {
     let asked = 0;
     await expectNoStall(async () => {
       const catalog = createRemoteCatalog({ ...settings, timeoutMs: 60_000 });
-      const found = await catalog.search({ ...query, q: `q${asked++}` }, undefined);
+      const found = await catalog.search({ ...query, q: `q${asked++}` }, createReader(null, null));
       expect(Object(found).albums.items[0].images).toEqual([
         { url: "https://images.test/1", height: null, width: null },
       ]);

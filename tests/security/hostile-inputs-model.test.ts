@@ -4,7 +4,7 @@ import { convertToModelMessages, type UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { limitContext, OMITTED } from "@/lib/agent/limit-context.ts";
 import { decideReply } from "@/lib/agent/models/adapters/embedded/decide-reply.ts";
-import { expectNoStall } from "../support/stall.ts";
+import { expectNoStall } from "../support/harness/stall.ts";
 
 /** The longest text that the embedded model reads. */
 const LONGEST_PLAN = 50_000;

@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import { isAppError } from "@/lib/contract/app-error.ts";
 import { validator } from "@/lib/http/parse-input.ts";
 import { parseJson } from "@/lib/http/read-body.ts";
-import { measureJson } from "@/lib/measure-json.ts";
 import { contracts } from "@/lib/openapi/registry.ts";
 import { readMessages, titleOf } from "@/lib/turns/read-messages.ts";
-import { expectNoStall } from "../support/stall.ts";
+import { measureJson } from "../../lib/platform/measure-json.ts";
+import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;
 const fill = (text: string, length: number): string =>

@@ -12,7 +12,7 @@ import { runTool } from "@/lib/agent/tools/index.ts";
 import { MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
 import { createLocalProvider } from "@/lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "@/lib/sandbox/port.ts";
-import { expectNoStall } from "../support/stall.ts";
+import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;
 const LARGEST_FILE = 10 * MIB;

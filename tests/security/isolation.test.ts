@@ -32,6 +32,7 @@ import {
 } from "../support/fixtures/content.ts";
 import { makeVideo } from "../support/fixtures/media.ts";
 import { environmentOf, findConfined, listConfined } from "../support/harness/confined.ts";
+import { decodeVideo } from "../support/harness/decode.ts";
 
 const host = thisHost();
 const without = (...programs: string[]): Host => ({
@@ -181,17 +182,20 @@ const isolations: readonly Isolation[] = [
 ];
 
 describe.each(isolations)("media are read and made as before with %o", (isolation) => {
-  test("by the probe", async () => {
+  test("by the decoder and the encoder", async () => {
     const video = await workshop.put("video.mp4", "video/mp4", await makeVideo(2));
+    const folder = await workshop.folder();
+    const path = join(folder, "edited.mp4");
     const outcome = await runJob({
-      request: { op: "probe", path: video.path },
+      request: { op: "edit", input: video.path, steps: [{ kind: "trim", start: 1 }], path },
       inputs: [video.path],
-      folder: null,
-      timeoutMs: 60_000,
+      folder,
+      timeoutMs: 120_000,
       signal: never,
       isolation,
     });
-    expect(outcome).toMatchObject({ op: "probe", media: { kind: "video", width: 320 } });
+    expect(outcome).toEqual({ op: "edit" });
+    expect(await decodeVideo(path)).toMatchObject({ width: 320, frames: 24 });
   });
 
   test("by the renderer", async () => {

@@ -1,11 +1,12 @@
 import { EMBEDDED_MODEL_ID } from "./adapters/embedded/identity.ts";
 import { createEmbeddedModels } from "./adapters/embedded/models.ts";
+import { boundAnswer } from "./bound-answer.ts";
 import type { ModelProvider } from "./port.ts";
 
 /**
  * Applies the operator's choice to a provider: `MODELS` replaces its list, `DEFAULT_MODEL` its
  * default. `embedded/rules` resolves under every configuration, because chats that began with it
- * may be stored.
+ * may be stored. Every answer is bounded.
  */
 export function offerModels(
   provider: ModelProvider,
@@ -24,7 +25,7 @@ export function offerModels(
   return {
     name: provider.name,
     defaultModelId,
-    resolve: (id) => (id === EMBEDDED_MODEL_ID ? embedded : provider).resolve(id),
+    resolve: (id) => boundAnswer((id === EMBEDDED_MODEL_ID ? embedded : provider).resolve(id)),
     list: async () => (MODELS.length > 0 ? listed : provider.list()),
   };
 }

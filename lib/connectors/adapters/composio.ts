@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { timestamp } from "../../platform/database/columns.ts";
 import { readRetryAfter } from "../../platform/outbound/fetch-json.ts";
+import { parseJsonOf, readText } from "../../platform/outbound/read-text.ts";
 import type { Connection } from "../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../port.ts";
-import { parseJsonOf, readText } from "../upstream/read-text.ts";
 
 /** Pages of a hundred that are read of one account's connections. */
 const MAX_PAGES = 10;

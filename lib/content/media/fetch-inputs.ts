@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
 import { services } from "../../platform/services.ts";
-import { probeMedia } from "../adapters/embedded/probe-media.ts";
-import type { MediaFile, ProbedMedia } from "../port.ts";
+import type { MediaFile } from "../port.ts";
 import { faultOfUrl } from "./check-url.ts";
 import { download } from "./download.ts";
+import { probeMedia } from "./probe-media.ts";
 import { sniffFile } from "./sniff-file.ts";
 import type { MediaKind } from "./sniff-type.ts";
 
@@ -34,8 +34,8 @@ export interface Input {
 }
 
 export interface FetchedInput extends MediaFile {
-  /** Of audio and video: what is in it. */
-  readonly probed?: ProbedMedia | undefined;
+  /** Of audio and video. */
+  readonly seconds?: number | undefined;
 }
 
 /** What can be told without going there. Errors: 400. */
@@ -83,9 +83,10 @@ async function fetchInput(
   if (kind === "image") return contentType.startsWith("image/") ? file : wrong;
   if (contentType.startsWith("image/")) return wrong;
   const probed = await probeMedia(path, accountId, signal);
-  if (isAppError(probed)) return probed.code === "invalid_request" ? wrong : probed;
-  const fits = probed.kind === kind || (kind === "audio" && probed.hasAudio);
-  return fits ? { ...file, probed } : wrong;
+  if (isAppError(probed)) return probed;
+  if (!probed || probed.kind === "image") return wrong;
+  const fits = kind === "audio" ? probed.hasAudio : probed.kind === kind;
+  return fits ? { ...file, seconds: probed.seconds } : wrong;
 }
 
 /** Null when it is there, else the end of a sentence. Foreign media are as those that are missing. */

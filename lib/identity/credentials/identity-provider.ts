@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
-import { readJson } from "../upstream/read-text.ts";
+import { readJson } from "../../platform/outbound/read-text.ts";
 
 /** Milliseconds an identity provider has to answer. */
 const PROVIDER_DEADLINE = 5_000;

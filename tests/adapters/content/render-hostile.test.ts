@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { embeddedContent } from "../../../lib/content/adapters/embedded/embedded.ts";
-import { probeMedia } from "../../../lib/content/adapters/embedded/probe-media.ts";
+import { probeMedia } from "../../../lib/content/media/probe-media.ts";
 import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
 import {
@@ -17,13 +17,7 @@ import {
   videoOrder,
   type Workshop,
 } from "../../support/fixtures/content.ts";
-import {
-  makeImage,
-  makeSound,
-  makeVideo,
-  makeVideoAs,
-  makeVideoWithSound,
-} from "../../support/fixtures/media.ts";
+import { makeImage, makeVideo, makeVideoAs } from "../../support/fixtures/media.ts";
 import { findConfined, listConfined } from "../../support/harness/confined.ts";
 
 // Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
@@ -87,19 +81,13 @@ const badImages: readonly [string, () => Promise<Uint8Array>][] = [
 ];
 
 describe("an image that is", () => {
-  test.each(badImages)(
-    "%s is refused as such, by the renderer and by the probe",
-    async (_, make) => {
-      const bad = await workshop.put("bad.png", "image/png", await make());
-      expect(await fail({ image: bad })).toMatchObject({
-        code: "invalid_request",
-        message: "image_url cannot be read as an image",
-      });
-      expect(await probeMedia(bad.path, "account", never)).toMatchObject({
-        code: "invalid_request",
-      });
-    },
-  );
+  test.each(badImages)("%s is refused as such", async (_, make) => {
+    const bad = await workshop.put("bad.png", "image/png", await make());
+    expect(await fail({ image: bad })).toMatchObject({
+      code: "invalid_request",
+      message: "image_url cannot be read as an image",
+    });
+  });
 
   test("a vector graphic with references is refused, and nothing that it names is fetched", async () => {
     let requests = 0;
@@ -115,7 +103,7 @@ describe("an image that is", () => {
       <text y="20">&x;&y;</text><image href="${url}" width="9" height="9"/></svg>`;
     const bad = await workshop.put("bad.svg", "image/svg+xml", Buffer.from(graphic));
     expect(await fail({ image: bad })).toMatchObject({ code: "invalid_request" });
-    expect(isAppError(await probeMedia(bad.path, "account", never))).toBe(true);
+    expect(await probeMedia(bad.path, "account", never)).toBeNull();
     expect(requests).toBe(0);
     server.close();
   });
@@ -180,27 +168,6 @@ describe("audio that is", () => {
     expect(await fail({ mode: "lipsync", image, audio })).toMatchObject({
       code: "invalid_request",
     });
-  });
-});
-
-describe("a probe", () => {
-  test("tells what a file holds by its content", async () => {
-    const put = (name: string, bytes: Uint8Array) => workshop.put(name, "text/plain", bytes);
-    const tell = async (file: MediaFile) => probeMedia(file.path, "account", never);
-    expect(await tell(await put("a.txt", await makeImage("webp")))).toEqual({
-      ...{ kind: "image", width: 320, height: 180 },
-    });
-    expect(await tell(await put("b.txt", await makeVideo(2)))).toEqual({
-      ...{ kind: "video", seconds: 2, width: 320, height: 180, hasAudio: false },
-    });
-    expect(await tell(await put("c.txt", await makeVideoWithSound(2)))).toMatchObject({
-      ...{ kind: "video", seconds: 2, hasAudio: true },
-    });
-    for (const format of ["mp3", "m4a", "ogg", "flac", "aac"] as const) {
-      const sound = await tell(await put(`d.${format}`, await makeSound(format, 2)));
-      expect(sound).toMatchObject({ kind: "audio", hasAudio: true });
-      expect("seconds" in sound && sound.seconds).toBeCloseTo(2, 0);
-    }
   });
 });
 

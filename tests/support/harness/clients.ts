@@ -3,7 +3,7 @@ import { SignJWT } from "jose";
 import createApiClient, { type Client as ApiClient } from "openapi-fetch";
 import { newKey } from "../../../lib/identity/keys/key-format.ts";
 import type { paths } from "../../generated/api.ts";
-import { registerSecret } from "./secrets/register.ts";
+import { registerSecret } from "../secrets/register.ts";
 import { setting, sql, stack } from "./stack.ts";
 
 export type Kind = "personal" | "organization" | "artist" | "workspace";

@@ -86,28 +86,6 @@ export function difference(one: Uint8Array | undefined, other: Uint8Array | unde
   return sum / one.length;
 }
 
-/** How bright a part of a picture is, 0 to 255; the place in shares of its width and height. */
-export function brightness(
-  picture: Uint8Array,
-  place: {
-    readonly x: number;
-    readonly y: number;
-    readonly width: number;
-    readonly height: number;
-  },
-): number {
-  const { width, height } = LOOK;
-  let sum = 0;
-  let count = 0;
-  for (let y = Math.floor(place.y * height); y < (place.y + place.height) * height; y++) {
-    for (let x = Math.floor(place.x * width); x < (place.x + place.width) * width; x++) {
-      sum += picture[y * width + x] ?? 0;
-      count += 1;
-    }
-  }
-  return sum / count;
-}
-
 /** The root mean square of a file's sound, 0 to 1, in pieces of so many seconds. */
 export async function listen(path: string, piece: number): Promise<readonly number[]> {
   const rate = 8000;

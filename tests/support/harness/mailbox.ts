@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { registerCode } from "./secrets/register.ts";
+import { registerCode } from "../secrets/register.ts";
 import { setting } from "./stack.ts";
 
 /** The raw mails that a server, the shared one unless told, has written to this address, oldest first. */

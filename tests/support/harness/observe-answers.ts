@@ -4,8 +4,8 @@
  * registers the secrets that come and go.
  */
 import { afterEach, expect, inject } from "vitest";
+import { registerAnswered, registerSent } from "../secrets/register.ts";
 import { faultOf } from "./published.ts";
-import { registerAnswered, registerSent } from "./secrets/register.ts";
 import { servers } from "./servers.ts";
 
 const published = inject("published");

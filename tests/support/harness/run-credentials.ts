@@ -7,7 +7,7 @@ import {
   hashKey,
   PREFIX_LENGTH,
 } from "../../../lib/identity/keys/key-format.ts";
-import { registerSecret } from "./secrets/register.ts";
+import { registerSecret } from "../secrets/register.ts";
 import { setting, sql } from "./stack.ts";
 
 export interface RunCredential {

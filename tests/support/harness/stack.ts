@@ -5,8 +5,8 @@ import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import postgres from "postgres";
 import { expect, inject } from "vitest";
 import { startParts } from "../../../scripts/start-parts.ts";
-import { noteSettings } from "./secrets/known.ts";
-import { PlaceSearch } from "./secrets/search-place.ts";
+import { noteSettings } from "../secrets/known.ts";
+import { PlaceSearch } from "../secrets/search-place.ts";
 
 export const stack = inject("stack");
 

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { newKey } from "../../../lib/identity/keys/key-format.ts";
 import type { RunningNext } from "../../../scripts/run-next.ts";
-import { type FakeOpenAI, type FakeOpenAI, startFakeOpenAI, startFakeOpenAI } from "../fakes/openai.ts";
+import { type FakeOpenAI, startFakeOpenAI } from "../fakes/openai.ts";
+import { registerSecret } from "../secrets/register.ts";
 import { type Client, client } from "./clients.ts";
-import { registerSecret } from "./secrets/register.ts";
 import { startServer } from "./server.ts";
 import { startOwnParts } from "./stack.ts";
 

@@ -1,6 +1,6 @@
 /** What a test file registers of the secrets that it makes or receives. */
 import { inject } from "vitest";
-import { isWellFormedKey } from "../../../lib/keys/key-format.ts";
+import { isWellFormedKey } from "../../../lib/identity/keys/key-format.ts";
 import { noteCode, noteDisguised, noteSecret } from "./known.ts";
 
 const { records } = inject("stack");

@@ -19,23 +19,8 @@ import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
 import { isDatabaseUnavailable } from "@/lib/platform/database/unavailable.ts";
 import { log } from "@/lib/platform/log.ts";
+import { readText } from "@/lib/platform/outbound/read-text.ts";
 import { isFromSandbox } from "@/lib/sandbox/outgoing-headers.ts";
-import { isAppError } from "../../../../lib/contract/app-error.ts";
-import { addressOf } from "../../../../lib/http/rate-limit.ts";
-import { readBody } from "../../../../lib/http/read-body.ts";
-import { askAuthServer } from "../../../../lib/identity/credentials/auth-server.ts";
-import {
-  countGuess,
-  countMail,
-  settleMail,
-} from "../../../../lib/identity/credentials/code-tries.ts";
-import { rate } from "../../../../lib/identity/credentials/resolve-caller.ts";
-import { config } from "../../../../lib/platform/config.ts";
-import { call } from "../../../../lib/platform/database/query.ts";
-import { isDatabaseUnavailable } from "../../../../lib/platform/database/unavailable.ts";
-import { log } from "../../../../lib/platform/log.ts";
-import { isFromSandbox } from "../../../../lib/sandbox/outgoing-headers.ts";
-import { readText } from "../upstream/read-text.ts";
 
 /** Bytes of a request; the largest real one is a tenth of it. */
 const BODY_LIMIT = 16 * 1024;

@@ -1,5 +1,6 @@
 import { createGateway } from "@ai-sdk/gateway";
 import { createMemory } from "../../../platform/ttl-cache.ts";
+import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 
@@ -7,11 +8,11 @@ const DEFAULT_MODEL_ID = "anthropic/claude-sonnet-4.5";
 
 /** Vercel's AI Gateway. Its list holds language models only. */
 export function createGatewayModels(apiKey: string): ModelProvider {
-  const gateway = createGateway({ apiKey });
+  const gateway = createGateway({ apiKey, fetch: boundFetch });
   const lister = createGateway({
     apiKey,
     fetch: (input, init) =>
-      fetch(input, { ...init, signal: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS) }),
+      boundFetch(input, { ...init, signal: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS) }),
   });
   const cache = createMemory<readonly ModelInfo[] | null>(MODEL_LIST_CACHE);
   const readList = async () => {

@@ -1,7 +1,9 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { z } from "zod";
+import { readJson } from "../../../platform/outbound/read-text.ts";
 import { createMemory } from "../../../platform/ttl-cache.ts";
+import { boundFetch } from "../bound-fetch.ts";
 import type { ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 
@@ -26,6 +28,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
     baseURL: baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
     includeUsage: true,
+    fetch: boundFetch,
   });
   const cache = createMemory<readonly string[] | null>(MODEL_LIST_CACHE);
   const readIds = async (): Promise<readonly string[] | null> => {
@@ -37,7 +40,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
       await response.body?.cancel();
       return null;
     }
-    return modelList.parse(await response.json()).data.map((model) => model.id);
+    return modelList.parse(await readJson(response)).data.map((model) => model.id);
   };
   const ids = () => cache.get("models", () => readIds().catch(() => null));
   return {

@@ -1,7 +1,9 @@
 /**
- * Images and videos that are rendered on this machine: real files, made of the caller's own inputs
- * by moving, cutting, grading and joining them. It is no generative model and invents no scenes; a
- * `model` in an order is ignored. Decisions, section 10.
+ * Images and videos that are rendered on this machine: playable files of the asked codec, size and
+ * length, made of the caller's own inputs. It is no generative model and invents nothing: an image is
+ * its prompt as a title over a gradient or over the reference; a video is a slow camera move over the
+ * image, a crossfade between two, or the given video with a zoom from its last frame; `lipsync` has
+ * the audio and moves no lips, and generated audio is one quiet tone. A `model` in an order is ignored.
  *
  * How long a video is: as ordered; of `extend`, the input and after it as long as was ordered, as
  * the hosted models do it; of `lipsync`, as long as the audio.
@@ -13,7 +15,7 @@ import { FairQueue, isQueueRefusal } from "../../../platform/fair-queue.ts";
 import type { Isolation } from "../../../platform/isolation/detect.ts";
 import { log } from "../../../platform/log.ts";
 import { queueRefused } from "../../../platform/queue-refused.ts";
-import type { ContentProvider, MediaFile } from "../../port.ts";
+import type { ContentProvider, EditStep, MediaFile } from "../../port.ts";
 import type { RenderRequest } from "./protocol.ts";
 import { type Outcome, runJob } from "./render-process.ts";
 
@@ -68,7 +70,8 @@ export function embeddedContent(settings: Partial<EmbeddedSettings> = {}): Conte
     async video({ accountId, ...order }, folder, signal) {
       const dir = await realpath(folder);
       const path = join(dir, "video.mp4");
-      const inputs = [order.image, order.endImage, order.video, order.audio];
+      const own = [order.image, order.endImage, order.video, order.audio];
+      const inputs = [...own, ...filesOf(order.edit ?? [])];
       const request = { op: "video", order, path } as const;
       const outcome = await render(accountId, request, dir, inputs, [path], signal);
       if (isAppError(outcome)) return outcome;
@@ -90,9 +93,15 @@ export function embeddedContent(settings: Partial<EmbeddedSettings> = {}): Conte
   };
 }
 
-/** @param failed the sentence for everything that is not the caller's to mend */
+const filesOf = (steps: readonly EditStep[]): MediaFile[] =>
+  steps.flatMap((step) => (step.kind === "audio" ? [step.audio] : []));
+
+/** @param failed the sentence for everything that the caller cannot correct */
 function describe(outcome: Outcome, failed: string, report: (cause: string) => void): AppError {
-  if (outcome.op === "unusable") return appError("invalid_request", outcome.message);
+  if (outcome.op === "unusable") {
+    report(`unusable input: ${outcome.reason}`);
+    return appError("invalid_request", outcome.message);
+  }
   const isLate = outcome.op === "ended" && outcome.why === "deadline";
   report(
     outcome.op === "failed" ? outcome.reason : outcome.op === "ended" ? outcome.why : outcome.op,

@@ -44,8 +44,8 @@ const env = { NODE_WEBCODECS_FORCE: "static" } as unknown as NodeJS.ProcessEnv;
 
 /** No core files, and an end for a child whose server was killed while it was stuck. */
 const LAUNCH = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
-/** A probe is waited for in a request; a rendering must not keep the server from answering others. */
-const niceness = { probe: "0", images: "5", video: "5" } as const;
+/** A rendering must not keep the server from answering requests. */
+const NICENESS = "5";
 
 export async function runJob(job: Job): Promise<Outcome> {
   const { request, timeoutMs, signal, isolation = isolationOfHost() } = job;
@@ -64,7 +64,7 @@ export async function runJob(job: Job): Promise<Outcome> {
     join(view.cwd, "lib", "content", "adapters", "embedded", "render", "main.ts"),
   ];
   const confined = confine(argv, view, isolation);
-  const child = spawn("/bin/sh", ["-c", LAUNCH, "sh", niceness[request.op], ...confined], {
+  const child = spawn("/bin/sh", ["-c", LAUNCH, "sh", NICENESS, ...confined], {
     cwd: view.cwd,
     env,
     stdio: ["ignore", "ignore", "ignore", "ipc"],

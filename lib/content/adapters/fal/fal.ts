@@ -10,9 +10,11 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
+import { FairQueue } from "../../../platform/fair-queue.ts";
 import { log } from "../../../platform/log.ts";
 import { isLoopback } from "../../media/check-url.ts";
 import { download } from "../../media/download.ts";
+import { probeMedia } from "../../media/probe-media.ts";
 import { sniffFile } from "../../media/sniff-file.ts";
 import type {
   AspectRatio,
@@ -22,7 +24,7 @@ import type {
   Ordered,
   VideoOrder,
 } from "../../port.ts";
-import { probeMedia } from "../embedded/probe-media.ts";
+import { editVideo } from "../embedded/edit-video.ts";
 import { describeImages, describeVideo, type ModelRequest } from "./describe-order.ts";
 import { type Fault, runInQueue } from "./queue.ts";
 import { upload } from "./upload.ts";
@@ -36,6 +38,8 @@ export interface FalSettings {
   /** Milliseconds for one HTTP request of the queue. */
   readonly requestTimeoutMs?: number | undefined;
   readonly pollMs?: number | undefined;
+  /** In which edits take turns with whatever else is rendered on this machine. */
+  readonly queue?: FairQueue | undefined;
   /** Is told why an order failed: for the operator, never for a caller. */
   readonly report?: ((cause: string) => void) | undefined;
 }
@@ -61,7 +65,9 @@ export function falContent(settings: FalSettings): ContentProvider {
   const { key, baseUrl = "https://queue.fal.run", storageUrl = "https://rest.fal.ai" } = settings;
   const { timeoutMs = 900_000, requestTimeoutMs = 30_000, pollMs = 1_500 } = settings;
   const { report = (cause: string) => log().warn({ cause }, "generation") } = settings;
-  const queue = { key, baseUrl, requestTimeoutMs, pollMs };
+  const { queue = new FairQueue({ slots: 2, waitersPerAccount: 20, maxWaitMs: 900_000 }) } =
+    settings;
+  const requests = { key, baseUrl, requestTimeoutMs, pollMs };
   const allowLoopback = isLoopback(new URL(baseUrl));
 
   /** The URL by which fal gets a file. */
@@ -85,7 +91,7 @@ export function falContent(settings: FalSettings): ContentProvider {
     signal: AbortSignal,
   ): Promise<{ readonly output: unknown } | AppError> => {
     if (!modelId.test(request.model)) return unknownModel;
-    const done = await runInQueue(queue, request.model, request.input, deadline, signal);
+    const done = await runInQueue(requests, request.model, request.input, deadline, signal);
     if (done.kind === "done") return done;
     report(JSON.stringify(done));
     return describe(done, failed, hasOwnModel);
@@ -128,13 +134,13 @@ export function falContent(settings: FalSettings): ContentProvider {
       if (isAppError(done)) return done;
       const result = videoOutput.safeParse(done.output).data;
       if (!result) return broken(VIDEO_FAILED);
-      return fetchResult(
-        result.video.url,
-        join(folder, "video.mp4"),
-        "video",
-        VIDEO_FAILED,
-        either,
-      );
+      const path = join(folder, "video.mp4");
+      const file = await fetchResult(result.video.url, path, "video", VIDEO_FAILED, either);
+      if (isAppError(file) || !order.edit?.length) return file;
+      // A video that was paid for is worth more without its edit than none.
+      const edit = { accountId: order.accountId, video: path, steps: order.edit, folder };
+      const edited = await editVideo({ ...edit, signal: either }, queue, report);
+      return edited ? { path: edited, contentType: "video/mp4" } : file;
     },
 
     async images(order, folder, signal) {
@@ -219,7 +225,8 @@ async function shapeFor(
 ): Promise<AspectRatio> {
   if (mode !== "reference" || aspectRatio !== "auto" || !image) return aspectRatio;
   const probed = await probeMedia(image.path, accountId, signal);
-  const isUpright = !isAppError(probed) && (probed.height ?? 0) > (probed.width ?? 0);
+  const isKnown = probed !== null && !isAppError(probed) && probed.kind === "image";
+  const isUpright = isKnown && probed.height > probed.width;
   return isUpright ? "9:16" : "16:9";
 }
 

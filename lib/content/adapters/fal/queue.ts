@@ -5,7 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { readRetryAfter } from "../../../platform/outbound/fetch-json.ts";
-import { parseJsonOf, readText } from "../../upstream/read-text.ts";
+import { parseJsonOf, readText } from "../../../platform/outbound/read-text.ts";
 
 export interface QueueSettings {
   readonly key: string;

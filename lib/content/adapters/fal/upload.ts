@@ -4,8 +4,8 @@
  */
 import { openAsBlob } from "node:fs";
 import { z } from "zod";
+import { readJson } from "../../../platform/outbound/read-text.ts";
 import type { MediaFile } from "../../port.ts";
-import { readJson } from "../../upstream/read-text.ts";
 
 const place = z.object({ upload_url: z.url(), file_url: z.url() });
 

@@ -3,7 +3,7 @@ import { openAsBlob } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { z } from "zod";
 import { DatabaseUnavailable } from "../../../platform/database/unavailable.ts";
-import { readJson } from "../../upstream/read-text.ts";
+import { readJson } from "../../../platform/outbound/read-text.ts";
 import { MEDIA_TYPES, parseMediaKey } from "../media-name.ts";
 import type { MediaStorage } from "../port.ts";
 

@@ -7,7 +7,7 @@
 import type { Logger } from "pino";
 import { type AppError, appError } from "../../../contract/app-error.ts";
 import { readRetryAfter } from "../../../platform/outbound/fetch-json.ts";
-import { readJson } from "../../upstream/read-text.ts";
+import { readJson } from "../../../platform/outbound/read-text.ts";
 
 export interface TriggerAccess {
   readonly secretKey: string;

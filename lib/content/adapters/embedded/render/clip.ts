@@ -1,11 +1,24 @@
-import type { Frame } from "./frame.ts";
-import type { Sound } from "./write-video.ts";
+import type { Frame, Size } from "./frame.ts";
 
-/** What a mode makes: pictures one after another, and the sound to them. */
-export interface Clip {
-  readonly width: number;
-  readonly height: number;
-  /** Each is done with when the next is asked for: its memory is used again. */
+export const FRAME_RATE = 24;
+export const SAMPLE_RATE = 48_000;
+
+/** Two channels of equal length, -1 to 1. */
+export interface Sound {
+  readonly left: Float32Array;
+  readonly right: Float32Array;
+}
+
+/** A video that is being made. */
+export interface Clip extends Size {
+  /** Number of frames. */
+  readonly length: number;
+  /** A frame is valid until the next one is requested: its memory is reused. */
   readonly frames: Iterable<Frame> | AsyncIterable<Frame>;
   readonly sound: Sound | null;
 }
+
+export const createSound = (seconds: number): Sound => {
+  const length = Math.round(seconds * SAMPLE_RATE);
+  return { left: new Float32Array(length), right: new Float32Array(length) };
+};

@@ -1,65 +1,49 @@
-/** A caller's video or sound, opened with distrust: what cannot be decoded is unusable, not a crash. */
-import "node-webcodecs/register";
-import {
-  ALL_FORMATS,
-  FilePathSource,
-  Input,
-  type InputAudioTrack,
-  type InputVideoTrack,
-  VideoSampleSink,
-} from "mediabunny";
+/** Opens a caller's video or audio with distrust: what cannot be decoded is unusable, and no crash. */
+import { FilePathSource, Input, type InputAudioTrack, type InputVideoTrack } from "mediabunny";
+import { CONTAINER_FORMATS } from "../../../media/container-formats.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
-/** 4096 by 2304: more than 4k, and what one decoded picture may take. */
+/** 4096 by 2304: bounds what one decoded picture takes. */
 const MAX_VIDEO_PIXELS = 4096 * 2304;
 
 export interface Media {
-  /** Of the whole file, in seconds. */
-  readonly seconds: number;
   readonly video: InputVideoTrack | null;
   readonly audio: InputAudioTrack | null;
-  close(): void;
 }
 
-/** @throws UnusableInput when it is neither video nor sound, or of a codec that is not decoded here */
+/**
+ * @param field The parameter that sentences name.
+ * @throws UnusableInput when there is neither video nor audio that can be decoded here.
+ */
 export async function openMedia(path: string, field: string): Promise<Media> {
-  const input = new Input({ source: new FilePathSource(path), formats: ALL_FORMATS });
-  const unusable = new UnusableInput(`${field} cannot be read as a video or as audio`);
-  return orUnusable(unusable, async () => {
+  const message = `${field} cannot be read as a video or as audio`;
+  return readMedia(message, async () => {
+    const input = new Input({ source: new FilePathSource(path), formats: CONTAINER_FORMATS });
     const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
-    if (!video && !audio) throw unusable;
-    if (video && !(await video.canDecode())) throw unusable;
-    if (
-      video &&
-      (await video.getCodedWidth()) * (await video.getCodedHeight()) > MAX_VIDEO_PIXELS
-    ) {
-      throw new UnusableInput(`${field} must be at most 4096 by 2304 pixels`);
+    if (video) {
+      const pixels = (await video.getCodedWidth()) * (await video.getCodedHeight());
+      if (pixels > MAX_VIDEO_PIXELS) {
+        throw new UnusableInput(`${field} must be at most 4096 by 2304 pixels`);
+      }
+      if (!(await video.canDecode())) throw new UnusableInput(message, await video.getCodec());
     }
     const heard = audio && (await audio.canDecode()) ? audio : null;
-    if (!video && !heard) throw unusable;
-    const seconds = await input.computeDuration();
-    if (!Number.isFinite(seconds) || seconds <= 0) throw unusable;
-    return { seconds, video, audio: heard, close: () => input.dispose() };
+    if (!video && !heard) throw new UnusableInput(message, "no track that can be decoded");
+    return { video, audio: heard };
   });
 }
 
-/** Whatever goes wrong while a caller's file is read is the file's fault. */
-export async function orUnusable<T>(unusable: UnusableInput, read: () => Promise<T>): Promise<T> {
+/**
+ * Runs work that does nothing but parse or decode a caller's file, so that its errors are the file's.
+ * Rendering and writing never happen inside it, and what the system says of a file (that it is not
+ * there, or may not be read) passes through: those errors are ours.
+ */
+export async function readMedia<T>(message: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw error instanceof UnusableInput ? error : unusable;
+    const isOfSystem = error instanceof Error && "code" in error && typeof error.code === "string";
+    if (error instanceof UnusableInput || isOfSystem) throw error;
+    throw new UnusableInput(message, error);
   }
-}
-
-/** That the beginning and the end can be decoded: a file that was cut short has no end. */
-export async function checkEnds(track: InputVideoTrack, unusable: UnusableInput): Promise<void> {
-  await orUnusable(unusable, async () => {
-    const sink = new VideoSampleSink(track);
-    for (const moment of [await track.getFirstTimestamp(), await track.computeDuration()]) {
-      const sample = await sink.getSample(moment);
-      if (!sample) throw unusable;
-      sample.close();
-    }
-  });
 }

@@ -1,41 +1,46 @@
-import type { MediaFile, VideoMode, VideoOrder } from "../../../port.ts";
+/** The two jobs that write a video: an order, and an edit of a video that was made elsewhere. */
+import "node-webcodecs/register";
+import type { EditStep, VideoOrder } from "../../../port.ts";
 import type { RenderReply } from "../protocol.ts";
-import { animate } from "./animate.ts";
-import type { Clip } from "./clip.ts";
-import { extend } from "./extend.ts";
-import { firstLast } from "./first-last.ts";
-import { lipsync } from "./lipsync.ts";
-import { type Image, readImage } from "./read-image.ts";
-import { reference } from "./reference.ts";
-import { createVideo } from "./write-video.ts";
+import { type Clip, FRAME_RATE } from "./clip.ts";
+import { editClip } from "./edit-clip.ts";
+import { createFrame } from "./frame.ts";
+import { modes } from "./modes.ts";
+import { openMedia } from "./open-media.ts";
+import { readFrames, readInfo } from "./read-video.ts";
+import { readSound } from "./sound.ts";
+import { UnusableInput } from "./unusable-input.ts";
+import { writeVideo } from "./write-video.ts";
 
-const modes: Readonly<Record<VideoMode, (order: VideoOrder) => Promise<Clip>>> = {
-  prompt: async (order) => animate(order, await imageOf(order)),
-  animate: async (order) => animate(order, await imageOf(order)),
-  reference: async (order) => reference(order, await imageOf(order)),
-  extend: (order) => extend(order, given(order.video).path),
-  "first-last": async (order) => {
-    const last = await readImage(given(order.endImage).path, "end_image_url");
-    return firstLast(order, await imageOf(order), last);
-  },
-  lipsync: async (order) => lipsync(order, await imageOf(order), given(order.audio).path),
-};
+/** Bounds the memory that the sound of a video takes. */
+const MAX_EDITED_SECONDS = 120;
 
 /** @throws UnusableInput */
 export async function renderVideo(order: VideoOrder, path: string): Promise<RenderReply> {
   const clip = await modes[order.mode](order);
-  const video = await createVideo(path, clip.width, clip.height, clip.sound);
-  for await (const frame of clip.frames) await video.add(frame);
-  await video.finish();
+  await writeVideo(await editClip(clip, order.edit ?? []), path);
   return { op: "video" };
 }
 
-function imageOf({ image }: VideoOrder): Promise<Image> {
-  return readImage(given(image).path, "image_url");
+/** @throws UnusableInput */
+export async function editVideo(
+  input: string,
+  steps: readonly EditStep[],
+  path: string,
+): Promise<RenderReply> {
+  await writeVideo(await editClip(await openClip(input), steps), path);
+  return { op: "edit" };
 }
 
-/** The use case has checked that the mode's inputs are there. */
-function given(file: MediaFile | undefined): MediaFile {
-  if (!file) throw new Error("The order lacks an input of its mode");
-  return file;
+async function openClip(path: string): Promise<Clip> {
+  const message = "The video cannot be read";
+  const { video, audio } = await openMedia(path, "The video");
+  if (!video) throw new UnusableInput(message, "no video track");
+  const info = await readInfo(video, message);
+  if (info.seconds > MAX_EDITED_SECONDS) throw new UnusableInput(message, "it is too long");
+  const even = (length: number) => Math.max(16, length & ~1);
+  const size = { width: even(info.width), height: even(info.height) };
+  const length = Math.max(1, Math.round(info.seconds * FRAME_RATE));
+  const sound = audio && (await readSound(audio, message, 0, info.seconds));
+  return { ...size, length, sound, frames: readFrames(video, createFrame(size), length, message) };
 }

@@ -1,4 +1,4 @@
-/** The MP4 that is made: H.264 and AAC, 24 frames a second, its index in front so that it streams. */
+/** Writes a clip as MP4: H.264 and AAC, with the index in front so that players need not load it all. */
 import { writeFile } from "node:fs/promises";
 import "node-webcodecs/register";
 import {
@@ -11,43 +11,25 @@ import {
   VideoSample,
   VideoSampleSource,
 } from "mediabunny";
-import type { Frame } from "./frame.ts";
-
-export const FRAME_RATE = 24;
-export const SAMPLE_RATE = 48_000;
-
-/** Two channels of equal length, -1 to 1. */
-export interface Sound {
-  readonly left: Float32Array;
-  readonly right: Float32Array;
-}
-
-export interface VideoWriter {
-  add(frame: Frame): Promise<void>;
-  /** Nothing may be added afterwards. */
-  finish(): Promise<void>;
-}
+import { type Clip, FRAME_RATE, SAMPLE_RATE, type Sound } from "./clip.ts";
 
 const bt709 = { primaries: "bt709", transfer: "bt709", matrix: "bt709", fullRange: false } as const;
 /** The encoder's own unit; in larger pieces it loses samples. */
 const AUDIO_PIECE = 1024;
 
-/** @param sound the whole track; null for a video without one */
-export async function createVideo(
-  path: string,
-  width: number,
-  height: number,
-  sound: Sound | null,
-): Promise<VideoWriter> {
+export async function writeVideo(clip: Clip, path: string): Promise<void> {
+  const { width, height, sound } = clip;
   const target = new BufferTarget();
   const output = new Output({ format: new Mp4OutputFormat({ fastStart: "in-memory" }), target });
   const pictures = new VideoSampleSource({
     codec: "avc",
-    // About 0.3 bits a pixel: more than needed, as the software encoder uses what the picture asks for.
+    // About 0.3 bits a pixel: an upper bound, as the encoder uses what the picture needs.
     quality: new Quality({ bitrate: Math.round(width * height * FRAME_RATE * 0.3) }),
     keyFrameInterval: 2,
     onEncoderConfig: (config) => {
-      Object.assign(config, { colorSpace: bt709, framerate: FRAME_RATE });
+      // Synchronous, like the decoder: asynchronously, the last packets may come after the flush.
+      const settings = { colorSpace: bt709, framerate: FRAME_RATE, useWorkerThread: false };
+      Object.assign(config, settings);
     },
   });
   output.addVideoTrack(pictures, { frameRate: FRAME_RATE });
@@ -58,26 +40,19 @@ export async function createVideo(
   if (track && sound) await addSound(track, sound);
   track?.close();
   let count = 0;
-  return {
-    async add(frame) {
-      const sample = new VideoSample(frame.data, {
-        format: "I420",
-        codedWidth: width,
-        codedHeight: height,
-        timestamp: count / FRAME_RATE,
-        duration: 1 / FRAME_RATE,
-        colorSpace: bt709,
-      });
-      count += 1;
-      await pictures.add(sample);
-      sample.close();
-    },
-    async finish() {
-      pictures.close();
-      await output.finalize();
-      await writeFile(path, new Uint8Array(target.buffer ?? new ArrayBuffer(0)));
-    },
-  };
+  for await (const { data } of clip.frames) {
+    const sample = new VideoSample(data, {
+      ...{ format: "I420", codedWidth: width, codedHeight: height, colorSpace: bt709 },
+      ...{ timestamp: count / FRAME_RATE, duration: 1 / FRAME_RATE },
+    });
+    count += 1;
+    await pictures.add(sample);
+    sample.close();
+  }
+  if (count !== clip.length) throw new Error(`${count} frames were made, not ${clip.length}`);
+  pictures.close();
+  await output.finalize();
+  await writeFile(path, new Uint8Array(target.buffer ?? new ArrayBuffer(0)));
 }
 
 async function addSound(track: AudioSampleSource, { left, right }: Sound): Promise<void> {

@@ -1,0 +1,142 @@
+/** Edits of finished videos, as another decoder sees them. */
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { falContent } from "../../../lib/content/adapters/fal/fal.ts";
+import type { EditStep, MediaFile } from "../../../lib/content/port.ts";
+import { isAppError } from "../../../lib/contract/app-error.ts";
+import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
+import {
+  drawScene,
+  openWorkshop,
+  videoOrder,
+  type Workshop,
+} from "../../support/fixtures/content.ts";
+import { digest, makeSound, makeVideoWithSound } from "../../support/fixtures/media.ts";
+import { renderVideo } from "../../support/fixtures/own-videos.ts";
+import { decodeVideo, difference, listen, look } from "../../support/harness/decode.ts";
+
+// Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
+vi.setConfig({ testTimeout: 240_000 });
+
+let workshop: Workshop;
+let image: MediaFile;
+let song: MediaFile;
+beforeAll(async () => {
+  workshop = await openWorkshop();
+  image = await workshop.put("scene.png", "image/png", await drawScene("#444", { x: 480, y: 170 }));
+  song = await workshop.put("song.mp3", "audio/mpeg", await makeSound("mp3", 4));
+});
+afterAll(() => workshop?.clear());
+
+const edited = (...edit: EditStep[]) =>
+  renderVideo(workshop, { image, seconds: 2, generateAudio: true, edit });
+
+describe("a video that is rendered here", () => {
+  test("is trimmed, with its audio", async () => {
+    const path = await edited({ kind: "trim", start: 0.5, seconds: 1 });
+    const video = await decodeVideo(path);
+    expect(video).toMatchObject({ frames: 24, width: 1280, height: 720 });
+    expect(video.seconds).toBeCloseTo(1, 1);
+  });
+
+  test("stays as it is when it would be trimmed away", async () => {
+    expect(await decodeVideo(await edited({ kind: "trim", start: 9 }))).toMatchObject({
+      frames: 48,
+    });
+  });
+
+  test.each<[EditStep, number, number]>([
+    [{ kind: "frame", aspect: 1 }, 720, 720],
+    [{ kind: "frame", aspect: 9 / 16, width: 360, height: 640 }, 360, 640],
+    [{ kind: "frame", width: 320 }, 320, 180],
+    [{ kind: "frame", aspect: 1, height: 400 }, 400, 400],
+  ])("is cropped and scaled: %o", async (step, width, height) => {
+    expect(await decodeVideo(await edited(step))).toMatchObject({ width, height, frames: 48 });
+  });
+
+  test("has a text for as long as is said, and nowhere else", async () => {
+    const color = "#ff0000";
+    const text = {
+      kind: "text",
+      content: "out on the 4th <now>",
+      color,
+      strokeColor: "#ffffff",
+    } as const;
+    const plain = await look(await edited());
+    const frames = await look(await edited({ ...text, start: 0.5, seconds: 1, maxFontSize: 120 }));
+    for (const at of [0, 11, 36, 47]) expect(difference(frames[at], plain[at])).toBeLessThan(1);
+    for (const at of [12, 24, 35]) expect(difference(frames[at], plain[at])).toBeGreaterThan(3);
+  });
+
+  test("has audio over its own, or instead of it, from the second that is said", async () => {
+    const audio = { kind: "audio", audio: song, start: 3 } as const;
+    const replaced = await listen(await edited({ ...audio, replace: true }), 0.5);
+    const mixed = await listen(await edited({ ...audio, replace: false }), 0.5);
+    // A second of the song is left; after it there is silence, or the video's own tone.
+    expect(replaced[0]).toBeGreaterThan(0.04);
+    expect(replaced[3]).toBeLessThan(0.001);
+    expect(mixed[0]).toBeGreaterThan(replaced[0] ?? 0);
+    expect(mixed[2]).toBeGreaterThan(0.01);
+  });
+
+  test("sees what the step before has made", async () => {
+    const path = await edited(
+      { kind: "trim", start: 1 },
+      { kind: "frame", aspect: 1, width: 256, height: 256 },
+      { kind: "text", content: "now", start: 0, seconds: 0.5 },
+    );
+    expect(await decodeVideo(path)).toMatchObject({ frames: 24, width: 256, height: 256 });
+    const frames = await look(path);
+    expect(difference(frames[0], frames[23])).toBeGreaterThan(1);
+  });
+
+  test("is an extension of the video that was given, and no repetition of its text", async () => {
+    const video = await workshop.put("given.mp4", "video/mp4", await makeVideoWithSound(1));
+    const edit = [{ kind: "text", content: "now", start: 0, seconds: 1 }] as const;
+    const path = await renderVideo(workshop, { mode: "extend", video, seconds: 0.5, edit });
+    const [frames, input] = [await look(path), await look(video.path)];
+    expect(frames).toHaveLength(36);
+    expect(difference(frames[24], input[11])).toBeLessThan(8);
+  });
+});
+
+describe("a video of a hosted model", () => {
+  let fal: FakeFal;
+  beforeAll(async () => {
+    fal = await startFakeFal();
+  });
+  afterAll(() => fal?.shut());
+
+  async function generate(edit: readonly EditStep[]) {
+    const causes: string[] = [];
+    const provider = falContent({
+      ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10 },
+      report: (cause) => causes.push(cause),
+    });
+    const order = videoOrder({ image, edit });
+    const file = await provider.video(order, await workshop.folder(), new AbortController().signal);
+    if (isAppError(file)) throw new Error(file.message);
+    return { path: file.path, causes };
+  }
+
+  test("is edited by the renderer of this machine", async () => {
+    const { path } = await generate([
+      { kind: "trim", start: 1, seconds: 2 },
+      { kind: "frame", aspect: 1, width: 480, height: 480 },
+    ]);
+    expect(await decodeVideo(path)).toMatchObject({ frames: 48, width: 480, height: 480 });
+  });
+
+  test("is delivered without its edit when that fails: it was paid for", async () => {
+    const broken = await workshop.put(
+      "broken.mp3",
+      "audio/mpeg",
+      Buffer.from("ID3 is all there is"),
+    );
+    const audio = { kind: "audio", audio: broken, start: 0, replace: true } as const;
+    const { path, causes } = await generate([audio]);
+    expect(causes).toEqual([expect.stringMatching(/^edit: /)]);
+    const { path: plain } = await generate([]);
+    expect(digest(await readFile(path))).toBe(digest(await readFile(plain)));
+  });
+});

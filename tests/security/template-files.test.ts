@@ -1,0 +1,33 @@
+/** A template's own files are fetched with the same distrust as a caller's, and never blamed on them. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { checkInputs } from "../../lib/content/media/fetch-inputs.ts";
+import { audioInputs, excuseCaller } from "../../lib/content/template-files.ts";
+import { appError } from "../../lib/contract/app-error.ts";
+import { stack } from "../support/harness/stack.ts";
+
+beforeAll(() => {
+  Object.assign(process.env, stack.env);
+});
+
+describe("the audio of a template's edit", () => {
+  test.each([
+    "http://example.com/a.mp3",
+    "https://169.254.169.254/latest/meta-data",
+    "https://10.0.0.1/a.mp3",
+    "https://[::1]/a.mp3",
+    "https://user:password@example.com/a.mp3",
+    "file:///etc/passwd",
+  ])("is not fetched from %s, and that is a failure of ours", (url) => {
+    const refused = checkInputs(audioInputs([{ kind: "audio", url, start: 0, replace: true }]));
+    expect(refused).not.toBeNull();
+    if (!refused) return;
+    expect(excuseCaller(refused, "Video generation failed")).toEqual(
+      appError("upstream_error", "Video generation failed"),
+    );
+  });
+
+  test("leaves errors about the caller's own files as they are", () => {
+    const own = appError("invalid_request", "audio_url must be audio", { fields: ["audio_url"] });
+    expect(excuseCaller(own, "Video generation failed")).toBe(own);
+  });
+});
