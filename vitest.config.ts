@@ -12,7 +12,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // It ends with a search through all that was stored (tests/support/secrets).
-    teardownTimeout: 120_000,
+    teardownTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: "forks",
     // Every worker drives the same server: more of them only measure how long they wait.

@@ -60,10 +60,11 @@ export class TraceSearch {
   find(bytes: Uint8Array): Set<string> {
     const found = new Set<string>();
     const filter = this.#filter;
+    const leaving = this.#leaving;
     let hash = 0;
     for (let at = 0; at < bytes.length; at++) {
       if (at >= MIN_SECRET_LENGTH) {
-        const left = Math.imul(bytes[at - MIN_SECRET_LENGTH] ?? 0, this.#leaving);
+        const left = Math.imul(bytes[at - MIN_SECRET_LENGTH] ?? 0, leaving);
         hash = (hash - left) | 0;
       }
       hash = roll(hash, bytes[at] ?? 0);
