@@ -13,7 +13,7 @@ const MAX_FILE_LINES = 300;
 const REASON = "This file is long because";
 
 const CITED_FILE =
-  /\b(?:app|docs|lib|scripts|supabase|tests)\/[\w@()[\]./-]*\w\.(?:md|mjs|sql|tsx?)\b/g;
+  /\b(?:app|docs|lib|scripts|supabase|tests)\/(?:(?!\]\()[\w@()[\]./-])*\w\.(?:md|mjs|sql|tsx?)\b/g;
 /** Documents that a reader of this repository cannot open. */
 const FOREIGN_DOCUMENT =
   /\b(?:decisions?, sections?|spec(?:ification)?: (?:GET|POST|PUT|PATCH|DELETE))\b/i;

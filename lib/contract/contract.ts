@@ -1,6 +1,6 @@
 /**
  * What an endpoint promises, as data: the one source of validation, types, error shape and
- * OpenAPI. A route file joins it to a use case with `route` (lib/http/route.ts).
+ * OpenAPI. A route file joins it to a use case with `route` (lib/http/endpoint.ts).
  */
 import type { z } from "zod";
 import type { ErrorCode } from "./app-error.ts";
