@@ -13,7 +13,7 @@ const MAX_FILE_LINES = 300;
 const REASON = "This file is long because";
 
 const CITED_FILE =
-  /\b(?:app|docs|lib|scripts|supabase|tests)\/(?:(?!\]\()[\w@()[\]./-])*\w\.(?:md|mjs|sql|tsx?)\b/g;
+  /(?<![\w/])(?:app|docs|lib|scripts|supabase|tests)\/(?:(?!\]\()[\w@()[\]./-])*\w\.(?:md|mjs|sql|tsx?)\b/g;
 /** Documents that a reader of this repository cannot open. */
 const FOREIGN_DOCUMENT =
   /\b(?:decisions?, sections?|spec(?:ification)?: (?:GET|POST|PUT|PATCH|DELETE))\b/i;
@@ -40,15 +40,22 @@ function* faultsOf(file: string): Generator<string> {
     yield `${lines} lines; split it, or say at its head: "${REASON} …"`;
   }
   if (file === "scripts/check-conventions.ts") return;
-  for (const [cited] of text.matchAll(CITED_FILE)) {
-    if (/\.(?:tsx?|sql|md)$/.test(file) && !existsSync(join(projectRoot, cited))) {
-      yield `cites ${cited}, which does not exist`;
-    }
+  for (const [cited] of proseOf(file, text).matchAll(CITED_FILE)) {
+    if (!existsSync(join(projectRoot, cited))) yield `cites ${cited}, which does not exist`;
   }
   const foreign = FOREIGN_DOCUMENT.exec(text)?.[0];
   if (foreign !== undefined && /\.(?:tsx?|mjs|sql|css)$/.test(file)) {
     yield `cites a document outside the repository: "${foreign}"`;
   }
+}
+
+/** Returns the comments of code, or a whole document. */
+function proseOf(file: string, text: string): string {
+  if (file.endsWith(".md")) return text;
+  return text
+    .split("\n")
+    .filter((line) => /^\s*(?:\/\*|\*|\/\/|--)/.test(line))
+    .join("\n");
 }
 
 let faults = 0;
