@@ -7,7 +7,7 @@ import type { Size } from "./frame.ts";
 import { frameSize } from "./frame-size.ts";
 import { type Image, readImage } from "./read-image.ts";
 
-const MAX_TITLE_CHARACTERS = 80;
+const MAX_TITLE_CHARACTERS = 60;
 const TITLE_HEIGHT = 0.3;
 
 /** Writes PNGs. The same order gives the same images, and no two of one order. @throws UnusableInput */
@@ -43,12 +43,12 @@ const gradient = (size: Size, seed: number): Buffer =>
       <stop offset="1" stop-color="hsl(${hue(seed, 50)},65%,48%)"/></linearGradient>`,
   );
 
-/** From nothing to dark at the bottom, where the title stands. */
+/** Dark enough for a white title, and darker towards the bottom. */
 const shade = (size: Size, seed: number): Buffer =>
   svg(
     size,
     `<linearGradient id="g" x1="0" y1="0" x2="0" y2="1">
-      <stop offset=".3" stop-color="hsl(${hue(seed)},60%,12%)" stop-opacity="0.1"/>
+      <stop offset=".3" stop-color="hsl(${hue(seed)},60%,12%)" stop-opacity=".3"/>
       <stop offset="1" stop-color="hsl(${hue(seed)},60%,12%)" stop-opacity=".85"/></linearGradient>`,
   );
 
@@ -59,12 +59,21 @@ const svg = ({ width, height }: Size, definition: string): Buffer =>
       <defs>${definition}</defs><rect width="100%" height="100%" fill="url(#g)"/></svg>`,
   );
 
+/** In the middle, where neither a crop to another shape nor a caption at the bottom meets it. */
 async function title(prompt: string, { width, height }: Size): Promise<OverlayOptions[]> {
-  const words = [...prompt].slice(0, MAX_TITLE_CHARACTERS).join("");
-  const style = { color: "#ffffff", fontSize: Math.min(width, height) * 0.1 };
-  const text = await drawText(words, style, { width: width * 0.86, height: height * TITLE_HEIGHT });
+  const style = { color: "#ffffff", fontSize: Math.min(width, height) * 0.08 };
+  const box = { width: Math.min(width * 0.86, height * 0.9), height: height * TITLE_HEIGHT };
+  const text = await drawText(shorten(prompt), style, box);
   if (!text) return [];
   const raw = { width: text.width, height: text.height, channels: 4 } as const;
-  const [left, top] = [(width - text.width) / 2, height * 0.94 - text.height];
+  const [left, top] = [(width - text.width) / 2, (height - text.height) / 2];
   return [{ input: text.rgba, raw, left: Math.round(left), top: Math.round(top) }];
+}
+
+/** At the end of a word, if there is one. */
+function shorten(prompt: string): string {
+  const characters = [...prompt.trim()];
+  if (characters.length <= MAX_TITLE_CHARACTERS) return prompt;
+  const cut = characters.slice(0, MAX_TITLE_CHARACTERS).join("");
+  return `${cut.replace(/\s+\S*$/, "")}…`;
 }
