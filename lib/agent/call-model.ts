@@ -26,7 +26,7 @@ import { storableJson } from "./tools/make-storable.ts";
 const MODEL_STREAM_ATTEMPTS = 3;
 
 /** What a model call needs of its turn. */
-export interface Conversation {
+interface Conversation {
   /** Whose share of the model calls it takes. */
   readonly account_id: string;
   readonly model_id: string;

@@ -109,7 +109,7 @@ export type AlbumGroup = (typeof albumGroups)[number];
 export type NamedRecord = z.output<typeof named>;
 export type AlbumRecord = z.output<typeof album>;
 export type TrackRecord = z.output<typeof track>;
-export type RecordOf<K extends Kind> = z.output<(typeof records)[K]>;
+type RecordOf<K extends Kind> = z.output<(typeof records)[K]>;
 
 export interface Found<T> {
   /** How many there are on all pages together. */

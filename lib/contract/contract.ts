@@ -43,7 +43,7 @@ export interface RunRule {
   ) => boolean;
 }
 
-export interface SuccessResponse {
+interface SuccessResponse {
   readonly description: string;
   readonly headers?: readonly ResponseHeader[];
   /** The JSON body; absent for streams, bytes and empty answers. */

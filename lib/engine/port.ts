@@ -20,7 +20,7 @@ export interface ChunkBatch {
   readonly chunks: readonly string[];
 }
 
-export type RunState = "running" | "ended" | "unknown";
+type RunState = "running" | "ended" | "unknown";
 
 export interface Engine {
   readonly name: "postgres" | "vercel";

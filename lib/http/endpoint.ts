@@ -22,7 +22,7 @@ import { requestIdOf } from "./shared-headers.ts";
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-export interface Input<C extends Contract> {
+interface Input<C extends Contract> {
   readonly caller: C["auth"] extends "required"
     ? Caller
     : C["auth"] extends "optional"
@@ -67,7 +67,7 @@ interface PrefetchingHandler<C extends Contract, R> {
   readonly handle: Handle<C, R>;
 }
 
-export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
+type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 export type RouteHandler = (request: Request, context: RouteContext) => Promise<Response>;
 
 export function endpoint<

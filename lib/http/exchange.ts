@@ -20,7 +20,7 @@ export interface Plan {
 }
 
 /** A handler's input without the types of its contract, which `endpoint` adds. */
-export interface HandlerInput extends ParsedInput {
+interface HandlerInput extends ParsedInput {
   readonly caller: Caller | null;
   readonly effectId: string | null;
   readonly idempotencyKey: string | null;

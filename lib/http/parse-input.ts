@@ -6,7 +6,7 @@ import { describeFault } from "../contract/describe-issue.ts";
 import { withoutNulls } from "../contract/optional-nulls.ts";
 import { isStorableText } from "./read-body.ts";
 
-export interface RawInput {
+interface RawInput {
   readonly params: Readonly<Record<string, unknown>> | undefined;
   readonly query: Readonly<Record<string, unknown>> | undefined;
   readonly body: unknown;

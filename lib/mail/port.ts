@@ -1,5 +1,5 @@
 /** The port that every mail adapter implements. */
-export interface Mail {
+interface Mail {
   /** One checked e-mail address. */
   readonly to: string;
   readonly subject: string;

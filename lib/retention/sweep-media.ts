@@ -8,7 +8,7 @@ import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./
 const BATCH = 200;
 const MAX_BATCHES = 20;
 /** Milliseconds; longer than a generation may take between its reservation and its last byte. */
-export const GRACE_MS = 60 * 60 * 1000;
+const GRACE_MS = 60 * 60 * 1000;
 
 /** Removes the files of deleted rows. Returns how many. */
 export async function removeDeletedMedia(): Promise<number> {

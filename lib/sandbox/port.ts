@@ -53,7 +53,7 @@ export interface FolderEntry {
   readonly modifiedAt: string;
 }
 
-export interface FolderListing {
+interface FolderListing {
   /** The folder's absolute path inside the sandbox. */
   readonly path: string;
   /** By name, in the order of its bytes as UTF-8. */

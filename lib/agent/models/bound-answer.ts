@@ -8,7 +8,7 @@ import { wrapLanguageModel } from "ai";
 import { measureJson } from "../../platform/measure-json.ts";
 
 /** Characters of text, reasoning and tool input: several times what any model can write at once. */
-export const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
+const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 export const MAX_TOOL_CALLS = 128;
 /** Texts, reasoning, files and sources. */
 const MAX_BLOCKS = 1_000;

@@ -17,16 +17,14 @@ export interface ToolContext {
   readonly reportFault: (tool: string, error: unknown) => void;
 }
 
-/** A failure is an answer: `{error}` with a text that is safe to show to model and client. */
-export interface ToolFailure {
-  readonly error: string;
-}
-
 export interface AgentTool<Input> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<Input>;
-  /** A throw of SandboxError becomes its answer; any other throw is a fault. */
+  /**
+   * A failure is an answer: `{error}` with a text that is safe to show to the model and the client.
+   * A thrown SandboxError becomes such an answer; any other throw is a fault.
+   */
   execute(input: Input, context: ToolContext): Promise<JSONValue>;
 }
 

@@ -9,12 +9,12 @@ export interface TokenSettings {
   readonly timeoutMs: number;
 }
 
-export interface Token {
+interface Token {
   readonly kind: "token";
   readonly value: string;
 }
 
-export type TokenFailure = Exclude<UpstreamAnswer, { kind: "json" }>;
+type TokenFailure = Exclude<UpstreamAnswer, { kind: "json" }>;
 
 export interface TokenSource {
   /**

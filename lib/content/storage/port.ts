@@ -2,7 +2,7 @@
 import type { GeneratedFile } from "../port.ts";
 import type { MediaKey } from "./media-name.ts";
 
-export interface StoredFile {
+interface StoredFile {
   readonly path: string;
   readonly bytes: number;
 }

@@ -9,7 +9,7 @@ export interface Caller {
   readonly credential: CallerCredential;
 }
 
-export type CallerCredential =
+type CallerCredential =
   | { readonly kind: "key"; readonly keyId: string }
   | { readonly kind: "bearer"; readonly email: string }
   /** What the sandbox of a run was given, be it a key or a bearer token. */

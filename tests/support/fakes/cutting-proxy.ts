@@ -3,7 +3,7 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 
-export interface Cut {
+interface Cut {
   readonly frames: number;
   readonly inside: boolean;
   readonly once?: boolean;

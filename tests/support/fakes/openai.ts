@@ -39,7 +39,7 @@ export type ScriptPart =
   | { readonly hang: true }
   | { readonly finish: "stop" | "length" | "content_filter" };
 
-export interface ScriptCall {
+interface ScriptCall {
   readonly model: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly messages: readonly ChatMessage[];
@@ -56,7 +56,7 @@ export interface ScriptCall {
 
 export type Script = (call: ScriptCall) => Iterable<ScriptPart> | AsyncIterable<ScriptPart>;
 
-export interface CallRecord extends Omit<ScriptCall, "abandoned"> {
+interface CallRecord extends Omit<ScriptCall, "abandoned"> {
   readonly script: string | undefined;
   outcome: "running" | "answered" | "failed" | "cut" | "abandoned";
 }

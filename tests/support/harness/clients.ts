@@ -80,7 +80,7 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   /** Sent as JSON, unless it is a string: then as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

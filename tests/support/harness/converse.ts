@@ -14,7 +14,7 @@ export interface Entry {
 }
 
 const view = z.object({ chat, isStreaming: z.boolean(), messages: z.array(message) });
-export type ChatView = z.output<typeof view>;
+type ChatView = z.output<typeof view>;
 export type StoredMessage = ChatView["messages"][number];
 
 export interface Talk {

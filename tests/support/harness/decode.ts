@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const MAX_OUTPUT = 512 * 1024 * 1024;
 
 /** Every picture is looked at in this size, one byte a pixel. */
-export const LOOK = { width: 160, height: 90 } as const;
+const LOOK = { width: 160, height: 90 } as const;
 
 export interface DecodedVideo {
   readonly codec: string;

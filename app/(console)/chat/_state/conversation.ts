@@ -30,7 +30,7 @@ export interface ConversationView {
   readonly returned: string | null;
 }
 
-export interface Fault {
+interface Fault {
   readonly text: string;
   readonly requestId: string | null;
 }

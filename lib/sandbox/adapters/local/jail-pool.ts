@@ -46,7 +46,7 @@ const MAX_WAITING_OF_ACCOUNT = 1_000;
 /** Somebody waits in front of a screen. */
 const MAX_LOOK_WAIT_MS = 10_000;
 
-export interface JailPlan {
+interface JailPlan {
   readonly settings: JailSettings;
   /** Called once, when the jail is gone. */
   readonly onExit: () => void;
