@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
   test: {
-    include: ["tests/**/*.test.ts"],
+    include: ["tests/**/*.test.ts", "supabase/tests/**/*.test.ts"],
     exclude: process.env.SOAK === "1" ? [] : ["tests/**/*.soak.test.ts"],
     globalSetup: ["tests/global-setup.ts"],
     setupFiles: ["tests/support/harness/observe-answers.ts"],

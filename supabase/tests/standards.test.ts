@@ -1,0 +1,69 @@
+/** The rules that every table and every function of the schema keeps, asked of the catalog of PostgreSQL. */
+import { expect, test } from "vitest";
+import { sql } from "../../tests/support/harness/stack.ts";
+
+// Tests that run beside this one may have tables and functions of their own for a while.
+const schema = sql`pg_namespace.nspname = 'public'`;
+
+async function tablesWhere(condition: ReturnType<typeof sql>): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select pg_class.relname as name
+    from pg_class
+    join pg_namespace on pg_namespace.oid = pg_class.relnamespace
+    where ${schema} and pg_class.relkind in ('r', 'p') and pg_class.relname not like 'probe%'
+      and ${condition}
+    order by 1`;
+  return rows.map(({ name }) => name);
+}
+
+async function functionsWhere(condition: ReturnType<typeof sql>): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select pg_proc.oid::regprocedure::text as name
+    from pg_proc
+    join pg_namespace on pg_namespace.oid = pg_proc.pronamespace
+    where ${schema} and pg_proc.proname not like 'probe%' and ${condition}
+    order by 1`;
+  return rows.map(({ name }) => name);
+}
+
+const COMMENT = sql`coalesce(obj_description(pg_proc.oid, 'pg_proc'), '')`;
+
+test("the schema has tables and functions to check", async () => {
+  expect((await tablesWhere(sql`true`)).length).toBeGreaterThan(25);
+  expect((await functionsWhere(sql`true`)).length).toBeGreaterThan(100);
+});
+
+test("every table has row-level security and no policy", async () => {
+  expect(await tablesWhere(sql`not pg_class.relrowsecurity`)).toEqual([]);
+  expect(
+    await tablesWhere(sql`exists (select from pg_policy where polrelid = pg_class.oid)`),
+  ).toEqual([]);
+});
+
+test("every table has a comment", async () => {
+  expect(await tablesWhere(sql`obj_description(pg_class.oid, 'pg_class') is null`)).toEqual([]);
+});
+
+test("every function has a comment", async () => {
+  expect(await functionsWhere(sql`${COMMENT} = ''`)).toEqual([]);
+});
+
+test("every function has an empty search path, or says in its comment why not", async () => {
+  const lacking = await functionsWhere(sql`
+    not ('search_path=""' = any (coalesce(pg_proc.proconfig, '{}')))
+    and ${COMMENT} not like '%No search_path, so that it is inlined.'`);
+  expect(lacking).toEqual([]);
+});
+
+test("a function without a search path is one that PostgreSQL can inline", async () => {
+  const inlined = sql`pg_proc.proconfig is null`;
+  const language = sql`(select lanname from pg_language where oid = pg_proc.prolang)`;
+  expect(
+    await functionsWhere(sql`${inlined}
+      and (${language} <> 'sql' or pg_proc.provolatile = 'v' or pg_proc.prosecdef)`),
+  ).toEqual([]);
+});
+
+test("every function runs with the rights of its caller", async () => {
+  expect(await functionsWhere(sql`pg_proc.prosecdef`)).toEqual([]);
+});
