@@ -11,7 +11,7 @@ const floors = [
   ["agent", "content"],
   ["turns"],
   ["sessions"],
-  ["health"],
+  ["health", "retention"],
   ["http"],
   ["openapi"],
 ];

@@ -3,17 +3,15 @@ import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { config } from "../platform/config.ts";
+import { processWide } from "../platform/process-wide.ts";
 
 /** Milliseconds; far longer than any generation may take. */
 const FORSAKEN_AFTER = 60 * 60 * 1000;
 
-let swept: Promise<void> | undefined;
-
 export async function withWorkFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const root = workRoot();
   await mkdir(root, { recursive: true });
-  swept ??= sweep(root);
-  await swept;
+  await processWide("content work folder sweep", () => sweep(root));
   const folder = await mkdtemp(join(root, "run-"));
   try {
     return await work(folder);

@@ -1,30 +1,30 @@
-/** The requests that a process works on, and with them the database's connections, shared fairly. */
+/** Shares a process's request slots, and with them its database connections, between accounts. */
 import { config } from "../platform/config.ts";
 import { FairQueue } from "../platform/fair-queue.ts";
+import { processWide } from "../platform/process-wide.ts";
 
-const WAITING_REQUESTS_OF_ACCOUNT = 1_000;
-/** As long as a silent database is waited for. */
+const MAX_WAITING_REQUESTS_PER_ACCOUNT = 1_000;
+/** The same as the timeout of a database call (lib/platform/outbound/keep-alive-fetch.ts). */
 const MAX_WAIT_MS = 10_000;
 
-declare global {
-  // Shared by all routes, which Next may load separately.
-  var agentPlatformRequests: FairQueue | undefined;
-}
-
 /**
- * Answers a request in the share of the account that its credential belongs to. A stream counts until
- * its headers are made (lib/turns/stream-turn.ts bounds what follows).
- * @throws QueueRefusal when the account has too many requests under way
+ * Runs `answer` in a slot of the account that the credential belongs to. A stream holds its slot
+ * until its headers are made; lib/turns/stream-turn.ts bounds what follows.
+ * @throws QueueRefusal when too many requests of the account are waiting, or it waited too long
  */
 export function shareRequests<T>(
   ownerId: string,
   signal: AbortSignal,
   answer: () => Promise<T>,
 ): Promise<T> {
-  globalThis.agentPlatformRequests ??= new FairQueue({
-    slots: config().REQUESTS_AT_ONCE,
-    waitersPerAccount: WAITING_REQUESTS_OF_ACCOUNT,
-    maxWaitMs: MAX_WAIT_MS,
-  });
-  return globalThis.agentPlatformRequests.run(ownerId, signal, answer);
+  const requests = processWide(
+    "requests",
+    () =>
+      new FairQueue({
+        slots: config().REQUESTS_AT_ONCE,
+        waitersPerAccount: MAX_WAITING_REQUESTS_PER_ACCOUNT,
+        maxWaitMs: MAX_WAIT_MS,
+      }),
+  );
+  return requests.run(ownerId, signal, answer);
 }

@@ -3,6 +3,7 @@
  * The launcher (`scripts`) fills in what the embedded parts provide.
  */
 import { z } from "zod";
+import { processWide } from "./process-wide.ts";
 
 const list = z
   .string()
@@ -210,9 +211,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   throw new Error(`Settings are missing or malformed:\n${lines.join("\n")}`);
 }
 
-let parsed: Config | undefined;
-
+/** Returns the settings of this process, parsed from its environment at the first call. */
 export function config(): Config {
-  parsed ??= parseConfig(process.env);
-  return parsed;
+  return processWide("config", () => parseConfig(process.env));
 }

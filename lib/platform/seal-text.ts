@@ -1,11 +1,12 @@
-/** Texts that are stored encrypted (AES-256-GCM) and can be read only with the project's secret. */
+/** Encrypts texts that are stored (AES-256-GCM) under a key derived from API_KEY_SECRET. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { config } from "./config.ts";
+import { processWide } from "./process-wide.ts";
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param context what the text belongs to: sealed for one thing, it cannot be opened as another's */
+/** @param context what the text belongs to; it can be opened only with the same context */
 export function sealText(text: string, context: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", sealingKey(), iv).setAAD(Buffer.from(context));
@@ -13,7 +14,7 @@ export function sealText(text: string, context: string): string {
   return Buffer.concat([iv, cipher.getAuthTag(), ...sealed]).toString("base64");
 }
 
-/** @throws Error when it was changed, or sealed with another secret or for another thing */
+/** @throws Error when the text was changed, or sealed under another secret or context */
 export function openText(sealed: string, context: string): string {
   const bytes = Buffer.from(sealed, "base64");
   const decipher = createDecipheriv("aes-256-gcm", sealingKey(), bytes.subarray(0, IV_BYTES))
@@ -23,9 +24,8 @@ export function openText(sealed: string, context: string): string {
   return Buffer.concat([text, decipher.final()]).toString("utf8");
 }
 
-let derived: Buffer | undefined;
-
 function sealingKey(): Buffer {
-  derived ??= Buffer.from(hkdfSync("sha256", config().API_KEY_SECRET, "", "sealed texts", 32));
-  return derived;
+  return processWide("sealing key", () =>
+    Buffer.from(hkdfSync("sha256", config().API_KEY_SECRET, "", "sealed texts", 32)),
+  );
 }

@@ -1,36 +1,37 @@
-/** Answers kept for a short time, and one question for all who ask the same meanwhile. */
-export interface Memory<T> {
-  get(key: string, ask: () => Promise<T>): Promise<T>;
+/** A cache whose entries expire, with single-flight loading: concurrent readers share one load. */
+export interface TtlCache<T> {
+  /** Returns the cached value of the key, or what `load` resolves to. A failed load is not cached. */
+  get(key: string, load: () => Promise<T>): Promise<T>;
 }
 
 /**
- * @param options.freshMs how long an answer is given again
- * @param options.most answers kept; the oldest go first
- * @param options.isWorthKeeping what is not is given to those who wait for it and to nobody else
+ * @param options.ttlMs how long a value is served
+ * @param options.maxEntries beyond which the oldest entry is evicted
+ * @param options.shouldKeep false for a value that only its concurrent readers get
  */
-export function createMemory<T>(options: {
-  readonly freshMs: number;
-  readonly most: number;
-  readonly isWorthKeeping: (value: T) => boolean;
-}): Memory<T> {
-  // In the order of their time, as a Map keeps it.
-  const known = new Map<string, { readonly value: Promise<T>; readonly until: number }>();
+export function createTtlCache<T>(options: {
+  readonly ttlMs: number;
+  readonly maxEntries: number;
+  readonly shouldKeep: (value: T) => boolean;
+}): TtlCache<T> {
+  // A Map keeps its keys in insertion order, so the first one is the oldest.
+  const entries = new Map<string, { readonly value: Promise<T>; readonly until: number }>();
   return {
-    get(key, ask) {
-      const found = known.get(key);
-      if (found && Date.now() < found.until) return found.value;
-      known.delete(key);
-      const value = ask();
-      const entry = { value, until: Date.now() + options.freshMs };
-      known.set(key, entry);
-      const forget = () => {
-        if (known.get(key) === entry) known.delete(key);
+    get(key, load) {
+      const cached = entries.get(key);
+      if (cached && Date.now() < cached.until) return cached.value;
+      entries.delete(key);
+      const value = load();
+      const entry = { value, until: Date.now() + options.ttlMs };
+      entries.set(key, entry);
+      const evict = () => {
+        if (entries.get(key) === entry) entries.delete(key);
       };
-      value.then((given) => {
-        if (!options.isWorthKeeping(given)) forget();
-      }, forget);
-      const [oldest] = known.keys();
-      if (known.size > options.most && oldest !== undefined) known.delete(oldest);
+      value.then((loaded) => {
+        if (!options.shouldKeep(loaded)) evict();
+      }, evict);
+      const [oldest] = entries.keys();
+      if (entries.size > options.maxEntries && oldest !== undefined) entries.delete(oldest);
       return value;
     },
   };

@@ -11,6 +11,7 @@ import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import { processWide } from "../platform/process-wide.ts";
 import { services } from "../platform/services.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { readProgress } from "./read-progress.ts";
@@ -38,11 +39,11 @@ interface RunningTurn {
 }
 
 /** Turns in progress in this process, so that only the first step loads its turn. */
-const running = new Map<string, RunningTurn>();
+const runningTurns = () => processWide("running turns", () => new Map<string, RunningTurn>());
 
 /** For a turn that ends outside of its steps. */
 export function forgetTurn(turnId: string): void {
-  running.delete(turnId);
+  runningTurns().delete(turnId);
 }
 
 export async function runModelStep(step: ModelStep): Promise<{ done: boolean }> {
@@ -50,18 +51,18 @@ export async function runModelStep(step: ModelStep): Promise<{ done: boolean }> 
   const forget = services().engine.onStop(step.turnId, () => stop.abort());
   try {
     const done = await runStep(step, stop);
-    if (done) running.delete(step.turnId);
+    if (done) runningTurns().delete(step.turnId);
     return { done };
   } catch (error) {
     // Whatever this process knows of the turn may be stale now.
-    running.delete(step.turnId);
+    runningTurns().delete(step.turnId);
     throw error;
   } finally {
     forget();
     // A stop that came while this step was being stored is the next one's to see.
-    const kept = running.get(step.turnId);
+    const kept = runningTurns().get(step.turnId);
     if (stop.signal.aborted && kept) {
-      running.set(step.turnId, { ...kept, turn: { ...kept.turn, stop_requested: true } });
+      runningTurns().set(step.turnId, { ...kept, turn: { ...kept.turn, stop_requested: true } });
     }
   }
 }
@@ -151,19 +152,19 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<boolean>
   await log.flushed();
   const { stopRequested } = await completeStep(turnId, index, answer);
   steps.push(answer);
-  running.set(turnId, { ...current, turn: { ...turn, stop_requested: stopRequested } });
+  runningTurns().set(turnId, { ...current, turn: { ...turn, stop_requested: stopRequested } });
   return false;
 }
 
 /** @returns null when the turn is not this run's any more, or has ended. */
 async function open({ turnId, runId, index, attempt }: ModelStep): Promise<RunningTurn | null> {
-  const known = running.get(turnId);
+  const known = runningTurns().get(turnId);
   if (known && attempt === 1 && known.steps.length === index) return known;
   const turn = await loadTurn(turnId, runId);
   const log = await services().engine.openLog(turnId, runId, index === 0 && attempt === 1);
   if (turn.outcome === "active") {
     const opened = { turn, steps: [...turn.steps], log };
-    running.set(turnId, opened);
+    runningTurns().set(turnId, opened);
     return opened;
   }
   if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);

@@ -4,25 +4,24 @@ import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { config } from "../platform/config.ts";
 import { FairQueue, isQueueRefusal } from "../platform/fair-queue.ts";
+import { processWide } from "../platform/process-wide.ts";
 import { queueRefused } from "../platform/queue-refused.ts";
 import { streamResponse } from "./stream-response.ts";
 
 /** Of all accounts, in this process. Each costs a little memory, and a query a second at most. */
 const MAX_STREAMS = 4_000;
 
-declare global {
-  // Shared by all routes, which Next may load separately.
-  var agentPlatformStreams: FairQueue | undefined;
-}
-
 function streams(): FairQueue {
-  globalThis.agentPlatformStreams ??= new FairQueue({
-    slots: MAX_STREAMS,
-    slotsPerAccount: config().ACCOUNT_STREAMS,
-    waitersPerAccount: 0,
-    maxWaitMs: 0,
-  });
-  return globalThis.agentPlatformStreams;
+  return processWide(
+    "streams",
+    () =>
+      new FairQueue({
+        slots: MAX_STREAMS,
+        slotsPerAccount: config().ACCOUNT_STREAMS,
+        waitersPerAccount: 0,
+        maxWaitMs: 0,
+      }),
+  );
 }
 
 export interface StreamRequest {

@@ -3,20 +3,16 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
 import { config } from "../../platform/config.ts";
 import { FairQueue } from "../../platform/fair-queue.ts";
+import { processWide } from "../../platform/process-wide.ts";
 
 /** More than the turns and subagents of an account call at a time, unless their limits are off. */
-const WAITING_CALLS_OF_ACCOUNT = 1_000;
-
-declare global {
-  // The SDK bundles steps apart from routes: only globalThis is common to both.
-  var agentPlatformModelCalls: FairQueue | undefined;
-}
+const MAX_WAITING_CALLS_PER_ACCOUNT = 1_000;
 
 function modelCalls(): FairQueue {
-  const { MODEL_CALLS_AT_ONCE: slots, MODEL_CALL_WAIT_MS: maxWaitMs } = config();
-  const limits = { slots, waitersPerAccount: WAITING_CALLS_OF_ACCOUNT, maxWaitMs };
-  globalThis.agentPlatformModelCalls ??= new FairQueue(limits);
-  return globalThis.agentPlatformModelCalls;
+  return processWide("model calls", () => {
+    const { MODEL_CALLS_AT_ONCE: slots, MODEL_CALL_WAIT_MS: maxWaitMs } = config();
+    return new FairQueue({ slots, waitersPerAccount: MAX_WAITING_CALLS_PER_ACCOUNT, maxWaitMs });
+  });
 }
 
 /**

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { fetchJson, type UpstreamAnswer } from "../../platform/outbound/fetch-json.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
-import { createMemory } from "../../platform/ttl-cache.ts";
+import { createTtlCache } from "../../platform/ttl-cache.ts";
 import type { AlbumsQuery, CatalogProvider, SearchQuery } from "../port.ts";
 import {
   type AlbumRecord,
@@ -38,10 +38,10 @@ const NAME = /spotify/i;
 
 export function createRemoteCatalog(settings: RemoteCatalogSettings): CatalogProvider {
   const tokens = createTokenSource(settings);
-  const answers = createMemory<UpstreamAnswer | AppError>({
-    freshMs: FRESH,
-    most: MOST_ANSWERS,
-    isWorthKeeping: (answer) => !isAppError(answer) && answer.kind === "json",
+  const answers = createTtlCache<UpstreamAnswer | AppError>({
+    ttlMs: FRESH,
+    maxEntries: MOST_ANSWERS,
+    shouldKeep: (answer) => !isAppError(answer) && answer.kind === "json",
   });
 
   const ask = async (url: URL): Promise<UpstreamAnswer> => {

@@ -1,11 +1,13 @@
-/** What an identity provider publishes: its keys, and where it tells more of a person. */
+/** What an identity provider publishes: its signing keys and its userinfo endpoint. */
 import { createRemoteJWKSet, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { readJson } from "../../platform/outbound/read-text.ts";
+import { processWide } from "../../platform/process-wide.ts";
+import { createTtlCache } from "../../platform/ttl-cache.ts";
 
-/** Milliseconds an identity provider has to answer. */
-const PROVIDER_DEADLINE = 5_000;
+/** How long an identity provider has to answer. */
+const PROVIDER_TIMEOUT_MS = 5_000;
 
 const discovery = z.object({
   issuer: z.string(),
@@ -13,7 +15,7 @@ const discovery = z.object({
   userinfo_endpoint: z.url().optional(),
 });
 
-/** The identity provider could not be asked: the route answers 503, not 401. */
+/** The identity provider could not be reached or failed: the API answers 503, not 401. */
 export class IdentityProviderUnavailable extends Error {
   override readonly name = "IdentityProviderUnavailable";
 }
@@ -24,29 +26,21 @@ export interface Provider {
   readonly userinfoUrl: string | undefined;
 }
 
-declare global {
-  var agentPlatformProvider: Promise<Provider> | undefined;
-}
-
-/** Found once, by discovery unless both URLs are settings; a failure is tried again next time. */
+/** Discovers the provider once, unless both URLs are settings. A failed discovery is retried. */
 export function oidcProvider(issuer: string): Promise<Provider> {
-  globalThis.agentPlatformProvider ??= discover(issuer).catch((error: unknown) => {
-    globalThis.agentPlatformProvider = undefined;
-    throw error;
-  });
-  return globalThis.agentPlatformProvider;
+  const discovered = processWide("OIDC provider", () =>
+    createTtlCache<Provider>({ ttlMs: Infinity, maxEntries: 1, shouldKeep: () => true }),
+  );
+  return discovered.get(issuer, () => discover(issuer));
 }
 
-/** Supabase Auth has its keys in a known place, whatever name it issues tokens under. */
-export function supabaseProvider(): Promise<Provider> {
-  const { OIDC_JWKS_URL, SUPABASE_URL } = config();
-  const jwksUrl = OIDC_JWKS_URL ?? new URL("/auth/v1/.well-known/jwks.json", SUPABASE_URL).href;
-  globalThis.agentPlatformProvider ??= Promise.resolve({
-    keys: remoteKeys(jwksUrl),
-    jwksUrl,
-    userinfoUrl: undefined,
+/** Supabase Auth publishes its keys at a known URL, whatever issuer its tokens name. */
+export function supabaseProvider(): Provider {
+  return processWide("Supabase Auth", () => {
+    const { OIDC_JWKS_URL, SUPABASE_URL } = config();
+    const jwksUrl = OIDC_JWKS_URL ?? new URL("/auth/v1/.well-known/jwks.json", SUPABASE_URL).href;
+    return { keys: remoteKeys(jwksUrl), jwksUrl, userinfoUrl: undefined };
   });
-  return globalThis.agentPlatformProvider;
 }
 
 async function discover(issuer: string): Promise<Provider> {
@@ -69,16 +63,19 @@ async function discover(issuer: string): Promise<Provider> {
 
 const remoteKeys = (url: string): JWTVerifyGetKey =>
   createRemoteJWKSet(new URL(url), {
-    timeoutDuration: PROVIDER_DEADLINE,
-    // A key that was just rotated in is accepted after a second, and nobody can make us ask more often.
+    timeoutDuration: PROVIDER_TIMEOUT_MS,
+    // A key that was just rotated in is accepted within a second, and forged key ids cannot cause
+    // more than one request a second.
     cooldownDuration: 1_000,
   });
 
-/** JSON, or null when the provider refuses (4xx). */
+/** Returns the provider's JSON; null when it refuses (4xx) or sends anything else.
+ * @throws IdentityProviderUnavailable when it does not answer, fails or throttles
+ */
 export async function askProvider(url: string, headers: Record<string, string>): Promise<unknown> {
   let response: Response;
   try {
-    const signal = AbortSignal.timeout(PROVIDER_DEADLINE);
+    const signal = AbortSignal.timeout(PROVIDER_TIMEOUT_MS);
     response = await fetch(url, { headers, signal, redirect: "error", cache: "no-store" });
   } catch (cause) {
     throw new IdentityProviderUnavailable("The identity provider did not answer", { cause });

@@ -88,7 +88,7 @@ async function verifySupabase(token: string): Promise<string | null> {
   };
   const { payload } =
     secret === undefined
-      ? await jwtVerify(token, (await supabaseProvider()).keys, {
+      ? await jwtVerify(token, supabaseProvider().keys, {
           ...wanted,
           algorithms: ASYMMETRIC,
         })

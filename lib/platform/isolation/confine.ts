@@ -1,20 +1,20 @@
-/** The command line that starts a program cut off from the server, as far as the host allows. */
-import type { Isolation } from "./detect.ts";
+/** Builds the command line that starts a program isolated from the server, as far as the host allows. */
+import type { Isolation } from "./isolation.ts";
 
-/** What a confined program gets; real paths throughout. */
+/** What a confined program can access. All paths are real paths, without symbolic links. */
 export interface View {
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly cwd: string;
-  /** The host's network; without it there is none, not even the host's loopback. */
+  /** Whether it shares the host's network. Without it there is none, not even the host's loopback. */
   readonly network: boolean;
 }
 
-/** The user that owns nothing, `nobody`. */
+/** The id of `nobody`, the user that owns no files. */
 export const UNPRIVILEGED_ID = 65_534;
 const id = String(UNPRIVILEGED_ID);
 
-/** What the dynamic linker, the fonts and the codecs' loader look for; none of it is a secret. */
+/** What the dynamic linker, the font and the codec loaders read; none of it is secret. */
 const SYSTEM = [
   ...["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"],
   ...["/etc/fonts", "/usr/share/fonts", "/usr/share/fontconfig", "/etc/alpine-release"],
@@ -22,7 +22,7 @@ const SYSTEM = [
 /** What the resolution of host names reads. */
 const NAMES = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf"];
 
-/** The words that start `argv`, whose first word is the path of Node. */
+/** Returns the command that starts `argv`, whose first element is the path of Node, in isolation. */
 export function confine(argv: readonly string[], view: View, isolation: Isolation): string[] {
   if (isolation.kind === "namespaces") return inNamespaces(argv, view, isolation.disableUserns);
   if (isolation.kind === "user") return asUser(argv, isolation.unshare && !view.network);
@@ -41,7 +41,7 @@ function inNamespaces(
     ...["--unshare-all", ...(network ? ["--share-net"] : [])],
     ...["--unshare-user", "--uid", id, "--gid", id, ...(disableUserns ? ["--disable-userns"] : [])],
     ...["--cap-drop", "ALL", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"],
-    // Inputs lie in the folder that may be written, and stay read-only there.
+    // Read-only binds come last: inputs lie inside of the writable folder and must stay read-only.
     ...write.flatMap((path) => ["--bind", path, path]),
     ...readable
       .filter((path) => !write.includes(path))

@@ -1,28 +1,22 @@
 /**
- * Finds out, once for each process, how far this host can cut a child process off from the server.
- * A child under `node --permission` is held by JavaScript alone: native code in it that is taken
- * over has all rights of the server's user, and reads the server's secrets in `/proc/<pid>/environ`.
- * Only the kernel stops that.
+ * Detects, once in each process, how far this host can separate a child process from the server.
+ * `node --permission` confines JavaScript alone: native code in the child that an attacker takes over
+ * has all rights of the server's user and can read the server's secrets in `/proc/<pid>/environ`.
+ * Only the kernel can prevent that.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { log } from "../log.ts";
+import { processWide } from "../process-wide.ts";
 import { confine } from "./confine.ts";
+import type { Isolation } from "./isolation.ts";
 
-export type Isolation =
-  /** Another user in namespaces of its own, with only the files that it is given. */
-  | { readonly kind: "namespaces"; readonly disableUserns: boolean }
-  /** Another user; with `unshare`, also without a network and without other processes in sight. */
-  | { readonly kind: "user"; readonly unshare: boolean; readonly missing: string }
-  /** The server's own user. */
-  | { readonly kind: "none"; readonly missing: string };
-
-/** What a host offers; tests pass less than there is. */
+/** The host's capabilities; tests pass a host that has fewer. */
 export interface Host {
   readonly platform: NodeJS.Platform;
   readonly isRoot: boolean;
-  /** Runs a program to its end and returns its output, or null when it fails or is not there. */
+  /** Runs a program and returns its output, or null when it fails or is not installed. */
   run(argv: readonly string[]): string | null;
 }
 
@@ -65,7 +59,7 @@ export function detectIsolation(host: Host = thisHost()): Isolation {
   return { kind: "none", missing: `${missing}; setpriv to another user that can read the code` };
 }
 
-/** Whether Node starts there and finds the code that it would run. */
+/** Returns whether Node starts under the isolation and can read the code that it would run. */
 function starts(isolation: Isolation, host: Host): boolean {
   const root = realpathSync(process.cwd());
   const code = join(root, "lib", "platform", "isolation");
@@ -75,17 +69,12 @@ function starts(isolation: Isolation, host: Host): boolean {
   return host.run(confine([process.execPath, "-e", probe], view, isolation)) !== null;
 }
 
-declare global {
-  // Shared by all routes, which Next may load separately.
-  var agentPlatformIsolation: Isolation | undefined;
-}
-
+/** Returns the isolation that this host offers, detected at the first call. */
 export function isolation(): Isolation {
-  globalThis.agentPlatformIsolation ??= detectIsolation();
-  return globalThis.agentPlatformIsolation;
+  return processWide("isolation", () => detectIsolation());
 }
 
-/** Called once in each server process, so that an operator knows and no request waits for it. */
+/** Logs the isolation at the start of a server, so that no request waits for the detection. */
 export function reportIsolation(): void {
   const found = isolation();
   if (found.kind === "namespaces") {

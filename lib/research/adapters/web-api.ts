@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { fetchJson, type UpstreamAnswer } from "../../platform/outbound/fetch-json.ts";
-import { createMemory } from "../../platform/ttl-cache.ts";
+import { createTtlCache } from "../../platform/ttl-cache.ts";
 import type { ResearchTrack } from "../contract.ts";
 import type { ArtistKey, ResearchProvider } from "../port.ts";
 
@@ -42,10 +42,10 @@ const tracksPage = z.object({ catalog: z.array(z.unknown()) });
 const artistNotFound = appError("not_found", "Artist not found");
 
 export function createRemoteResearch(settings: RemoteResearchSettings): ResearchProvider {
-  const answers = createMemory<readonly ResearchTrack[] | AppError>({
-    freshMs: FRESH,
-    most: MOST_ANSWERS,
-    isWorthKeeping: (answer) => !isAppError(answer),
+  const answers = createTtlCache<readonly ResearchTrack[] | AppError>({
+    ttlMs: FRESH,
+    maxEntries: MOST_ANSWERS,
+    shouldKeep: (answer) => !isAppError(answer),
   });
 
   const read = async <S extends z.ZodType>(

@@ -1,5 +1,5 @@
 import { createGateway } from "@ai-sdk/gateway";
-import { createMemory } from "../../../platform/ttl-cache.ts";
+import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
@@ -14,7 +14,7 @@ export function createGatewayModels(apiKey: string): ModelProvider {
     fetch: (input, init) =>
       boundFetch(input, { ...init, signal: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS) }),
   });
-  const cache = createMemory<readonly ModelInfo[] | null>(MODEL_LIST_CACHE);
+  const cache = createTtlCache<readonly ModelInfo[] | null>(MODEL_LIST_CACHE);
   const readList = async () => {
     const { models } = await lister.getAvailableModels();
     return models

@@ -2,7 +2,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { z } from "zod";
 import { readJson } from "../../../platform/outbound/read-text.ts";
-import { createMemory } from "../../../platform/ttl-cache.ts";
+import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
@@ -30,7 +30,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
     includeUsage: true,
     fetch: boundFetch,
   });
-  const cache = createMemory<readonly string[] | null>(MODEL_LIST_CACHE);
+  const cache = createTtlCache<readonly string[] | null>(MODEL_LIST_CACHE);
   const readIds = async (): Promise<readonly string[] | null> => {
     const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
       headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},

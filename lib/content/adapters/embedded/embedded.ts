@@ -12,7 +12,7 @@ import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
 import { FairQueue, isQueueRefusal } from "../../../platform/fair-queue.ts";
-import type { Isolation } from "../../../platform/isolation/detect.ts";
+import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { log } from "../../../platform/log.ts";
 import { queueRefused } from "../../../platform/queue-refused.ts";
 import type { ContentProvider, EditStep, MediaFile } from "../../port.ts";

@@ -10,10 +10,8 @@ import { realpathSync } from "node:fs";
 import { chmod, chown } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { confine, UNPRIVILEGED_ID, type View } from "../../../platform/isolation/confine.ts";
-import {
-  type Isolation,
-  isolation as isolationOfHost,
-} from "../../../platform/isolation/detect.ts";
+import { isolation as isolationOfHost } from "../../../platform/isolation/detect.ts";
+import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
 import { type RenderReply, type RenderRequest, renderReply } from "./protocol.ts";
 

@@ -27,10 +27,9 @@ function connectionTo(databaseUrl: string): pg.ClientConfig {
   };
 }
 
-/** One prepared statement for each place in the code. */
-const statements = new Map<TemplateStringsArray, { name: string; text: string }>();
-
 function sqlOver(client: Pick<pg.ClientBase, "query">): Sql {
+  /** One prepared statement for each place in the code. */
+  const statements = new Map<TemplateStringsArray, { name: string; text: string }>();
   return async (strings, ...values) => {
     let statement = statements.get(strings);
     if (!statement) {

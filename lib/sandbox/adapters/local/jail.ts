@@ -8,7 +8,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { confine } from "../../../platform/isolation/confine.ts";
-import { type Isolation, isolation } from "../../../platform/isolation/detect.ts";
+import { isolation } from "../../../platform/isolation/detect.ts";
+import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
 

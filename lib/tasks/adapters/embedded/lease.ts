@@ -4,29 +4,35 @@
  * (`crash_lost_task_runs` in supabase/migrations/…_task_runs.sql).
  */
 import { log } from "../../../platform/log.ts";
+import { processWide } from "../../../platform/process-wide.ts";
 import { renewLeases } from "./store.ts";
 
 /** Long enough that a busy process or a short outage of the database loses no run. */
 export const LEASE_SECONDS = 20;
 const BEAT_MS = 5_000;
 
-const held = new Set<string>();
-let timer: NodeJS.Timeout | undefined;
+interface HeldLeases {
+  readonly runIds: Set<string>;
+  timer: NodeJS.Timeout | undefined;
+}
+const heldLeases = () =>
+  processWide("task run leases", (): HeldLeases => ({ runIds: new Set(), timer: undefined }));
 
 /** From the start of a run, which has a lease already, until the function it returns is called. */
 export function holdLease(runId: string): () => void {
-  held.add(runId);
-  timer ??= setInterval(beat, BEAT_MS).unref();
+  const held = heldLeases();
+  held.runIds.add(runId);
+  held.timer ??= setInterval(beat, BEAT_MS).unref();
   return () => {
-    held.delete(runId);
-    if (held.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
+    held.runIds.delete(runId);
+    if (held.runIds.size > 0) return;
+    clearInterval(held.timer);
+    held.timer = undefined;
   };
 }
 
 function beat(): void {
-  renewLeases([...held], LEASE_SECONDS).catch((error: unknown) => {
+  renewLeases([...heldLeases().runIds], LEASE_SECONDS).catch((error: unknown) => {
     log().warn({ err: error }, "The leases of task runs were not renewed");
   });
 }
