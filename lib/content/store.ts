@@ -10,7 +10,7 @@ import { type ContentTemplate, contentTemplate, templateSummary } from "./templa
 
 const templates = () => db().from("content_templates");
 
-/** Whole tables hold few rows here: they come with migrations. */
+/** Reads them all, without pages: supabase/seed.sql has few. */
 export async function selectContentTemplates(): Promise<z.output<typeof templateSummary>[]> {
   const answer = await templates().select("id, description").order("position").order("id");
   return parseAnswer("list content templates", answer, z.array(templateSummary));
