@@ -7,13 +7,18 @@ import { runProgram } from "./run-program.ts";
 
 const reportSchema = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
 
-/** Builds, runs the tests (`args` go to vitest) and ends with one line to read or to grep. */
+/**
+ * Builds the application, runs the tests and prints the number of passed and failed ones. With
+ * `NO_SERVER=1` it does not build, because no test of such a run starts the server.
+ *
+ * @param args are passed on to vitest
+ */
 export async function test(
   distDir: string,
   suite: "tests" | "soak",
   args: string[],
 ): Promise<number> {
-  await ensureFreshBuild(distDir);
+  if (process.env.NO_SERVER !== "1") await ensureFreshBuild(distDir);
   const folder = mkdtempSync(join(tmpdir(), "vitest-report-"));
   const report = join(folder, "report.json");
   try {
@@ -21,7 +26,7 @@ export async function test(
       [
         "node_modules/vitest/vitest.mjs",
         "run",
-        // What is named in `args` narrows the soak tests; alone, the folder's name takes them all.
+        // Arguments select soak tests; without any, all of them run.
         ...(suite === "soak" && args.length === 0 ? [".soak.test.ts"] : []),
         "--reporter=default",
         "--reporter=json",
