@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
-import { runTask } from "../tasks/adapters/embedded/run-task.ts";
+import { runTask } from "../tasks/run-task.ts";
 import { withWorkFolder } from "./work-folder.ts";
 
 /**
@@ -52,10 +52,10 @@ export async function runGeneration<T extends object>(
 ): Promise<{ output: T; location: string } | AppError> {
   const timedOut = appError("upstream_timeout", `${NAMES[kind]} generation timed out`);
   const taskIdentifier = `generate-${kind}`;
-  const { CONTENT_AT_ONCE: atOnce, CONTENT_TIMEOUT_MS: patienceMs } = config();
+  const { CONTENT_AT_ONCE: maxActiveRuns, CONTENT_TIMEOUT_MS: patienceMs } = config();
   const { ACCOUNT_MEDIA_BYTES: mediaLimitBytes, RENDER_WAIT_MS } = config();
   const task = {
-    ...{ accountId, effectId, idempotencyKey, atOnce, mediaLimitBytes },
+    ...{ accountId, effectId, idempotencyKey, maxActiveRuns, mediaLimitBytes },
     ...{ taskIdentifier, payload, metadata },
   };
   const started = await runTask<T>(task, async (run) => {

@@ -10,14 +10,14 @@ import { createOpenAiCompatibleModels } from "../agent/models/adapters/openai-co
 import { offerModels } from "../agent/models/offer-models.ts";
 import type { ModelProvider } from "../agent/models/port.ts";
 import { createEmbeddedCatalog } from "../catalog/adapters/embedded.ts";
-import { createRemoteCatalog } from "../catalog/adapters/web-api.ts";
+import { createWebApiCatalog } from "../catalog/adapters/web-api/provider.ts";
 import type { CatalogProvider } from "../catalog/port.ts";
-import { createComposioProvider } from "../connectors/adapters/composio.ts";
-import { createEmbeddedProvider } from "../connectors/adapters/embedded.ts";
+import { createComposioConnectors } from "../connectors/adapters/composio.ts";
+import { createEmbeddedConnectors } from "../connectors/adapters/embedded/provider.ts";
 import type { ConnectorProvider } from "../connectors/port.ts";
-import { embeddedContent } from "../content/adapters/embedded/embedded.ts";
-import { renderQueue } from "../content/adapters/embedded/job-queue.ts";
-import { falContent } from "../content/adapters/fal/fal.ts";
+import { createEmbeddedContent } from "../content/adapters/embedded/provider.ts";
+import { renderQueue } from "../content/adapters/embedded/render-queue.ts";
+import { createFalContent } from "../content/adapters/fal/provider.ts";
 import type { ContentProvider } from "../content/port.ts";
 import { createDiskStorage } from "../content/storage/adapters/disk.ts";
 import { createSupabaseStorage } from "../content/storage/adapters/supabase.ts";
@@ -30,15 +30,15 @@ import { createSmtpMailer } from "../mail/adapters/smtp.ts";
 import { mailboxFolder } from "../mail/mailbox-folder.ts";
 import type { Mailer } from "../mail/port.ts";
 import { createEmbeddedResearch } from "../research/adapters/embedded.ts";
-import { createRemoteResearch } from "../research/adapters/web-api.ts";
+import { createWebApiResearch } from "../research/adapters/web-api.ts";
 import type { ResearchProvider } from "../research/port.ts";
 import { accountSpace } from "../sandbox/account-space.ts";
 import { createLocalProvider } from "../sandbox/adapters/local/provider.ts";
 import { createVercelProvider } from "../sandbox/adapters/vercel/provider.ts";
 import type { SandboxProvider } from "../sandbox/port.ts";
-import { createEmbeddedRunner } from "../tasks/adapters/embedded/provider.ts";
-import { createTriggerRunner } from "../tasks/adapters/trigger/provider.ts";
-import { joinRunners } from "../tasks/join-runners.ts";
+import { createEmbeddedTaskRunner } from "../tasks/adapters/embedded.ts";
+import { createJoinedTaskRunner } from "../tasks/adapters/joined.ts";
+import { createTriggerTaskRunner } from "../tasks/adapters/trigger/provider.ts";
 import type { TaskRunner } from "../tasks/port.ts";
 import { type Config, config } from "./config.ts";
 import { localOrigin } from "./local-origin.ts";
@@ -101,8 +101,8 @@ const factories = {
     FAL_STORAGE_URL: storageUrl,
   }: Config): ContentProvider {
     return key
-      ? falContent({ key, baseUrl, storageUrl })
-      : embeddedContent({ queue: renderQueue() });
+      ? createFalContent({ key, baseUrl, storageUrl })
+      : createEmbeddedContent({ queue: renderQueue() });
   },
 
   /** Files live beside the database: on this machine's disk, or in the Supabase project's Storage. */
@@ -116,14 +116,16 @@ const factories = {
   },
 
   tasks({ TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: apiUrl }: Config): TaskRunner {
-    const own = createEmbeddedRunner();
-    return secretKey ? joinRunners(createTriggerRunner({ secretKey, apiUrl }), own) : own;
+    const own = createEmbeddedTaskRunner();
+    return secretKey
+      ? createJoinedTaskRunner(createTriggerTaskRunner({ secretKey, apiUrl }), own)
+      : own;
   },
 
   catalog(settings: Config): CatalogProvider {
     const { CATALOG_CLIENT_ID: clientId, CATALOG_CLIENT_SECRET: clientSecret } = settings;
     if (!clientId || !clientSecret) return createEmbeddedCatalog();
-    return createRemoteCatalog({
+    return createWebApiCatalog({
       clientId,
       clientSecret,
       baseUrl: settings.CATALOG_BASE_URL,
@@ -138,14 +140,14 @@ const factories = {
     LOOKUP_TIMEOUT_MS,
   }: Config): ResearchProvider {
     if (!apiKey) return createEmbeddedResearch();
-    return createRemoteResearch({ apiKey, baseUrl, timeoutMs: LOOKUP_TIMEOUT_MS });
+    return createWebApiResearch({ apiKey, baseUrl, timeoutMs: LOOKUP_TIMEOUT_MS });
   },
 
   /** Null beside a hosted database without a vendor: a connection that connects nothing is a demo. */
   connectors(settings: Config): ConnectorProvider | null {
     const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
-    if (apiKey) return createComposioProvider({ apiKey, baseUrl, deadline: DEADLINE_MS });
-    return settings.EMBEDDED_SUPABASE ? createEmbeddedProvider(serviceOrigin()) : null;
+    if (apiKey) return createComposioConnectors({ apiKey, baseUrl, deadline: DEADLINE_MS });
+    return settings.EMBEDDED_SUPABASE ? createEmbeddedConnectors(serviceOrigin()) : null;
   },
 
   mail({ SMTP_URL: url, MAIL_FROM }: Config): Mailer {

@@ -1,11 +1,11 @@
-/** Background task runs. Specification: GET /api/tasks/runs; decisions, section 8. */
+/** The endpoint of background task runs. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { describeFault } from "../contract/describe-issue.ts";
 import { queryInteger, uuid } from "../contract/fields.ts";
 import { taskRun } from "./task-run.ts";
 
-/** Read only when runs are listed: whatever it is, a single look-up ignores it. */
+/** Parsed only to list runs: a single look-up ignores even an invalid `limit`. */
 export const listQuery = z.object({ limit: queryInteger({ min: 1, max: 100, default: 20 }) });
 
 const query = z
@@ -39,7 +39,7 @@ export const listTaskRunsContract = contract({
   runCredential: true,
   summary: "List the task runs of an account, newest first, or look up one",
   description:
-    "Items of a list have neither `output` nor `error`. With `runId` the list has that one run, " +
+    "The runs of a list have neither `output` nor `error`. With `runId`, the list holds that one run, " +
     "with both.",
   tag: "Tasks",
   family: "error",

@@ -6,15 +6,16 @@ import { listQuery } from "./contract.ts";
 import { RUN_ID, taskRunNotFound } from "./port.ts";
 import type { TaskRun } from "./task-run.ts";
 
-type Asked = Pick<Parameters<typeof listRuns>[0], "runId" | "limit">;
+type Query = Pick<Parameters<typeof listRuns>[0], "runId" | "limit">;
 
-/** What `listRuns` will read in the database; null when it asks a service or for one run. */
-export function listRunsQuery({ runId, limit }: Asked): AccountQuery<TaskRun[]> | null {
+/** Returns the database query of `listRuns`; null when it asks only a service, or for one run. */
+export function listRunsQuery({ runId, limit }: Query): AccountQuery<TaskRun[]> | null {
   return runId === undefined ? services().tasks.listQuery(listQuery.parse({ limit }).limit) : null;
 }
 
 /**
- * The runs of an account, or the one that `runId` names.
+ * Returns the runs of an account, newest first, or the one run that `runId` names.
+ *
  * Errors: 404 `Task run not found`, 502 `Task runner unavailable`, 504.
  */
 export async function listRuns(input: {

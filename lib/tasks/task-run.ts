@@ -1,4 +1,4 @@
-/** The resource as callers see it: the raw object of the task runner. Specification: Task run. */
+/** The task run as callers see it: the raw object of the task runner. */
 import { z } from "zod";
 import { dateTime } from "../contract/fields.ts";
 
@@ -20,7 +20,7 @@ const attempt = z
   })
   .meta({ id: "TaskRunAttempt" });
 
-/** What a run that makes content puts out; other tasks have outputs of their own. */
+/** The output of a run that generates content; other tasks have outputs of their own. */
 const contentOutput = z
   .looseObject({
     videoSourceUrl: z.string().optional(),
@@ -41,7 +41,7 @@ const contentOutput = z
   })
   .meta({ id: "ContentRunOutput" });
 
-/** A field without a value is left out. */
+/** Fields without a value are absent. */
 export const taskRun = z
   .object({
     id: z.string(),

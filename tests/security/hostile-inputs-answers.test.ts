@@ -5,7 +5,7 @@ import { generateText, readUIMessageStream, streamText, type UIMessageChunk } fr
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_TOOL_CALLS } from "@/lib/agent/models/bound-answer.ts";
-import { createRemoteCatalog } from "@/lib/catalog/adapters/web-api.ts";
+import { createWebApiCatalog } from "@/lib/catalog/adapters/web-api/provider.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
 import { createReader } from "@/lib/platform/database/account-query.ts";
 import { fetchJson } from "@/lib/platform/outbound/fetch-json.ts";
@@ -166,7 +166,7 @@ describe("a vendor", () => {
     const query = { kinds: ["album"], market: null, limit: 50, offset: 0 } as const;
     let asked = 0;
     await expectNoStall(async () => {
-      const catalog = createRemoteCatalog({ ...settings, timeoutMs: 60_000 });
+      const catalog = createWebApiCatalog({ ...settings, timeoutMs: 60_000 });
       const found = await catalog.search({ ...query, q: `q${asked++}` }, createReader(null, null));
       expect(Object(found).albums.items[0].images).toEqual([
         { url: "https://images.test/1", height: null, width: null },

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { embeddedContent } from "../../lib/content/adapters/embedded/embedded.ts";
+import { createEmbeddedContent } from "../../lib/content/adapters/embedded/provider.ts";
 import { runJob, viewOf } from "../../lib/content/adapters/embedded/render-process.ts";
 import { isAppError } from "../../lib/contract/app-error.ts";
 import { confine } from "../../lib/platform/isolation/confine.ts";
@@ -197,7 +197,7 @@ describe.each(isolations)("media are read and made as before with %o", (isolatio
   test("by the renderer", async () => {
     const scene = await drawScene("#444", { x: 200, y: 100 });
     const image = await workshop.put("scene.png", "image/png", scene);
-    const provider = embeddedContent({ isolation, report: (cause) => console.error(cause) });
+    const provider = createEmbeddedContent({ isolation, report: (cause) => console.error(cause) });
     const order = imageOrder({ references: [image] });
     const folder = await workshop.folder();
     expect(isAppError(await provider.images(order, folder, never))).toBe(false);
@@ -212,7 +212,11 @@ describe.runIf(process.platform === "linux")("the process that renders", () => {
     const folder = await workshop.folder();
     const leaving = new AbortController();
     const order = videoOrder({ image, resolution: "4k", seconds: 8 });
-    const rendering = embeddedContent({ report: () => {} }).video(order, folder, leaving.signal);
+    const rendering = createEmbeddedContent({ report: () => {} }).video(
+      order,
+      folder,
+      leaving.signal,
+    );
     const pid = await findConfined("render/main.ts", folder);
     expect(await environmentOf(pid)).toEqual([
       "NODE_CHANNEL_FD",

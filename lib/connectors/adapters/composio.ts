@@ -31,7 +31,7 @@ const statusOf: Readonly<Record<string, Connection["status"]>> = {
 };
 
 /** @param options.deadline milliseconds that one call of the port may take, all its requests included */
-export function createComposioProvider(options: {
+export function createComposioConnectors(options: {
   readonly apiKey: string;
   readonly baseUrl: string;
   readonly deadline: number;

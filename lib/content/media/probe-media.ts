@@ -7,13 +7,20 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
 import type { AppError } from "../../contract/app-error.ts";
-import { isQueueRefusal } from "../../platform/fair-queue.ts";
+import { FairQueue, isQueueRefusal } from "../../platform/fair-queue.ts";
 import { log } from "../../platform/log.ts";
+import { processWide } from "../../platform/process-wide.ts";
 import { queueRefused } from "../../platform/queue-refused.ts";
-import { probeQueue } from "../adapters/embedded/job-queue.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_HEAP_MIB = 256;
+
+/** A queue apart from that of renderings: a probe takes moments and must not wait for minutes. */
+const probeQueue = () =>
+  processWide(
+    "probes",
+    () => new FairQueue({ slots: 4, waitersPerAccount: 100, maxWaitMs: 60_000 }),
+  );
 
 const probedMedia = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("image"), width: z.number(), height: z.number() }),

@@ -41,7 +41,7 @@ const tracksPage = z.object({ catalog: z.array(z.unknown()) });
 
 const artistNotFound = appError("not_found", "Artist not found");
 
-export function createRemoteResearch(settings: RemoteResearchSettings): ResearchProvider {
+export function createWebApiResearch(settings: RemoteResearchSettings): ResearchProvider {
   const answers = createTtlCache<readonly ResearchTrack[] | AppError>({
     ttlMs: FRESH,
     maxEntries: MOST_ANSWERS,

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { embeddedContent } from "../../../lib/content/adapters/embedded/embedded.ts";
-import { falContent } from "../../../lib/content/adapters/fal/fal.ts";
+import { createEmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
+import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { ContentProvider, MediaFile } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
@@ -26,9 +26,9 @@ let image: MediaFile;
 let fal: FakeFal;
 const never = new AbortController().signal;
 const providers: Record<string, () => ContentProvider> = {
-  embedded: () => embeddedContent({ report: () => {} }),
+  embedded: () => createEmbeddedContent({ report: () => {} }),
   fal: () =>
-    falContent({
+    createFalContent({
       key: fal.key,
       baseUrl: fal.origin,
       storageUrl: fal.origin,

@@ -1,7 +1,7 @@
 /** Edits of finished videos, as another decoder sees them. */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { falContent } from "../../../lib/content/adapters/fal/fal.ts";
+import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { EditStep, MediaFile } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
@@ -109,7 +109,7 @@ describe("a video of a hosted model", () => {
 
   async function generate(edit: readonly EditStep[]) {
     const causes: string[] = [];
-    const provider = falContent({
+    const provider = createFalContent({
       ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10 },
       report: (cause) => causes.push(cause),
     });

@@ -1,7 +1,7 @@
 /** fal behind the port: what each model is asked for, how files get there, and how its faults come out. */
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { falContent } from "../../../lib/content/adapters/fal/fal.ts";
+import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { ContentProvider, MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
@@ -26,7 +26,7 @@ const reports: string[] = [];
 const never = new AbortController().signal;
 
 const create = (more: { key?: string; timeoutMs?: number; requestTimeoutMs?: number } = {}) =>
-  falContent({
+  createFalContent({
     ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10 },
     report: (cause) => reports.push(cause),
     ...more,

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { embeddedContent } from "../../../lib/content/adapters/embedded/embedded.ts";
+import { createEmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
 import { probeMedia } from "../../../lib/content/media/probe-media.ts";
 import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
@@ -26,7 +26,7 @@ vi.setConfig({ testTimeout: 240_000 });
 let workshop: Workshop;
 let image: MediaFile;
 const never = new AbortController().signal;
-const provider = embeddedContent({ report: () => {} });
+const provider = createEmbeddedContent({ report: () => {} });
 beforeAll(async () => {
   workshop = await openWorkshop();
   image = await workshop.put("scene.png", "image/png", await drawScene("#444", { x: 200, y: 100 }));
@@ -173,7 +173,7 @@ describe("audio that is", () => {
 
 describe("a rendering", () => {
   test("that takes too long ends at its deadline", async () => {
-    const hurried = embeddedContent({ timeoutMs: 50, report: () => {} });
+    const hurried = createEmbeddedContent({ timeoutMs: 50, report: () => {} });
     const outcome = await fail({ image, resolution: "4k", seconds: 8 }, hurried);
     expect(outcome).toMatchObject({ code: "upstream_timeout", message: "Video generation failed" });
   });

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { appError, isAppError } from "../../../lib/contract/app-error.ts";
-import { runTask } from "../../../lib/tasks/adapters/embedded/run-task.ts";
+import { runTask } from "../../../lib/tasks/run-task.ts";
 
 const order = z.union([
   z.object({ progress: z.record(z.string(), z.unknown()) }),
@@ -27,7 +27,7 @@ const started = await runTask(
     accountId: process.argv[2] ?? "",
     effectId: process.argv[3] ?? randomUUID(),
     idempotencyKey: process.argv[5] ?? null,
-    atOnce: Number(process.argv[4] ?? 0),
+    maxActiveRuns: Number(process.argv[4] ?? 0),
     mediaLimitBytes: 0,
     taskIdentifier: "test-task",
     payload: { asked: [null, "for"] },

@@ -1,8 +1,8 @@
 /**
- * Trigger.dev's management API over plain HTTP. `@trigger.dev/sdk` (4.8) has no way to cancel its
- * calls, so a silent server would hold a socket for minutes after our deadline, and it strips from
- * every run what its own schema lacks, the specified `attempts` among it. It also refuses a whole
- * page for one run of a status that it does not know, and three GETs need none of the rest of it.
+ * Trigger.dev's management API over plain HTTP. The SDK, `@trigger.dev/sdk` (4.8), is not used: its
+ * calls cannot be cancelled, so that an unresponsive server would hold a socket for minutes after our
+ * deadline; it strips fields that its own schema lacks, among them `attempts`; and it rejects a whole
+ * page because of one run with a status it does not know.
  */
 import type { Logger } from "pino";
 import { type AppError, appError } from "../../../contract/app-error.ts";
@@ -11,13 +11,13 @@ import { readJson } from "../../../platform/outbound/read-text.ts";
 
 export interface TriggerAccess {
   readonly secretKey: string;
-  /** Its origin, `https://api.trigger.dev` unless it is hosted elsewhere. */
+  /** The origin: `https://api.trigger.dev`, or that of a self-hosted instance. */
   readonly apiUrl: string;
 }
 
-/** What the calls for one request of ours have in common. */
+/** What the upstream requests of one call of the port share. */
 export interface Ask {
-  /** Its deadline. */
+  /** The deadline. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
@@ -25,11 +25,11 @@ export interface Ask {
 export const taskRunnerUnavailable = appError("upstream_error", "Task runner unavailable");
 const timedOut = appError("upstream_timeout", "Task runner did not answer in time");
 
-/** Answered 404. */
+/** The API answered 404. */
 export const missing = Symbol("missing");
 
-/** JSON of the API. Errors: 502, 504 when the deadline has passed. */
-export async function getJson(
+/** Returns JSON of the API. Errors: 502; 504 when the deadline has passed. */
+export function getJson(
   { apiUrl, secretKey }: TriggerAccess,
   path: string,
   ask: Ask,
@@ -38,8 +38,8 @@ export async function getJson(
 }
 
 /**
- * A payload or an output that is too large for the run itself, behind a signed address.
- * Errors: 502, 504.
+ * Returns a payload or an output that is stored outside the run, behind a signed URL, because it is
+ * too large. Errors: 502, 504.
  */
 export async function getPacket(
   url: string,
@@ -55,7 +55,7 @@ async function askJson(
   { signal, log }: Ask,
 ): Promise<{ readonly value: unknown } | typeof missing | AppError> {
   try {
-    // A redirect would carry the key, or our trust, elsewhere.
+    // A redirect could carry the key to another host.
     const response = await fetch(url, { headers, signal, redirect: "error", cache: "no-store" });
     if (response.ok) return { value: await readJson(response) };
     await response.body?.cancel();

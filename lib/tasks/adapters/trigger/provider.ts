@@ -1,8 +1,8 @@
 /**
- * The runs of a Trigger.dev project. Its list and its single look-up each lack what the other has:
- * the list knows the environment, and only the look-up what a run was given and how it went. So a
- * listed run is completed by its look-up; the environment is that of the secret key, hence the same
- * for every run, and remembered.
+ * Reads the runs of a Trigger.dev project. Its list and its look-up of one run each lack fields that
+ * the other has: only the list has the environment, only the look-up the payload and the attempts. So
+ * each listed run is completed by a look-up. The environment belongs to the secret key, is therefore
+ * the same for every run, and is remembered.
  */
 import { z } from "zod";
 import { type AppError, isAppError } from "../../../contract/app-error.ts";
@@ -18,20 +18,20 @@ import {
 } from "./api.ts";
 import { readRun } from "./read-run.ts";
 
-/** Milliseconds for all that one request of ours asks. */
-const DEADLINE = 10_000;
-/** Look-ups at once: a page of runs must not be a burst of a hundred requests. */
-const LOOKUPS = 10;
+/** The deadline of all upstream requests that one call of the port makes. */
+const DEADLINE_MS = 10_000;
+/** Bounds concurrent look-ups, so that a page of runs is not a burst of a hundred requests. */
+const MAX_CONCURRENT_LOOKUPS = 10;
 
 const page = z.object({ data: z.array(z.unknown()) });
 const packets = z.object({
   payloadPresignedUrl: z.string().optional(),
   outputPresignedUrl: z.string().optional(),
 });
-/** How a packet is stored whose values are more than JSON has. */
+/** The format of a packet with values that JSON cannot represent. */
 const typedPacket = z.object({ json: z.unknown(), meta: z.unknown() });
 
-export function createTriggerRunner(access: TriggerAccess): TaskRunner {
+export function createTriggerTaskRunner(access: TriggerAccess): TaskRunner {
   let env: TaskRun["env"];
 
   async function listItems(
@@ -63,7 +63,7 @@ export function createTriggerRunner(access: TriggerAccess): TaskRunner {
     if (answer === missing) return taskRunNotFound;
     const run = readRun(answer.value);
     if (!run) return taskRunnerUnavailable;
-    // Before anything else can go wrong with it: a foreign run answers as a missing one.
+    // Checked before anything else can fail: a run of another account answers like a missing one.
     if (!belongsTo(accountId)(run)) return taskRunNotFound;
     const urls = packets.safeParse(answer.value).data ?? {};
     for (const name of packetNames) {
@@ -77,7 +77,7 @@ export function createTriggerRunner(access: TriggerAccess): TaskRunner {
     return run;
   }
 
-  /** As it was listed when the look-up fails: one run's trouble is not the list's. */
+  /** Returns the run as listed when its look-up fails, so that one run does not fail the list. */
   async function complete(accountId: string, item: TaskRun, ask: Ask): Promise<TaskRun> {
     const found = await lookUp(accountId, item.id, ["payload"], ask);
     const { output: _, error: __, ...run } = isAppError(found) ? item : { ...item, ...found };
@@ -88,16 +88,18 @@ export function createTriggerRunner(access: TriggerAccess): TaskRunner {
     name: "trigger",
     listQuery: () => null,
     async list(accountId, limit, log) {
-      const ask = { signal: AbortSignal.timeout(DEADLINE), log };
+      const ask = { signal: AbortSignal.timeout(DEADLINE_MS), log };
       const items = await listItems(accountId, limit, ask);
       if (isAppError(items)) return items;
-      return mapAtOnce(LOOKUPS, items, (item) => complete(accountId, item, ask));
+      return mapConcurrently(MAX_CONCURRENT_LOOKUPS, items, (item) =>
+        complete(accountId, item, ask),
+      );
     },
     async find(accountId, runId, log) {
-      const ask = { signal: AbortSignal.timeout(DEADLINE), log };
+      const ask = { signal: AbortSignal.timeout(DEADLINE_MS), log };
       const [run] = await Promise.all([
         lookUp(accountId, runId, ["payload", "output"], ask),
-        // Only for the environment; without it the run is still the run.
+        // Only for the environment, which the run can do without.
         env ? undefined : listItems(accountId, 1, ask),
       ]);
       return isAppError(run) || !env ? run : { ...run, env };
@@ -105,11 +107,11 @@ export function createTriggerRunner(access: TriggerAccess): TaskRunner {
   };
 }
 
-/** Never left to the filter of a request alone. */
+/** Checked here as well: the filter of the request alone is not trusted with the tenant. */
 const belongsTo = (accountId: string) => (run: TaskRun) => run.tags.includes(accountTag(accountId));
 
-async function mapAtOnce<A, B>(
-  count: number,
+async function mapConcurrently<A, B>(
+  limit: number,
   items: readonly A[],
   change: (item: A) => Promise<B>,
 ): Promise<B[]> {
@@ -118,6 +120,6 @@ async function mapAtOnce<A, B>(
   const work = async () => {
     for (const [index, item] of entries) results[index] = await change(item);
   };
-  await Promise.all(Array.from({ length: count }, work));
+  await Promise.all(Array.from({ length: limit }, work));
   return results;
 }

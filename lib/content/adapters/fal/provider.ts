@@ -61,7 +61,7 @@ const IMAGE_FAILED = "Image generation failed";
 const unknownModel = appError("invalid_request", "model is not known", { fields: ["model"] });
 const refused = appError("invalid_request", "The prompt or an input was refused as unsuitable");
 
-export function falContent(settings: FalSettings): ContentProvider {
+export function createFalContent(settings: FalSettings): ContentProvider {
   const { key, baseUrl = "https://queue.fal.run", storageUrl = "https://rest.fal.ai" } = settings;
   const { timeoutMs = 900_000, requestTimeoutMs = 30_000, pollMs = 1_500 } = settings;
   const { report = (cause: string) => log().warn({ cause }, "generation") } = settings;

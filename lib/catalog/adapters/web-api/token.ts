@@ -1,6 +1,6 @@
 /** The access token of the service itself (OAuth client credentials), fetched once for everybody. */
 import { z } from "zod";
-import { fetchJson, type UpstreamAnswer } from "../../platform/outbound/fetch-json.ts";
+import { fetchJson, type UpstreamAnswer } from "../../../platform/outbound/fetch-json.ts";
 
 export interface TokenSettings {
   readonly tokenUrl: string;

@@ -2,15 +2,15 @@
  * The pages at which a person allows or refuses a connection of the embedded provider: `GET` asks,
  * `POST` decides, once, and leads on to the callback. Decisions, section 9.
  */
-import { isDatabaseUnavailable } from "../../platform/database/unavailable.ts";
-import { log } from "../../platform/log.ts";
-import { serviceOrigin } from "../../platform/service-origin.ts";
-import { services } from "../../platform/services.ts";
-import { hashState } from "../adapters/embedded.ts";
-import { connectorName } from "../adapters/embedded-connectors.ts";
-import { decideConnection, selectPending } from "../store.ts";
+import { isDatabaseUnavailable } from "../../../../platform/database/unavailable.ts";
+import { log } from "../../../../platform/log.ts";
+import { serviceOrigin } from "../../../../platform/service-origin.ts";
+import { services } from "../../../../platform/services.ts";
+import { decideConnection, selectPending } from "../../../store.ts";
+import { connectorName } from "../connector-names.ts";
+import { hashState } from "../provider.ts";
 import { browserOf, cookieOf, formToken, isOwnForm } from "./form-token.ts";
-import { escapeHtml, renderNotice, renderPage } from "./page.ts";
+import { escapeHtml, renderNotice, renderPage } from "./render-page.ts";
 
 /** Bytes of a decision; the browser's own form is a tenth of it. */
 const BODY_LIMIT = 4096;

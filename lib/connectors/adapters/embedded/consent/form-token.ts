@@ -4,7 +4,7 @@
  * forged form cannot decide, not even about a link that the forger made.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { config } from "../../platform/config.ts";
+import { config } from "../../../../platform/config.ts";
 
 const COOKIE = "connector_consent";
 const PATTERN = /^[A-Za-z0-9_-]{43}$/;

@@ -1,11 +1,11 @@
 /** Connections kept in the project's own database; a page of this service asks for consent. */
 import { createHash, randomBytes } from "node:crypto";
-import type { ConnectorProvider } from "../port.ts";
-import { insertConnection, selectConnections } from "../store.ts";
-import { connectorName } from "./embedded-connectors.ts";
+import type { ConnectorProvider } from "../../port.ts";
+import { insertConnection, selectConnections } from "../../store.ts";
+import { connectorName } from "./connector-names.ts";
 
 /** @param origin under which a person's browser reaches this service */
-export function createEmbeddedProvider(origin: string): ConnectorProvider {
+export function createEmbeddedConnectors(origin: string): ConnectorProvider {
   return {
     name: "embedded",
 

@@ -4,11 +4,11 @@
  * through that is not in the contract; its name stays here.
  */
 import { z } from "zod";
-import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
-import { fetchJson, type UpstreamAnswer } from "../../platform/outbound/fetch-json.ts";
-import { serviceOrigin } from "../../platform/service-origin.ts";
-import { createTtlCache } from "../../platform/ttl-cache.ts";
-import type { AlbumsQuery, CatalogProvider, SearchQuery } from "../port.ts";
+import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
+import { fetchJson, type UpstreamAnswer } from "../../../platform/outbound/fetch-json.ts";
+import { serviceOrigin } from "../../../platform/service-origin.ts";
+import { createTtlCache } from "../../../platform/ttl-cache.ts";
+import type { AlbumsQuery, CatalogProvider, SearchQuery } from "../../port.ts";
 import {
   type AlbumRecord,
   type Findings,
@@ -16,7 +16,7 @@ import {
   findingsOf,
   kinds,
   records,
-} from "../records.ts";
+} from "../../records.ts";
 import { createTokenSource } from "./token.ts";
 
 export interface RemoteCatalogSettings {
@@ -36,7 +36,7 @@ const PAGES = "https://open.spotify.com";
 /** What must not be in an address that we give out. */
 const NAME = /spotify/i;
 
-export function createRemoteCatalog(settings: RemoteCatalogSettings): CatalogProvider {
+export function createWebApiCatalog(settings: RemoteCatalogSettings): CatalogProvider {
   const tokens = createTokenSource(settings);
   const answers = createTtlCache<UpstreamAnswer | AppError>({
     ttlMs: FRESH,

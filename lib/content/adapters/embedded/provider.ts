@@ -37,7 +37,7 @@ const defaults: EmbeddedSettings = {
   report: (cause) => log().warn({ cause }, "rendering"),
 };
 
-export function embeddedContent(settings: Partial<EmbeddedSettings> = {}): ContentProvider {
+export function createEmbeddedContent(settings: Partial<EmbeddedSettings> = {}): ContentProvider {
   const { queue, timeoutMs, report, isolation } = { ...defaults, ...settings };
 
   /** Either the files are whole or the folder is as it was. */

@@ -1,0 +1,17 @@
+import { config } from "../../../platform/config.ts";
+import { FairQueue } from "../../../platform/fair-queue.ts";
+import { processWide } from "../../../platform/process-wide.ts";
+
+/** More than `CONTENT_AT_ONCE` admits by default, so that a run that was admitted is not refused here. */
+const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
+
+/**
+ * Returns the queue that shares this machine's renderings fairly between accounts. A rendering uses
+ * all the processor time it gets, so that more of them at a time would only delay each one.
+ */
+export function renderQueue(): FairQueue {
+  return processWide("renderings", () => {
+    const { RENDERS_AT_ONCE: slots, RENDER_WAIT_MS: maxWaitMs } = config();
+    return new FairQueue({ slots, waitersPerAccount: MAX_WAITING_RENDERS_PER_ACCOUNT, maxWaitMs });
+  });
+}

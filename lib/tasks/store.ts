@@ -1,0 +1,92 @@
+/**
+ * Task runs in the database (supabase/migrations/…_task_runs.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import type { AccountQuery } from "../platform/database/account-query.ts";
+import { call } from "../platform/database/query.ts";
+import { type TaskRun, taskRun } from "./task-run.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface NewRun {
+  readonly id: string;
+  /** The account that owns the run. */
+  readonly accountId: string;
+  /** The kind of work, such as `generate-video`. */
+  readonly taskIdentifier: string;
+  /** JSON that the account can read: no credentials. */
+  readonly payload: unknown;
+  readonly metadata: JsonObject;
+  readonly leaseSeconds: number;
+  /** Identifies the effect of the run: `effectId` of an idempotent request, otherwise a new UUID. */
+  readonly effectId: string;
+  /** The request's `Idempotency-Key`, which the run shows to its account; null without one. */
+  readonly idempotencyKey: string | null;
+  /** How many active runs the account may have; 0 means no limit. */
+  readonly maxActiveRuns: number;
+  /** No run starts while the media of the account take as many bytes; 0 means no limit. */
+  readonly mediaLimitBytes: number;
+}
+
+const inserted = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.literal("begun") }),
+  /** Another run has the same effect id; its output is null while it is active. */
+  z.object({ outcome: z.literal("earlier"), run_id: z.string(), output: z.unknown() }),
+  /** `busy`: too many active runs. `full`: no room for media. */
+  z.object({ outcome: z.enum(["busy", "full"]) }),
+]);
+
+/** Inserts an active run, tagged for its account, or returns the reason why it may not start. */
+export function insertRun(run: NewRun): Promise<z.output<typeof inserted>> {
+  const args = {
+    p_id: run.id,
+    p_account_id: run.accountId,
+    p_task_identifier: run.taskIdentifier,
+    p_payload: run.payload ?? null,
+    p_metadata: run.metadata,
+    p_lease_seconds: run.leaseSeconds,
+    p_effect_id: run.effectId,
+    p_at_once: run.maxActiveRuns,
+    p_idempotency_key: run.idempotencyKey,
+    p_media_limit_bytes: run.mediaLimitBytes,
+  };
+  return call("start_task_run", args, inserted);
+}
+
+export function renewLeases(ids: readonly string[], leaseSeconds: number): Promise<null> {
+  return call("renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds }, z.null());
+}
+
+/** Replaces the given keys of the run's metadata and keeps the others. */
+export async function mergeMetadata(id: string, metadata: JsonObject): Promise<void> {
+  await call("note_task_progress", { p_id: id, p_metadata: metadata }, z.null());
+}
+
+/** Has no effect on a run that has already ended. */
+export async function endRun(
+  id: string,
+  end:
+    | { readonly status: "COMPLETED"; readonly output: unknown }
+    | { readonly status: "FAILED"; readonly error: TaskRun["error"] },
+): Promise<void> {
+  const args = {
+    p_id: id,
+    p_status: end.status,
+    p_output: "output" in end ? end.output : null,
+    p_error: "error" in end ? end.error : null,
+  };
+  await call("end_task_run", args, z.null());
+}
+
+export const runsQuery = (limit: number): AccountQuery<TaskRun[]> => ({
+  name: "list_task_runs",
+  args: { p_limit: limit },
+  takesAccount: true,
+  schema: z.array(taskRun),
+});
+
+/** Returns null when the account has no such run. */
+export function selectRun(accountId: string, id: string): Promise<TaskRun | null> {
+  return call("get_task_run", { p_account_id: accountId, p_id: id }, taskRun.nullable());
+}
