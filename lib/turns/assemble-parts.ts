@@ -1,13 +1,13 @@
 /**
- * The stored message is what a client assembles from the stream, so the AI SDK's own reader
- * assembles it. That reader copies the whole message for each chunk; feeding it the chunks of one
- * part at a time, with deltas merged, keeps the cost in proportion to the turn.
+ * Assembles the stored message with the AI SDK's own stream reader, so that it equals what a client
+ * assembles from the stream. That reader copies the whole message for each chunk; it is fed the
+ * chunks of one part at a time, with deltas merged, which keeps the cost linear in the turn.
  */
 import { setImmediate } from "node:timers/promises";
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 
-/** Other requests get their turn after so many parts. */
-const PARTS_PER_TURN = 20;
+/** Parts that are assembled before the event loop gets to other requests. */
+const PARTS_PER_BATCH = 20;
 
 /** @param chunks all chunks of a turn, in order. */
 export async function assembleParts(
@@ -15,11 +15,10 @@ export async function assembleParts(
 ): Promise<UIMessage["parts"]> {
   const parts: UIMessage["parts"] = [];
   for (const step of splitIntoSteps(chunks)) {
-    // The step's start is part of the message.
     if (step[0]?.type === "start-step") parts.push({ type: "step-start" });
     for (const [place, chunksOfPart] of splitIntoParts(step).entries()) {
       parts.push(...(await readParts(mergeDeltas(chunksOfPart))));
-      if (place % PARTS_PER_TURN === 0) await setImmediate();
+      if (place % PARTS_PER_BATCH === 0) await setImmediate();
     }
   }
   return parts;
@@ -34,7 +33,7 @@ function splitIntoSteps(chunks: readonly UIMessageChunk[]): UIMessageChunk[][] {
   return steps;
 }
 
-/** The chunks of each part, in the order in which the parts begin. Chunks of no part are left out. */
+/** Groups the chunks by part, in the order in which the parts begin. Others are left out. */
 function splitIntoParts(step: readonly UIMessageChunk[]): UIMessageChunk[][] {
   let parts: UIMessageChunk[][] = [];
   const open = new Map<string, UIMessageChunk[]>();
@@ -75,7 +74,7 @@ function splitIntoParts(step: readonly UIMessageChunk[]): UIMessageChunk[][] {
   return parts;
 }
 
-/** What the chunks of one part have in common; undefined for a chunk that is a part by itself. */
+/** Returns what the chunks of one part share, or undefined for a chunk that is a part by itself. */
 function keyOf(chunk: UIMessageChunk): string | undefined {
   if ("toolCallId" in chunk) return `tool ${chunk.toolCallId}`;
   if (chunk.type === "text-delta" || chunk.type === "text-end") return `text ${chunk.id}`;
@@ -85,7 +84,7 @@ function keyOf(chunk: UIMessageChunk): string | undefined {
   return undefined;
 }
 
-/** @param chunks of one part */
+/** Merges adjacent deltas of one part. */
 function mergeDeltas(chunks: readonly UIMessageChunk[]): UIMessageChunk[] {
   const merged: UIMessageChunk[] = [];
   for (const chunk of chunks) {

@@ -1,28 +1,27 @@
 import { type AppError, appError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
-import { findActiveTurn } from "./claim-store.ts";
+import { findActiveTurn } from "./store/claims.ts";
 
-/** How long a claim may take to become a run before a reader is told that nothing is running. */
-const PATIENCE_MS = 10_000;
+/** A claim that has no run after this long counts as not running. */
+const MAX_WAIT_MS = 10_000;
 
 /**
- * The run of the chat's active turn. A turn that is claimed but not started yet is waited for: its
- * first chunk tells that the run is known.
- * @returns null when nothing is running.
+ * Resolves with the run of the chat's active turn, or with null when there is none. It waits for the
+ * first chunk of a turn that is claimed but not started, because by then the run is known.
  */
 export async function awaitRun(
   accountId: string,
   chatId: string,
   signal: AbortSignal,
-  patienceMs = PATIENCE_MS,
+  maxWaitMs = MAX_WAIT_MS,
 ): Promise<{ turnId: string; runId: string } | null | AppError> {
   const found = await findActiveTurn(accountId, chatId);
   if (found.outcome === "chat_missing") return appError("not_found", "Chat not found");
   if (found.outcome !== "active") return null;
   if (found.run_id !== null) return { turnId: found.turn_id, runId: found.run_id };
 
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-  const first = services().engine.read({ turnId: found.turn_id, runId: null }, 0, patience);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]);
+  const first = services().engine.read({ turnId: found.turn_id, runId: null }, 0, deadline);
   for await (const _ of first) break;
   const now = await findActiveTurn(accountId, chatId);
   if (now.outcome !== "active" || now.run_id === null) return null;

@@ -1,19 +1,19 @@
-/**
- * POST /api/chat, its stream and its stop; headless runs. Spec: POST /api/chat, POST /api/chat/runs;
- * decisions, sections 5 and 6.
- */
+/** Turns of a chat, their streams and their stop; headless runs. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { dateTime, queryInteger, uuid } from "../contract/fields.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });
 
-/** Far more than 100 model calls leave, and refused before each of a million is looked at. */
-const MOST_PARTS = 10_000;
+/** Far more than a turn of 100 model calls has. Larger arrays are rejected before they are read. */
+const MAX_PARTS = 10_000;
 
 const part = z.looseObject({ type: z.string() });
 
-/** What `part` is in the document: of ten thousand wrong ones the first is told, and no other made. */
+/**
+ * Documents what `part` validates. The array's own check reports only the first invalid part, where
+ * zod would collect an issue for each of ten thousand.
+ */
 const anyPart = z.custom<z.output<typeof part>>().meta({
   override: {
     type: "object",
@@ -25,17 +25,17 @@ const anyPart = z.custom<z.output<typeof part>>().meta({
 
 const parts = z
   .array(anyPart)
-  .max(MOST_PARTS)
+  .max(MAX_PARTS)
   .check(({ value, issues }) => {
-    const wrong = value.findIndex((given) => !part.safeParse(given).success);
-    if (wrong < 0) return;
-    const given: unknown = value[wrong];
+    const invalid = value.findIndex((item) => !part.safeParse(item).success);
+    if (invalid < 0) return;
+    const given: unknown = value[invalid];
     const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
     issues.push({
       code: "invalid_type",
       expected: isObject ? "string" : "object",
       input: isObject ? Reflect.get(given, "type") : given,
-      path: isObject ? [wrong, "type"] : [wrong],
+      path: isObject ? [invalid, "type"] : [invalid],
     });
   });
 

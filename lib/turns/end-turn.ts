@@ -1,18 +1,18 @@
 import type { TurnLog } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
 import { finishStream, writeLastChunks } from "./finish-stream.ts";
+import { type ActiveTurn, loadTurn } from "./store/turns.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
-import { type ActiveTurn, loadTurn } from "./turn-store.ts";
 
-export interface LostCause {
+export interface FailedTurn {
   readonly turnId: string;
   readonly runId: string;
-  /** Safe to show. */
+  /** The error text that the client sees. */
   readonly reason: string;
 }
 
-/** Ends a turn whose loop gave up, with what it has. Safe to repeat. */
-export async function endTurn({ turnId, runId, reason }: LostCause): Promise<void> {
+/** Ends a turn whose loop has failed, and stores what the turn has streamed. Safe to repeat. */
+export async function endTurn({ turnId, runId, reason }: FailedTurn): Promise<void> {
   const turn = await loadTurn(turnId, runId);
   const log = await services().engine.openLog(turnId, runId, false);
   if (turn.outcome === "lost") await log.close([]);
@@ -20,7 +20,7 @@ export async function endTurn({ turnId, runId, reason }: LostCause): Promise<voi
   else await failTurn(log, turnId, turn, reason);
 }
 
-/** As failed, unless somebody asked it to stop. */
+/** Ends the turn as failed, or as cancelled when a stop was requested. */
 export async function failTurn(
   log: TurnLog,
   turnId: string,

@@ -1,13 +1,12 @@
-/** The end of a turn's stream, in the one order that is safe at any crash. */
 import { setImmediate } from "node:timers/promises";
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { TurnLog } from "../engine/port.ts";
 import { assembleParts } from "./assemble-parts.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
-import { finishTurn, type TurnEnd, type TurnMetadata } from "./turn-store.ts";
+import { finishTurn, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
 
-/** Characters of chunks that are parsed before other requests get their turn. */
-const CHARS_PER_TURN = 512 * 1024;
+/** Characters that are parsed before the event loop gets to other requests. */
+const CHARS_PER_BATCH = 512 * 1024;
 
 export async function parseChunks(chunks: readonly string[]): Promise<UIMessageChunk[]> {
   const parsed: UIMessageChunk[] = [];
@@ -15,7 +14,7 @@ export async function parseChunks(chunks: readonly string[]): Promise<UIMessageC
   for (const chunk of chunks) {
     parsed.push(JSON.parse(chunk));
     chars += chunk.length;
-    if (chars < CHARS_PER_TURN) continue;
+    if (chars < CHARS_PER_BATCH) continue;
     chars = 0;
     await setImmediate();
   }
@@ -24,21 +23,21 @@ export async function parseChunks(chunks: readonly string[]): Promise<UIMessageC
 
 export interface Ending {
   readonly turnId: string;
-  /** The message the turn writes. */
+  /** The id of the assistant message that the turn writes. */
   readonly messageId: string;
   readonly end: TurnEnd;
-  /** Shown to the client and stored; null when nothing went wrong. */
+  /** The error text that is stored and shown to the client; null unless the turn failed. */
   readonly error: string | null;
   readonly metadata: TurnMetadata;
-  /** Parts the message had before this turn: an answered question's. */
+  /** The parts that the message had before this turn: an answered question and its step. */
   readonly partsBefore: UIMessage["parts"];
-  /** Tool calls that stay open on purpose: questions to the user. */
+  /** Ids of the tool calls that stay open because the user has yet to answer them. */
   readonly openQuestions: ReadonlySet<string>;
 }
 
 /**
  * Closes what is open, stores the message and releases the chat, and only then writes the last
- * chunks: whoever sees them finds everything done.
+ * chunks. A client that sees them can rely on the rest, and a crash at any point can be repeated.
  */
 export async function finishStream(log: TurnLog, ending: Ending): Promise<void> {
   await log.flushed();
@@ -52,7 +51,7 @@ export async function finishStream(log: TurnLog, ending: Ending): Promise<void> 
     },
     reason,
   );
-  // A turn that is stopped before its first step still begins, so that a client has its message.
+  // A turn that is stopped before its first step gets a start too, so that clients have a message.
   const start: UIMessageChunk = { type: "start", messageId: ending.messageId };
   const missing = progress.started ? closing : [start, ...closing];
   log.append(missing.map((chunk) => JSON.stringify(chunk)));
@@ -68,7 +67,7 @@ export async function finishStream(log: TurnLog, ending: Ending): Promise<void> 
   await writeLastChunks(log, ending.error, ending.metadata);
 }
 
-/** Also the whole of what is left to do when a crash came right after the message was stored. */
+/** Ends the stream. After a crash that follows the storing of the message, only this remains. */
 export async function writeLastChunks(
   log: TurnLog,
   error: string | null,

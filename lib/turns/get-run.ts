@@ -1,21 +1,21 @@
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { Run } from "./contract.ts";
-import { selectRun } from "./headless-store.ts";
-import { healDeadTurn } from "./heal-dead-turn.ts";
+import { reapDeadTurn } from "./reap-dead-turn.ts";
+import { selectRun } from "./store/headless-runs.ts";
 
 /**
- * How a run stands. One whose engine knows nothing of it any more is ended first, so that nobody
- * polls for ever. Errors: 404 `Run not found`. Decisions, section 6.
+ * Returns the status of a run. A run that the engine no longer knows is ended first, because its
+ * callers would poll for ever. Errors: 404 `Run not found`.
  */
 export async function getRun(accountId: string, runId: string): Promise<Run | AppError> {
   const found = await selectRun(accountId, runId);
   const { status } = found?.run ?? {};
-  const stale = found && status === "running" && (await healDeadTurn({ ...found, runId }));
-  const now = stale ? await selectRun(accountId, runId) : found;
-  return now?.run ?? appError("not_found", "Run not found");
+  const wasReaped = found && status === "running" && (await reapDeadTurn({ ...found, runId }));
+  const current = wasReaped ? await selectRun(accountId, runId) : found;
+  return current?.run ?? appError("not_found", "Run not found");
 }
 
-/** Until a run has ended: ask again in a second. */
+/** Returns the headers that tell a poller to ask again in a second, until the run has ended. */
 export function pollHint({ status }: Run): Record<string, string> {
   return status === "queued" || status === "running" ? { "retry-after": "1" } : {};
 }

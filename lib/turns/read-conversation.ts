@@ -1,11 +1,13 @@
-/** What a headless run starts from, checked. Spec: POST /api/chat/runs. */
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readMessages, userParts } from "./read-messages.ts";
 
-/** @returns the messages to store, the last of which is the user's. Errors: 400. */
+/**
+ * Validates what a headless run starts from.
+ * @returns the messages to store, the last of which is the user's. Errors: 400.
+ */
 export async function readConversation(
   given: { readonly prompt: string } | { readonly messages: readonly ChatEntry[] },
 ): Promise<UIMessage[] | AppError> {
@@ -13,10 +15,10 @@ export async function readConversation(
     "prompt" in given
       ? [{ id: randomUUID(), role: "user", content: given.prompt }]
       : given.messages;
-  const twice = entries.findIndex(
+  const duplicate = entries.findIndex(
     (entry, place) => entries.findIndex(({ id }) => id === entry.id) < place,
   );
-  if (twice >= 0) return invalid(`messages.${twice}.id must be unique`);
+  if (duplicate >= 0) return invalid(`messages.${duplicate}.id must be unique`);
   const messages = await readMessages(entries);
   if (isAppError(messages)) return messages;
   if (messages.at(-1)?.role !== "user") return invalid("The last message must be a user message");

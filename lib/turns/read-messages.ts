@@ -1,18 +1,17 @@
-/** What a client sent as `messages`, checked. Spec: POST /api/chat; decisions, section 5. */
+/** Validates the `messages` that a client sends. */
 import { setImmediate } from "node:timers/promises";
 import { isToolUIPart, type UIMessage, validateUIMessages } from "ai";
 import { userAnswer } from "../agent/tools/index.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { ChatEntry } from "./contract.ts";
 
-/** Parts of a message that are checked in one go. */
-const PARTS_PER_TURN = 500;
-/** Longest title made from a message. */
-const TITLE_LENGTH = 80;
-/** How much of a message its title is looked for in. */
-const TITLE_SOURCE_LENGTH = 10_000;
+/** Parts that are validated before the event loop gets to other requests. */
+const PARTS_PER_BATCH = 500;
+const MAX_TITLE_CHARS = 80;
+/** The title is taken from this many characters of the message at most. */
+const MAX_TITLE_SOURCE_CHARS = 10_000;
 
-/** @returns the entries as UI messages; only what a user or an assistant may say passes. */
+/** Returns the entries as UI messages. Parts that only the service may write are rejected. */
 export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMessage[] | AppError> {
   const messages = entries.map(({ id, role, content, parts }) => ({
     id,
@@ -21,10 +20,10 @@ export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMes
   }));
   const empty = messages.findIndex((message) => message.parts.length === 0);
   if (empty >= 0) return invalid(`messages.${empty} must have content or parts`);
-  const foreign = messages.findIndex((message) =>
+  const reserved = messages.findIndex((message) =>
     message.parts.some((part) => part.type === "steering-message" || part.type.startsWith("data-")),
   );
-  if (foreign >= 0) return invalid(`messages.${foreign}.parts has a part that is not allowed`);
+  if (reserved >= 0) return invalid(`messages.${reserved}.parts has a part that is not allowed`);
   const checked: UIMessage[] = [];
   for (const [place, message] of messages.entries()) {
     const parts = await checkParts(message);
@@ -34,15 +33,15 @@ export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMes
   return checked;
 }
 
-/** Null when one is not as it must be. Other requests get their turn after so many parts. */
+/** Returns null when a part is invalid. Yields to other requests after every batch. */
 async function checkParts(message: {
   readonly id: string;
   readonly role: UIMessage["role"];
   readonly parts: readonly unknown[];
 }): Promise<UIMessage["parts"] | null> {
   const checked: UIMessage["parts"] = [];
-  for (let from = 0; from < message.parts.length; from += PARTS_PER_TURN) {
-    const parts = message.parts.slice(from, from + PARTS_PER_TURN);
+  for (let from = 0; from < message.parts.length; from += PARTS_PER_BATCH) {
+    const parts = message.parts.slice(from, from + PARTS_PER_BATCH);
     const [valid] = await validateUIMessages({ messages: [{ ...message, parts }] }).catch(() => []);
     if (valid === undefined) return null;
     for (const part of valid.parts) checked.push(part);
@@ -51,7 +50,7 @@ async function checkParts(message: {
   return checked;
 }
 
-/** A user message has texts and files; nothing in it can pose as a tool's result. */
+/** Keeps only texts and files, so that a user message cannot pose as a tool's result. */
 export function userParts(message: UIMessage): UIMessage["parts"] | AppError {
   const parts = message.parts.filter((part) => part.type === "text" || part.type === "file");
   if (parts.some((part) => part.type === "file" && !/^(data:|https:\/\/)/i.test(part.url))) {
@@ -62,9 +61,9 @@ export function userParts(message: UIMessage): UIMessage["parts"] | AppError {
 }
 
 /**
- * The stored parts with the client's answers put in. Of what the client sent only the answers
- * count; everything else stays as it was stored. Questions that have this answer already change
- * nothing, so that a retry can find the turn it started.
+ * Returns the stored parts with the client's answers filled in. Only the answers are taken from the
+ * client; everything else comes from the database. A question that already has an answer stays
+ * unchanged, so that a retry finds the turn it started.
  */
 export function answerQuestions(
   stored: UIMessage["parts"],
@@ -99,15 +98,15 @@ export function answerQuestions(
 
 type Part = UIMessage["parts"][number];
 
-/** The first user text on one line. */
+/** Returns the first text of the user, on one line. */
 export function titleOf(messages: readonly UIMessage[]): string {
   const text = messages
     .filter((message) => message.role === "user")
     .flatMap((message) => message.parts)
     .find((part) => part.type === "text" && part.text.trim() !== "");
-  const start = text?.type === "text" ? text.text.trimStart().slice(0, TITLE_SOURCE_LENGTH) : "";
+  const start = text?.type === "text" ? text.text.trimStart().slice(0, MAX_TITLE_SOURCE_CHARS) : "";
   const line = start.replace(/\s+/g, " ").trim();
-  return [...line].slice(0, TITLE_LENGTH).join("").trim();
+  return [...line].slice(0, MAX_TITLE_CHARS).join("").trim();
 }
 
 const invalid = (message: string): AppError => appError("invalid_request", message);

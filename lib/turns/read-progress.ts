@@ -1,24 +1,23 @@
-/**
- * How far a turn's stream has come, read from its chunks: what is still open in the step that was
- * written last. An attempt after a crash and the end of a turn both start from here.
- */
 import type { UIMessageChunk } from "ai";
 
+/** How far a turn's stream has come, and what is open in its last step. */
 export interface StreamProgress {
+  /** Whether the stream has its `start` chunk. */
   readonly started: boolean;
   /** How many model calls have begun to stream. */
   readonly steps: number;
-  /** Texts and reasoning without an end. */
+  /** Texts and reasoning that have not ended. */
   readonly openTexts: readonly { readonly type: "text" | "reasoning"; readonly id: string }[];
-  /** Tool calls whose input has not arrived as a whole. */
+  /** Tool calls whose input is incomplete. */
   readonly openInputs: readonly { readonly toolCallId: string; readonly toolName: string }[];
   /** Tool calls without a result. */
   readonly openCalls: readonly { readonly toolCallId: string; readonly toolName: string }[];
-  /** Results that the current step already has. */
+  /** Ids of the tool calls that have a result in the last step. */
   readonly outputs: ReadonlySet<string>;
   readonly stepFinished: boolean;
 }
 
+/** Reads the progress from a turn's chunks, after a crash or before the turn is ended. */
 export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress {
   let started = false;
   let steps = 0;
@@ -87,7 +86,7 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
   };
 }
 
-/** The chunks that close what is open, so that the message is whole although the turn was cut. */
+/** Returns the chunks that close what is open, so that the message of a cut turn is valid. */
 export function closeOpenParts(progress: StreamProgress, reason: string): UIMessageChunk[] {
   return [
     ...progress.openTexts.map(({ type, id }) => ({ type: `${type}-end` as const, id })),

@@ -1,11 +1,11 @@
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { awaitRun } from "./await-run.ts";
-import { healDeadTurn } from "./heal-dead-turn.ts";
+import { reapDeadTurn } from "./reap-dead-turn.ts";
 import { streamTurn } from "./stream-turn.ts";
 
 /**
- * The rest of the chat's running turn: from `startIndex`, or after the `Last-Event-ID` that a
- * browser's EventSource sends when it reconnects.
+ * Streams the rest of the chat's running turn: from `startIndex`, or after the `Last-Event-ID` that
+ * a browser's EventSource sends when it reconnects. Answers 204 when no turn is running.
  */
 export async function resumeTurn(
   accountId: string,
@@ -22,8 +22,8 @@ export async function resumeTurn(
   return streamTurn({ accountId, startIndex: from, signal }, async () => {
     const turn = await awaitRun(accountId, chatId, signal);
     if (isAppError(turn)) return turn;
-    // A chat whose run is over without its end, as after a long outage, would be resumed for ever.
-    const isOver = turn === null || (await healDeadTurn(turn));
-    return isOver ? new Response(null, { status: 204 }) : turn;
+    // Without this, a client would resume a turn for ever whose run was lost in an outage.
+    const hasEnded = turn === null || (await reapDeadTurn(turn));
+    return hasEnded ? new Response(null, { status: 204 }) : turn;
   });
 }

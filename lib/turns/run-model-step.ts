@@ -1,7 +1,7 @@
 /**
- * One durable step of a turn: run the tools the last answer asked for, then make the next model
- * call and stream it. The order makes a repeated step exact: the calls come from a step that is
- * committed, so each of them was recorded under its id or never started.
+ * One durable step of a turn: it runs the tools that the last answer called, then makes the next
+ * model call and streams it. In this order a step can be repeated safely: its tool calls come from
+ * a committed step, so each of them is either recorded under its id or was never started.
  */
 
 import type { ToolModelMessage, UIMessageChunk } from "ai";
@@ -9,15 +9,14 @@ import { callModel } from "../agent/call-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
-import type { TurnLog } from "../engine/port.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
-import { processWide } from "../platform/process-wide.ts";
 import { services } from "../platform/services.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { readProgress } from "./read-progress.ts";
 import { runToolCalls } from "./run-tool-calls.ts";
+import { type RunningTurn, runningTurns } from "./running-turns.ts";
+import { completeStep, loadTurn, type TurnEnd } from "./store/turns.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
-import { type ActiveTurn, completeStep, loadTurn, type TurnEnd } from "./turn-store.ts";
 
 export interface ModelStep {
   readonly turnId: string;
@@ -25,63 +24,50 @@ export interface ModelStep {
   readonly credential?: RunCredentialForm;
   /** Counts the model calls of the turn from 0. */
   readonly index: number;
-  /** Counts from 1; more than 1 after a crash or a failure of the infrastructure. */
+  /** Counts from 1. It is more than 1 after a crash or a failure of the infrastructure. */
   readonly attempt: number;
 }
 
-/** Characters of a turn's stream after which no further model call is made. */
+/** A turn whose stream is longer makes no further model call. */
 const MAX_TURN_CHARS = 32 * 1024 * 1024;
 
-interface RunningTurn {
-  readonly turn: ActiveTurn;
-  readonly steps: StepResult[];
-  readonly log: TurnLog;
-}
-
-/** Turns in progress in this process, so that only the first step loads its turn. */
-const runningTurns = () => processWide("running turns", () => new Map<string, RunningTurn>());
-
-/** For a turn that ends outside of its steps. */
-export function forgetTurn(turnId: string): void {
-  runningTurns().delete(turnId);
-}
-
+/** Resolves with `done` when the turn has ended, or no longer belongs to this run. */
 export async function runModelStep(step: ModelStep): Promise<{ done: boolean }> {
   const stop = new AbortController();
-  const forget = services().engine.onStop(step.turnId, () => stop.abort());
+  const stopListening = services().engine.onStop(step.turnId, () => stop.abort());
   try {
-    const done = await runStep(step, stop);
-    if (done) runningTurns().delete(step.turnId);
-    return { done };
-  } catch (error) {
-    // Whatever this process knows of the turn may be stale now.
-    runningTurns().delete(step.turnId);
-    throw error;
+    const next = await runStep(step, stop);
+    if (next === null) return { done: true };
+    // A stop that arrives while this step is being stored takes effect in the next one.
+    const stop_requested = next.turn.stop_requested || stop.signal.aborted;
+    runningTurns().keep(step.turnId, { ...next, turn: { ...next.turn, stop_requested } });
+    return { done: false };
   } finally {
-    forget();
-    // A stop that came while this step was being stored is the next one's to see.
-    const kept = runningTurns().get(step.turnId);
-    if (stop.signal.aborted && kept) {
-      runningTurns().set(step.turnId, { ...kept, turn: { ...kept.turn, stop_requested: true } });
-    }
+    stopListening();
   }
 }
 
-async function runStep(step: ModelStep, stop: AbortController): Promise<boolean> {
+/** Returns the turn for its next step, or null when it has none. */
+async function runStep(step: ModelStep, stop: AbortController): Promise<RunningTurn | null> {
   const { turnId, index } = step;
-  const current = await open(step);
-  if (!current) return true;
+  const current = await openTurn(step);
+  if (!current) return null;
   const { turn, steps, log } = current;
-  // The step was done; only its report to the engine was lost.
-  if (steps.length > index) return false;
+  // The step was committed; only its report to the engine was lost.
+  if (steps.length > index) return current;
   if (turn.stop_requested) stop.abort();
 
   const previous = steps[index - 1];
   const progress = step.attempt > 1 ? readProgress(await parseChunks(log.committed())) : undefined;
-  const begun = (progress?.steps ?? index) > index;
+  const hasBegun = (progress?.steps ?? index) > index;
   const write = (...chunks: UIMessageChunk[]) => log.append(chunks.map(storableJson));
-  const finish = (end: TurnEnd, error: string | null, finishReason: string, answer?: StepResult) =>
-    finishStream(log, {
+  const finish = async (
+    end: TurnEnd,
+    error: string | null,
+    finishReason: string,
+    answer?: StepResult,
+  ): Promise<null> => {
+    await finishStream(log, {
       turnId,
       messageId: turn.assistant_message_id,
       end,
@@ -90,6 +76,8 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<boolean>
       partsBefore: partsBefore(turn),
       openQuestions: openQuestions(answer ?? previous),
     });
+    return null;
+  };
 
   const results: ToolModelMessage[] = [];
   if (previous) {
@@ -99,30 +87,23 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<boolean>
       calls: previous.calls.filter((call) => !isAnsweredByClient(call.name)),
       signal: stop.signal,
       write: (chunk) => {
-        if (!begun && !progress?.outputs.has(chunk.toolCallId)) write(chunk);
+        if (!hasBegun && !progress?.outputs.has(chunk.toolCallId)) write(chunk);
       },
     });
     if (result) results.push(result);
-    if (!begun && !stop.signal.aborted && !progress?.stepFinished) write({ type: "finish-step" });
+    if (!hasBegun && !stop.signal.aborted && !progress?.stepFinished)
+      write({ type: "finish-step" });
   }
-  if (stop.signal.aborted) {
-    await finish("cancelled", null, "interrupted");
-    return true;
-  }
-  if (previous && openQuestions(previous).size > 0) {
-    await finish("completed", null, "tool-calls");
-    return true;
-  }
-
+  if (stop.signal.aborted) return finish("cancelled", null, "interrupted");
+  if (previous && openQuestions(previous).size > 0) return finish("completed", null, "tool-calls");
   if (isTooLong(log.committed())) {
-    await finish("failed", "The turn reached its limit of output", "error");
-    return true;
+    return finish("failed", "The turn reached its limit of output", "error");
   }
 
   if (index === 0 && !progress?.started) {
     write({ type: "start", messageId: turn.assistant_message_id });
   }
-  write(begun ? { type: "reset-step" } : { type: "start-step" });
+  write(hasBegun ? { type: "reset-step" } : { type: "start-step" });
   const answer = await callModel({
     runId: step.runId,
     turn,
@@ -132,47 +113,33 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<boolean>
     write,
   });
 
-  if (stop.signal.aborted) {
-    await finish("cancelled", null, "interrupted");
-    return true;
-  }
-  if (answer === "failed") {
-    await finish("failed", "The model failed to answer", "error");
-    return true;
-  }
+  if (stop.signal.aborted) return finish("cancelled", null, "interrupted");
+  if (answer === "failed") return finish("failed", "The model failed to answer", "error");
   if (answer === "busy") {
-    await finish("failed", "Too many model calls are waiting: try again later", "error");
-    return true;
+    return finish("failed", "Too many model calls are waiting: try again later", "error");
   }
   if (!answer.hasInvalidCall && answer.calls.every((call) => isAnsweredByClient(call.name))) {
-    await finish("completed", null, answer.finishReason, answer);
-    return true;
+    return finish("completed", null, answer.finishReason, answer);
   }
-  // The chunks first: a step that is stored must not be missing any of them.
+  // The chunks must be committed before the step is: a repeated step relies on the log.
   await log.flushed();
   const { stopRequested } = await completeStep(turnId, index, answer);
-  steps.push(answer);
-  runningTurns().set(turnId, { ...current, turn: { ...turn, stop_requested: stopRequested } });
-  return false;
+  return { turn: { ...turn, stop_requested: stopRequested }, steps: [...steps, answer], log };
 }
 
-/** @returns null when the turn is not this run's any more, or has ended. */
-async function open({ turnId, runId, index, attempt }: ModelStep): Promise<RunningTurn | null> {
-  const known = runningTurns().get(turnId);
-  if (known && attempt === 1 && known.steps.length === index) return known;
+/** Returns null when the turn has ended, or no longer belongs to this run. */
+async function openTurn({ turnId, runId, index, attempt }: ModelStep): Promise<RunningTurn | null> {
+  const kept = runningTurns().take(turnId);
+  if (kept && attempt === 1 && kept.steps.length === index) return kept;
   const turn = await loadTurn(turnId, runId);
   const log = await services().engine.openLog(turnId, runId, index === 0 && attempt === 1);
-  if (turn.outcome === "active") {
-    const opened = { turn, steps: [...turn.steps], log };
-    runningTurns().set(turnId, opened);
-    return opened;
-  }
+  if (turn.outcome === "active") return { turn, steps: turn.steps, log };
   if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
   else await log.close([]);
   return null;
 }
 
-/** All of it is parsed, assembled and stored as one message. */
+/** Whether the stream is too long to be parsed, assembled and stored as one message. */
 function isTooLong(chunks: readonly string[]): boolean {
   return chunks.reduce((chars, chunk) => chars + chunk.length, 0) > MAX_TURN_CHARS;
 }

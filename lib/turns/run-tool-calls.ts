@@ -17,13 +17,13 @@ import {
   type KnownCall,
   recordedOutput,
   startTools,
-} from "./turn-store.ts";
+} from "./store/turns.ts";
 
 type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;
 
-export interface ToolRound {
+export interface ToolCalls {
   readonly turnId: string;
-  /** Of the step that runs the calls. */
+  /** The index of the step that runs the calls. */
   readonly index: number;
   readonly turn: ActiveTurn;
   readonly credential?: RunCredentialForm;
@@ -38,24 +38,25 @@ const INTERRUPTED: JSONValue = {
 };
 
 /**
- * Runs the calls at once, each of them once in the life of the turn: it is recorded before it
- * starts and when it has ended. One that is found started was cut by a crash, and says so.
- * @returns what the model is told, null when there was nothing to run.
+ * Runs the calls in parallel, each at most once in the life of the turn: a call is recorded before
+ * it starts and when it has ended. A call that has started but not ended was cut by a crash; its
+ * result says so.
+ * @returns the message with the results for the model, or null when there are no calls.
  */
-export async function runToolCalls(round: ToolRound): Promise<ToolModelMessage | null> {
-  const { turnId, calls, signal, write } = round;
+export async function runToolCalls(step: ToolCalls): Promise<ToolModelMessage | null> {
+  const { turnId, calls, signal, write } = step;
   if (calls.length === 0) return null;
-  // There are models whose ids repeat from answer to answer.
-  const recordOf = (call: ToolCall) => `${round.index} ${call.id}`;
-  const known = await startTools(turnId, calls.map(recordOf));
-  const context = toolContext(round);
-  const outputs = await whenAllEnded(
+  // The index is needed because some models repeat their call ids from answer to answer.
+  const recordIdOf = (call: ToolCall) => `${step.index} ${call.id}`;
+  const known = await startTools(turnId, calls.map(recordIdOf));
+  const context = toolContext(step);
+  const outputs = await allEnded(
     calls.map(async (call) => {
-      const before = known.find((record) => record.id === recordOf(call));
-      const output = before
-        ? await outputOf(turnId, before)
-        : await runOnce(turnId, recordOf(call), call, context);
-      if (signal.aborted && !before) {
+      const earlier = known.find((record) => record.id === recordIdOf(call));
+      const output = earlier
+        ? await outputOf(turnId, earlier)
+        : await runAndRecord(turnId, recordIdOf(call), call, context);
+      if (signal.aborted && !earlier) {
         write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
       } else write({ type: "tool-output-available", toolCallId: call.id, output });
       return output;
@@ -72,31 +73,31 @@ export async function runToolCalls(round: ToolRound): Promise<ToolModelMessage |
   };
 }
 
-/** A failure waits for the others: a repeated step must not meet calls that are still running. */
-async function whenAllEnded<T>(running: Promise<T>[]): Promise<T[]> {
+/** Rejects only after all have settled, so that a repeated step meets no call that still runs. */
+async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(running);
   return Promise.all(running);
 }
 
-async function runOnce(
+async function runAndRecord(
   turnId: string,
-  record: string,
+  recordId: string,
   call: ToolCall,
   context: ToolContext,
 ): Promise<JSONValue> {
   const output = await runTool(call.name, call.input, context);
-  await finishTool(turnId, record, output);
+  await finishTool(turnId, recordId, output);
   return output;
 }
 
 async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
-  // The outputs were JSON when they were stored.
+  // Only JSON is stored.
   if (known.finished) return recordedOutput(known) as JSONValue;
   await finishTool(turnId, known.id, INTERRUPTED);
   return INTERRUPTED;
 }
 
-function toolContext({ turn, turnId, credential = "key", signal }: ToolRound): ToolContext {
+function toolContext({ turn, turnId, credential = "key", signal }: ToolCalls): ToolContext {
   const header = turn.has_key ? runCredentialHeader(turnId, credential) : undefined;
   return {
     sandbox: openSandbox(turn.sandbox_state, turn.account_id),
@@ -111,12 +112,12 @@ function toolContext({ turn, turnId, credential = "key", signal }: ToolRound): T
   };
 }
 
-/** The sandbox may have been deleted while the turn ran; its tools then fail, not the turn. */
+/** When the sandbox was deleted during the turn, its tools fail, but the turn does not. */
 function openSandbox(stored: unknown, accountId: string): Sandbox {
   const state = storedSandbox.nullable().parse(stored);
   if (state) return services().sandboxes.open(state, accountId);
-  const gone = async (): Promise<never> => {
+  const fail = async (): Promise<never> => {
     throw new SandboxError("unavailable", "The session has no sandbox");
   };
-  return { run: gone, readFile: gone, writeFile: gone };
+  return { run: fail, readFile: fail, writeFile: fail };
 }

@@ -1,5 +1,3 @@
-/** Provisions a session, a chat and a sandbox and starts a run in them. Spec: POST /api/chat/runs. */
-
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { start } from "workflow/api";
@@ -9,20 +7,19 @@ import type { Caller } from "../identity/credentials/caller.ts";
 import { services } from "../platform/services.ts";
 import { clearSandbox } from "../sandbox/clear-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
-import { tooManyTurns } from "./active-turns.ts";
 import type { ChatEntry } from "./contract.ts";
-import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./headless-store.ts";
 import { readConversation } from "./read-conversation.ts";
 import { titleOf } from "./read-messages.ts";
-import { runCredentialForm, runKey } from "./start-turn.ts";
+import { runCredentialForm, runKey, tooManyTurns } from "./start-turn.ts";
+import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./store/headless-runs.ts";
 import { turnWorkflow } from "./turn-workflow.ts";
 
 export interface RunRequest {
   readonly caller: Caller;
-  /** Of all requests with one id, one makes a run; the others, also after a crash, answer that run. */
+  /** Requests with the same id get the same run, also when one of them was cut by a crash. */
   readonly effectId: string;
   readonly given: { readonly prompt: string } | { readonly messages: readonly ChatEntry[] };
-  /** The caller's access to it was checked with the credential. */
+  /** The pipeline has checked the caller's access to it. */
   readonly artistId: string | null;
   readonly model: string | null;
   readonly log: Logger;
@@ -35,9 +32,9 @@ export interface StartedRun {
 }
 
 /**
- * Errors: 400 for messages or a model that cannot be, 429 for too many active turns, 502
- * `Failed to provision sandbox`. A run that
- * could not be started leaves nothing behind. Decisions, section 6.
+ * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be started
+ * leaves nothing behind. Errors: 400 for invalid messages or an unknown model, 429 for too many
+ * active turns, 502 `Failed to provision sandbox`.
  */
 export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
   const { caller, effectId, given, artistId, model, log } = request;
@@ -66,7 +63,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
     result = await startIn(run, caller, log);
     return result;
   } finally {
-    if (result === undefined || isAppError(result)) await leaveNothing(run, log);
+    if (result === undefined || isAppError(result)) await discard(run, log);
   }
 }
 
@@ -92,12 +89,12 @@ const started = ({ chatId, sessionId }: ProvisionedRun, runId: string): StartedR
   sessionId,
 });
 
-/** Never throws: the caller has a failure of its own to tell. */
-async function leaveNothing({ turnId, sessionId }: ProvisionedRun, log: Logger): Promise<void> {
+/** Never throws, because the caller has a failure of its own to report. */
+async function discard({ turnId, sessionId }: ProvisionedRun, log: Logger): Promise<void> {
   try {
-    // A run that has started after all keeps everything: it ends by itself.
+    // A run that has started nevertheless keeps its session; it ends on its own.
     if (await discardRun(turnId)) await clearSandbox(sessionId, log);
   } catch (error) {
-    log.error({ err: error, sessionId }, "a run that was not started could not be taken back");
+    log.error({ err: error, sessionId }, "an unstarted run could not be discarded");
   }
 }

@@ -1,5 +1,3 @@
-/** Claims the chat, stores the message, starts the durable run. Spec: POST /api/chat. */
-
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
 import { start } from "workflow/api";
@@ -13,12 +11,11 @@ import {
 import { hashKey, PREFIX_LENGTH } from "../identity/keys/key-format.ts";
 import { config } from "../platform/config.ts";
 import { services } from "../platform/services.ts";
-import { tooManyTurns } from "./active-turns.ts";
 import { awaitRun } from "./await-run.ts";
-import { abandonTurn, assistantParts, type Claim, claimTurn } from "./claim-store.ts";
 import type { ChatEntry } from "./contract.ts";
-import { healDeadTurn } from "./heal-dead-turn.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
+import { reapDeadTurn } from "./reap-dead-turn.ts";
+import { abandonTurn, assistantParts, type Claim, claimTurn } from "./store/claims.ts";
 import { turnWorkflow } from "./turn-workflow.ts";
 
 export interface TurnRequest {
@@ -34,12 +31,22 @@ export interface StartedTurn extends TurnAddress {
   readonly runId: string;
 }
 
-/** A run's key dies with the run; this only bounds a run that nobody ends. */
+/** A run's key is revoked when the run ends; this bounds the key of a run that never does. */
 const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
-/** A conflict names the active run. One that is just being started is known in some milliseconds. */
-const CONFLICT_PATIENCE_MS = 1_000;
+/** A conflict names the active run, whose id is known a few milliseconds after the claim. */
+const MAX_CONFLICT_WAIT_MS = 1_000;
 
-/** @returns the turn to stream: a new one, or the running one that answers this very message. */
+/** The answer to an account that already has `ACCOUNT_ACTIVE_TURNS` active turns. */
+export const tooManyTurns: AppError = appError(
+  "rate_limited",
+  "Too many active turns: wait for one to end, or stop one",
+  { headers: { "retry-after": "5" } },
+);
+
+/**
+ * Stores the message and claims the chat in one transaction, then starts the durable run.
+ * @returns the turn to stream: a new one, or the running one that already answers this message.
+ */
 export async function startTurn(request: TurnRequest): Promise<StartedTurn | AppError> {
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
@@ -49,13 +56,13 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
   const outcome = await claimTurn(claim);
   switch (outcome.outcome) {
     case "claimed":
-      return begun(await startRun(request.caller, claim.turnId), request.signal);
+      return untilFirstChunk(await startRun(request.caller, claim.turnId), request.signal);
     case "active": {
       const active = { turnId: outcome.turn_id, runId: outcome.run_id };
-      if (await healDeadTurn(active)) return startTurn(request);
+      if (await reapDeadTurn(active)) return startTurn(request);
       const isRetry = outcome.message_id === claim.messageId;
-      const run = await runOf(request, active, isRetry ? undefined : CONFLICT_PATIENCE_MS);
-      return isRetry && run ? run : streamActive(run?.runId ?? null);
+      const run = await runOf(request, active, isRetry ? undefined : MAX_CONFLICT_WAIT_MS);
+      return isRetry && run ? run : alreadyStreaming(run?.runId ?? null);
     }
     case "session_missing":
       return appError("not_found", "Session not found");
@@ -72,18 +79,18 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
   }
 }
 
-/** The running turn that a request finds, its run waited for. */
+/** Resolves with the turn and its run, or with null when the turn gets no run within `maxWaitMs`. */
 async function runOf(
   { caller, chatId, signal }: TurnRequest,
   { turnId, runId }: TurnAddress,
-  patienceMs?: number,
+  maxWaitMs?: number,
 ): Promise<StartedTurn | null> {
   if (runId !== null) return { turnId, runId };
-  const run = await awaitRun(caller.accountId, chatId, signal, patienceMs);
+  const run = await awaitRun(caller.accountId, chatId, signal, maxWaitMs);
   return isAppError(run) || run?.turnId !== turnId ? null : run;
 }
 
-function streamActive(runId: string | null): AppError {
+function alreadyStreaming(runId: string | null): AppError {
   return appError("stream_active", "A response is already streaming for this chat", {
     headers: runId === null ? {} : { "x-workflow-run-id": runId },
   });
@@ -94,18 +101,18 @@ async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
     const run = await start(turnWorkflow, [{ turnId, credential: runCredentialForm(caller) }]);
     return { turnId, runId: run.runId };
   } catch (error) {
-    // Nobody may be left waiting for a run that never was. If this fails too, the claim is void
-    // after a minute.
+    // Release the claim, so that the chat does not stay blocked. If this fails as well, the claim
+    // expires after a minute.
     await abandonTurn(turnId);
     throw error;
   }
 }
 
 /**
- * Waits for the first chunk. By then the chat names the run, so that whoever got this answer finds
- * the turn in the chat, in its stream and in a conflict.
+ * Resolves when the first chunk is committed. From then on the chat names the run, so that a client
+ * that has this answer finds the turn in the chat, its stream and a conflict.
  */
-async function begun(turn: StartedTurn, signal: AbortSignal): Promise<StartedTurn> {
+async function untilFirstChunk(turn: StartedTurn, signal: AbortSignal): Promise<StartedTurn> {
   for await (const _ of services().engine.read(turn, 0, signal)) break;
   return turn;
 }
@@ -128,7 +135,7 @@ async function prepareClaim(
     contextLimit: contextLimit ?? null,
     key: runKey(turnId, runCredentialForm(caller)),
   };
-  const whole = (newest: UIMessage) =>
+  const historyWith = (newest: UIMessage) =>
     messages.length > 1 ? [...messages.slice(0, -1), newest] : null;
 
   if (last.role === "user") {
@@ -137,7 +144,7 @@ async function prepareClaim(
     return {
       ...common,
       assistantMessageId: randomUUID(),
-      history: whole({ ...last, parts }),
+      history: historyWith({ ...last, parts }),
       message: { id: last.id, parts },
       answer: null,
     };
@@ -148,17 +155,17 @@ async function prepareClaim(
   return {
     ...common,
     assistantMessageId: last.id,
-    history: whole({ ...last, parts }),
+    history: historyWith({ ...last, parts }),
     message: null,
     answer: { id: last.id, partsBefore: partsBefore ?? [], parts },
   };
 }
 
-/** The sandbox's calls back authenticate as the caller did. */
+/** The sandbox authenticates its API calls in the form in which the caller authenticated. */
 export const runCredentialForm = ({ credential }: Caller): RunCredentialForm =>
   credential.kind === "bearer" ? "bearer" : "key";
 
-/** What is stored of the credential that the turn's sandbox calls back with. */
+/** Returns the stored form of the credential with which the turn's sandbox calls the API. */
 export function runKey(turnId: string, form: RunCredentialForm): Claim["key"] {
   const raw = deriveRunCredential(turnId, form);
   return {

@@ -1,8 +1,9 @@
 import { services } from "../platform/services.ts";
-import { requestSessionStop } from "./claim-store.ts";
+import { requestSessionStop } from "./store/claims.ts";
 
-/** Ends every run of a session, before its sandbox or the session itself goes. */
+/** Stops every run of a session whose sandbox, or which itself, is about to be deleted. */
 export async function stopSessionRuns(sessionId: string): Promise<void> {
-  for (const turnId of await requestSessionStop(sessionId))
+  for (const turnId of await requestSessionStop(sessionId)) {
     await services().engine.signalStop(turnId);
+  }
 }

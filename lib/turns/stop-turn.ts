@@ -1,14 +1,14 @@
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
-import { requestStop } from "./claim-store.ts";
+import { requestStop } from "./store/claims.ts";
 
-/** Decisions, section 5: a stop is effective within two seconds. */
-const EFFECTIVE_WITHIN_MS = 2_000;
+/** A stop takes effect within two seconds. */
+const MAX_WAIT_MS = 2_000;
 
 /**
- * Stops the turn that is active now, and waits for its end, so that the caller may send the next
- * message at once.
+ * Stops the chat's active turn and waits for its end, so that the caller can send the next message
+ * immediately.
  */
 export async function stopTurn(
   accountId: string,
@@ -19,12 +19,12 @@ export async function stopTurn(
   if (found.outcome !== "active") return { stopped: false };
   const turn = { turnId: found.turn_id, runId: found.run_id };
   await services().engine.signalStop(turn.turnId);
-  await ended(turn);
+  await untilEnded(turn);
   return { stopped: true };
 }
 
-async function ended(turn: TurnAddress): Promise<void> {
-  const deadline = AbortSignal.timeout(EFFECTIVE_WITHIN_MS);
+async function untilEnded(turn: TurnAddress): Promise<void> {
+  const deadline = AbortSignal.timeout(MAX_WAIT_MS);
   const from = (await services().engine.tailIndex(turn)) + 1;
   for await (const _ of services().engine.read(turn, from, deadline));
 }

@@ -1,17 +1,15 @@
-/** A turn's chunks as Server-Sent Events. Spec: Events; decisions, section 5. */
-
 import { UI_MESSAGE_STREAM_HEADERS } from "ai";
 import type { ChunkBatch, TurnAddress } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
 
-/** A comment line after this much silence keeps proxies from closing the connection. */
+/** A comment after this much silence keeps proxies from closing the connection. */
 const HEARTBEAT_MS = 15_000;
-/** Characters that are encoded in one go. */
-const PIECE_CHARS = 256 * 1024;
+/** More characters are encoded and sent in several writes. */
+const MAX_WRITE_CHARS = 256 * 1024;
 
 /**
- * Answers with the turn's chunks from `startIndex` on, each once, then `[DONE]`.
- * @param onEnd called when the stream has ended or its client has gone
+ * Streams the turn's chunks from `startIndex` on as Server-Sent Events, each once, then `[DONE]`.
+ * @param onEnd is called when the stream has ended or its client has disconnected.
  */
 export async function streamResponse(
   turn: TurnAddress & { readonly runId: string },
@@ -19,14 +17,16 @@ export async function streamResponse(
   signal: AbortSignal,
   onEnd: () => void,
 ): Promise<Response> {
-  const gone = new AbortController();
-  gone.signal.addEventListener("abort", onEnd, { once: true });
-  // A client that left before its answer was made: nobody will read or cancel the stream.
-  if (signal.aborted) gone.abort();
-  else signal.addEventListener("abort", () => gone.abort(), { once: true });
+  const disconnected = new AbortController();
+  disconnected.signal.addEventListener("abort", onEnd, { once: true });
+  // Nothing reads or cancels the stream of a client that disconnected before it was created.
+  if (signal.aborted) disconnected.abort();
+  else signal.addEventListener("abort", () => disconnected.abort(), { once: true });
   const tailIndex = await services().engine.tailIndex(turn);
-  const batches = services().engine.read(turn, startIndex, gone.signal)[Symbol.asyncIterator]();
-  return new Response(frames(batches, gone, onEnd), {
+  const batches = services()
+    .engine.read(turn, startIndex, disconnected.signal)
+    [Symbol.asyncIterator]();
+  return new Response(eventStream(batches, disconnected, onEnd), {
     headers: {
       ...UI_MESSAGE_STREAM_HEADERS,
       "x-workflow-run-id": turn.runId,
@@ -35,9 +35,9 @@ export async function streamResponse(
   });
 }
 
-function frames(
+function eventStream(
   batches: AsyncIterator<ChunkBatch>,
-  gone: AbortController,
+  disconnected: AbortController,
   onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -47,15 +47,15 @@ function frames(
     clearInterval(heartbeat);
     onEnd();
   };
-  /** Of the last batch, what was not sent yet. */
+  /** The unsent chunks of the last batch. */
   let rest: ChunkBatch = { firstIndex: 0, chunks: [] };
   return new ReadableStream({
     start(controller) {
-      // The headers leave with the first bytes, and the first chunk may be long in coming.
+      // The headers are sent with the first bytes, and the first chunk may take long.
       controller.enqueue(comment);
-      if (gone.signal.aborted) return;
+      if (disconnected.signal.aborted) return;
       heartbeat = setInterval(() => controller.enqueue(comment), HEARTBEAT_MS);
-      gone.signal.addEventListener("abort", () => clearInterval(heartbeat), { once: true });
+      disconnected.signal.addEventListener("abort", () => clearInterval(heartbeat), { once: true });
     },
     async pull(controller) {
       if (rest.chunks.length > 0) return send(controller);
@@ -69,34 +69,34 @@ function frames(
         return send(controller);
       }
       end();
-      if (!gone.signal.aborted) controller.enqueue(encoder.encode("data: [DONE]\n\n"));
+      if (!disconnected.signal.aborted) controller.enqueue(encoder.encode("data: [DONE]\n\n"));
       controller.close();
     },
     cancel() {
       clearInterval(heartbeat);
-      gone.abort();
+      disconnected.abort();
     },
   });
 
   function send(controller: ReadableStreamDefaultController<Uint8Array>): void {
     const { firstIndex, chunks } = rest;
-    const count = countPiece(chunks);
-    controller.enqueue(encoder.encode(toFrames({ firstIndex, chunks: chunks.slice(0, count) })));
+    const count = countForOneWrite(chunks);
+    controller.enqueue(encoder.encode(toEvents({ firstIndex, chunks: chunks.slice(0, count) })));
     rest = { firstIndex: firstIndex + count, chunks: chunks.slice(count) };
   }
 }
 
-/** How many chunks make a piece: a long turn that is resumed comes in pieces, not in one. */
-function countPiece(chunks: readonly string[]): number {
+/** Returns how many chunks to send in one write, because a long turn that is resumed has many. */
+function countForOneWrite(chunks: readonly string[]): number {
   let chars = 0;
   const end = chunks.findIndex((chunk) => {
     chars += chunk.length;
-    return chars > PIECE_CHARS;
+    return chars > MAX_WRITE_CHARS;
   });
   return end < 0 ? chunks.length : end + 1;
 }
 
-function toFrames({ firstIndex, chunks }: ChunkBatch): string {
+function toEvents({ firstIndex, chunks }: ChunkBatch): string {
   let text = "";
   for (const [place, chunk] of chunks.entries()) {
     text += `id: ${firstIndex + place}\ndata: ${chunk}\n\n`;

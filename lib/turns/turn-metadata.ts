@@ -1,7 +1,7 @@
 import type { StepResult, Usage } from "../agent/step-result.ts";
-import type { ActiveTurn, TurnMetadata } from "./turn-store.ts";
+import type { ActiveTurn, TurnMetadata } from "./store/turns.ts";
 
-/** The metadata of a turn that ends now, over the model calls it made. */
+/** Returns the metadata of a turn that ends now, summed over its model calls. */
 export function turnMetadata(
   turn: ActiveTurn,
   steps: readonly StepResult[],
@@ -21,7 +21,7 @@ export function turnMetadata(
   };
 }
 
-/** What the message held before this turn: the question it goes on from, with its answer. */
+/** Returns the parts that the message had before this turn: a question and its answer. */
 export function partsBefore(turn: ActiveTurn) {
   return turn.history.find((message) => message.id === turn.assistant_message_id)?.parts ?? [];
 }

@@ -1,25 +1,24 @@
 /**
- * The durable loop of a chat turn: one step for each model call. Kept in plain functions, so that
- * the Workflow SDK knows nothing but ids and how to go on.
+ * The durable loop of a turn: one step for each model call. The SDK stores only the ids that it
+ * passes to these functions; the content of a turn stays in the product's own tables.
  */
 import { getStepMetadata, getWorkflowMetadata, RetryableError } from "workflow";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { endTurn } from "./end-turn.ts";
-import { forgetTurn, runModelStep } from "./run-model-step.ts";
+import { runModelStep } from "./run-model-step.ts";
 
-/** Decisions, section 5. */
 const MAX_MODEL_CALLS = 100;
-/** A crash counts as an attempt; past this a turn that kills its process is given up. */
+/** A crash counts as an attempt, so that a turn that kills its process fails in the end. */
 const MAX_ATTEMPTS = 20;
-/** So that the attempts outlast a database that is away for minutes. */
-const LONGEST_PAUSE_MS = 15_000;
+/** Long enough for all attempts together to outlast a database outage of several minutes. */
+const MAX_RETRY_DELAY_MS = 15_000;
 
 export interface TurnInput {
   readonly turnId: string;
   /**
-   * How the sandbox's calls back authenticate: as the caller did, with what was issued for this turn.
-   * Absent in runs that an earlier version has started, which had keys.
+   * The form of the credential with which the sandbox calls the API. Absent in runs that were
+   * started by versions that issued keys only.
    */
   readonly credential?: RunCredentialForm;
 }
@@ -41,7 +40,9 @@ async function modelStep(turn: TurnInput, index: number): Promise<{ done: boolea
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  return patiently(attempt, () => runModelStep({ ...turn, runId: workflowRunId, index, attempt }));
+  return retryOutage(attempt, () =>
+    runModelStep({ ...turn, runId: workflowRunId, index, attempt }),
+  );
 }
 modelStep.maxRetries = MAX_ATTEMPTS;
 
@@ -49,18 +50,17 @@ async function endStep(turn: TurnInput, reason: string): Promise<void> {
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  await patiently(attempt, () => endTurn({ turnId: turn.turnId, runId: workflowRunId, reason }));
-  forgetTurn(turn.turnId);
+  await retryOutage(attempt, () => endTurn({ turnId: turn.turnId, runId: workflowRunId, reason }));
 }
 endStep.maxRetries = MAX_ATTEMPTS;
 
-/** A step that meets an outage is tried again after 1, 2, 4, … seconds. */
-async function patiently<T>(attempt: number, work: () => Promise<T>): Promise<T> {
+/** Retries a step that meets a database outage after 1, 2, 4, … seconds. */
+async function retryOutage<T>(attempt: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
-    const retryAfter = Math.min(1_000 * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
+    const retryAfter = Math.min(1_000 * 2 ** (attempt - 1), MAX_RETRY_DELAY_MS);
     throw new RetryableError(error.message, { retryAfter });
   }
 }

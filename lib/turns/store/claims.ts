@@ -1,22 +1,22 @@
-/** The claim on a chat, as far as requests make, find and stop it. */
+/** The queries with which requests claim a chat, find its active turn and stop it. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import { config } from "../platform/config.ts";
-import { db } from "../platform/database/client.ts";
-import { call, parseAnswer } from "../platform/database/query.ts";
+import { config } from "../../platform/config.ts";
+import { db } from "../../platform/database/client.ts";
+import { call, parseAnswer } from "../../platform/database/query.ts";
 
 export interface Claim {
   readonly accountId: string;
   readonly sessionId: string;
   readonly chatId: string;
   readonly turnId: string;
-  /** The message that is answered. */
+  /** The id of the message to answer. */
   readonly messageId: string;
   readonly assistantMessageId: string;
   readonly title: string;
   readonly defaultModelId: string;
   readonly contextLimit: number | null;
-  /** The whole conversation, when the client sent it. */
+  /** The whole conversation when the client sent one, else null. */
   readonly history: readonly UIMessage[] | null;
   readonly message: { readonly id: string; readonly parts: UIMessage["parts"] } | null;
   readonly answer: {
@@ -24,13 +24,18 @@ export interface Claim {
     readonly partsBefore: UIMessage["parts"];
     readonly parts: UIMessage["parts"];
   } | null;
-  readonly key: {
-    readonly hash: string;
-    readonly prefix: string;
-    readonly name: string;
-    readonly expiresAt: string;
-  };
+  readonly key: RunKey;
 }
+
+/** The stored form of a run's credential. */
+export interface RunKey {
+  readonly hash: string;
+  readonly prefix: string;
+  readonly name: string;
+  readonly expiresAt: string;
+}
+
+export const toKeyRow = ({ expiresAt, ...key }: RunKey) => ({ ...key, expires_at: expiresAt });
 
 const claimed = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("claimed") }),
@@ -53,9 +58,9 @@ const claimed = z.discriminatedUnion("outcome", [
 ]);
 export type ClaimOutcome = z.output<typeof claimed>;
 
-/** Claims the chat, as one of at most `ACCOUNT_ACTIVE_TURNS` turns of the account. */
+/** Claims the chat, unless the account already has `ACCOUNT_ACTIVE_TURNS` active turns. */
 export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
-  const { answer, key } = claim;
+  const { answer } = claim;
   return call(
     "claim_turn_within",
     {
@@ -74,18 +79,14 @@ export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
         history: claim.history,
         message: claim.message,
         answer: answer && { id: answer.id, parts_before: answer.partsBefore, parts: answer.parts },
-        key: {
-          hash: key.hash,
-          prefix: key.prefix,
-          name: key.name,
-          expires_at: key.expiresAt,
-        },
+        key: toKeyRow(claim.key),
       },
     },
     claimed,
   );
 }
 
+/** Releases the claim of a turn whose run could not be started. */
 export async function abandonTurn(turnId: string): Promise<void> {
   await call("abandon_turn", { p_turn_id: turnId }, z.unknown());
 }
@@ -103,17 +104,17 @@ export function findActiveTurn(accountId: string, chatId: string) {
   return call("find_active_turn", { p_account_id: accountId, p_chat_id: chatId }, found);
 }
 
-/** Flags the turn that is active now, if any. */
+/** Records a stop request for the chat's active turn, if there is one. */
 export function requestStop(accountId: string, chatId: string) {
   return call("request_stop", { p_account_id: accountId, p_chat_id: chatId }, found);
 }
 
-/** Flags every active turn of the session. @returns their ids. */
+/** Records a stop request for every active turn of the session, and returns their ids. */
 export function requestSessionStop(sessionId: string): Promise<string[]> {
   return call("request_session_stop", { p_session_id: sessionId }, z.array(z.string()));
 }
 
-/** The parts of a stored assistant message of the caller's chat, null when there is none. */
+/** Returns the parts of an assistant message in the account's chat, or null when there is none. */
 export async function assistantParts(
   accountId: string,
   chatId: string,
@@ -128,7 +129,7 @@ export async function assistantParts(
       .eq("id", messageId)
       .eq("role", "assistant")
       .eq("chats.account_id", accountId),
-    // Written by this service alone.
+    // Only this service writes messages, so their parts are not validated again.
     z.array(z.object({ parts: z.custom<UIMessage["parts"]>(Array.isArray) })),
   );
   return rows[0]?.parts ?? null;

@@ -1,23 +1,23 @@
-/** Headless runs in the database (supabase/migrations/…_headless.sql). */
+/** The queries of headless runs. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import { config } from "../platform/config.ts";
-import { call } from "../platform/database/query.ts";
-import type { Claim } from "./claim-store.ts";
-import { type Run, run } from "./contract.ts";
+import { config } from "../../platform/config.ts";
+import { call } from "../../platform/database/query.ts";
+import { type Run, run } from "../contract.ts";
+import { type RunKey, toKeyRow } from "./claims.ts";
 
 export interface RunPlan {
   readonly accountId: string;
   readonly artistId: string | null;
-  /** A second plan with the same id is answered what the first one made. */
+  /** A second plan with the same id gets the run of the first one. */
   readonly effectId: string;
   readonly turnId: string;
   readonly assistantMessageId: string;
   readonly title: string;
   readonly modelId: string;
-  /** The last of them is answered. */
+  /** The run answers the last of them. */
   readonly messages: readonly UIMessage[];
-  readonly key: Claim["key"];
+  readonly key: RunKey;
 }
 
 const provisioned = z
@@ -31,17 +31,16 @@ const provisioned = z
     turnId: row.turn_id,
     sessionId: row.session_id,
     chatId: row.chat_id,
-    /** Null until the run was started. */
+    /** Null until the run is started. */
     runId: row.run_id,
   }));
 export type ProvisionedRun = z.output<typeof provisioned>;
 
 /**
- * Session, chat, messages, key and the claim on the chat: all of them, or none.
- * @returns null when the account has `ACCOUNT_ACTIVE_TURNS` turns already.
+ * Creates the session, the chat, its messages, the key and the claim in one transaction.
+ * @returns null when the account already has `ACCOUNT_ACTIVE_TURNS` active turns.
  */
 export function provisionRun(plan: RunPlan): Promise<ProvisionedRun | null> {
-  const { key } = plan;
   return call(
     "provision_run_within",
     {
@@ -55,25 +54,23 @@ export function provisionRun(plan: RunPlan): Promise<ProvisionedRun | null> {
         title: plan.title,
         model_id: plan.modelId,
         messages: plan.messages.map(({ id, role, parts }) => ({ id, role, parts })),
-        key: {
-          hash: key.hash,
-          prefix: key.prefix,
-          name: key.name,
-          expires_at: key.expiresAt,
-        },
+        key: toKeyRow(plan.key),
       },
     },
     provisioned.nullable(),
   );
 }
 
-/** Takes back what `provisionRun` made. @returns false when its run has started after all. */
+/** Deletes what `provisionRun` created. Returns false when the run has started nevertheless. */
 export async function discardRun(turnId: string): Promise<boolean> {
   const schema = z.object({ discarded: z.boolean() });
   return (await call("discard_run", { p_turn_id: turnId }, schema)).discarded;
 }
 
-/** @returns the turn's run, which another attempt may have started first; null when it is gone. */
+/**
+ * Makes the run the turn's run, unless another attempt has already set one.
+ * @returns the turn's run, or null when the turn was deleted.
+ */
 export async function assignRun(turnId: string, runId: string): Promise<string | null> {
   const schema = z.object({ run_id: z.string().nullable() });
   return (await call("assign_run", { p_turn_id: turnId, p_run_id: runId }, schema)).run_id;
@@ -84,7 +81,7 @@ const foundRun = z.discriminatedUnion("missing", [
   z.object({ missing: z.literal(false), turnId: z.string(), run }),
 ]);
 
-/** A run of the account, headless or not; null when there is none. */
+/** Returns a run of the account, headless or not, or null when there is none. */
 export async function selectRun(
   accountId: string,
   runId: string,

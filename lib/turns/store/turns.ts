@@ -1,10 +1,10 @@
-/** The turn's rows, as far as the durable run reads and writes them. */
+/** The queries of the durable run: it loads its turn, records tools and steps, and ends the turn. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import type { StepResult, Usage } from "../agent/step-result.ts";
-import { call } from "../platform/database/query.ts";
+import type { StepResult, Usage } from "../../agent/step-result.ts";
+import { call } from "../../platform/database/query.ts";
 
-/** The metadata of an assistant message. Decisions, section 5. */
+/** The metadata of an assistant message. */
 export interface TurnMetadata {
   readonly modelId: string;
   readonly usage: Usage;
@@ -12,10 +12,7 @@ export interface TurnMetadata {
   readonly finishReason: string;
 }
 
-/*
- * Messages and results were validated when they came in and are written by this service alone;
- * here only their outline is checked.
- */
+// Messages and results were validated before this service stored them, so only their kind is checked.
 const stored = <T>() => z.custom<T>((value) => typeof value === "object" && value !== null);
 
 const activeTurn = z.object({
@@ -49,7 +46,7 @@ const loadedTurn = z.discriminatedUnion("outcome", [
 ]);
 export type LoadedTurn = z.output<typeof loadedTurn>;
 
-/** Makes the claim the run's and loads what the run goes on with. */
+/** Assigns the claim to the run and loads the state that the run continues from. */
 export function loadTurn(turnId: string, runId: string): Promise<LoadedTurn> {
   return call("load_turn", { p_turn_id: turnId, p_run_id: runId }, loadedTurn);
 }
@@ -60,15 +57,15 @@ const knownCalls = z.array(
 export type KnownCall = z.output<typeof knownCalls>[number];
 
 /**
- * Records calls that are about to start, under names that are unique in the turn.
- * @returns those recorded before, not to be run again.
+ * Records calls that are about to start, under ids that are unique in the turn.
+ * @returns the calls that were recorded before and must not run again.
  */
 export function startTools(turnId: string, callIds: readonly string[]): Promise<KnownCall[]> {
   return call("start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
 }
 
 export async function finishTool(turnId: string, callId: string, output: unknown): Promise<void> {
-  // Wrapped, because the embedded server cannot carry a bare JSON string.
+  // Wrapped, because the embedded REST server cannot pass a bare JSON string.
   await call(
     "finish_tool",
     { p_turn_id: turnId, p_call_id: callId, p_output: { value: output } },
@@ -76,11 +73,12 @@ export async function finishTool(turnId: string, callId: string, output: unknown
   );
 }
 
-/** The output of a recorded call, as `finishTool` wrapped it. */
+/** Returns the output of a recorded call, which `finishTool` has wrapped. */
 export function recordedOutput(known: KnownCall): unknown {
   return z.object({ value: z.unknown() }).parse(known.output).value;
 }
 
+/** Stores the result of a step, and returns whether a stop was requested meanwhile. */
 export async function completeStep(
   turnId: string,
   index: number,
@@ -96,7 +94,7 @@ export async function completeStep(
 
 export type TurnEnd = "completed" | "failed" | "cancelled";
 
-/** Stores the message, releases the chat, revokes the key: one transaction, safe to repeat. */
+/** Stores the message, releases the claim and revokes the key in one transaction. Safe to repeat. */
 export async function finishTurn(
   turnId: string,
   end: TurnEnd,

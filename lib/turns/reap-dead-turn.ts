@@ -1,0 +1,36 @@
+import type { TurnAddress, TurnLog } from "../engine/port.ts";
+import { services } from "../platform/services.ts";
+import { failTurn } from "./end-turn.ts";
+import { loadTurn } from "./store/turns.ts";
+
+const READ_TIMEOUT_MS = 5_000;
+
+/**
+ * Ends a turn whose run no longer exists although the chat still names it as active, as after a
+ * loss of the engine's data. What the turn has streamed is stored.
+ * @returns whether the chat is free now.
+ */
+export async function reapDeadTurn({ turnId, runId }: TurnAddress): Promise<boolean> {
+  const { engine } = services();
+  if (runId === null || (await engine.runState(runId)) === "running") return false;
+  const turn = await loadTurn(turnId, runId);
+  if (turn.outcome !== "active") return true;
+  const chunks: string[] = [];
+  const deadline = AbortSignal.timeout(READ_TIMEOUT_MS);
+  for await (const batch of engine.read({ turnId, runId }, 0, deadline)) {
+    // One by one: a long turn has more chunks than a call can have arguments.
+    for (const chunk of batch.chunks) chunks.push(chunk);
+  }
+  await failTurn(detachedLog(chunks), turnId, turn, "The turn was lost");
+  return true;
+}
+
+/** Returns a log in memory, because the engine no longer has the turn's own. */
+function detachedLog(chunks: string[]): TurnLog {
+  return {
+    committed: () => chunks,
+    append: (more) => void chunks.push(...more),
+    flushed: async () => {},
+    close: async () => {},
+  };
+}

@@ -1,0 +1,43 @@
+import type { StepResult } from "../agent/step-result.ts";
+import type { TurnLog } from "../engine/port.ts";
+import { processWide } from "../platform/process-wide.ts";
+import type { ActiveTurn } from "./store/turns.ts";
+
+/** A turn as its next step needs it. */
+export interface RunningTurn {
+  readonly turn: ActiveTurn;
+  /** The results of the steps that are committed. */
+  readonly steps: readonly StepResult[];
+  readonly log: TurnLog;
+}
+
+/** The next step follows within seconds, unless another process executes it. */
+const MAX_PAUSE_MS = 60_000;
+
+/**
+ * Turns between two of their steps, so that only a turn's first step in a process loads it. A turn
+ * that this process does not continue within a minute is dropped.
+ */
+export class RunningTurns {
+  readonly #turns = new Map<string, { turn: RunningTurn; expiry: NodeJS.Timeout }>();
+
+  get size(): number {
+    return this.#turns.size;
+  }
+
+  keep(turnId: string, turn: RunningTurn): void {
+    this.take(turnId);
+    const expiry = setTimeout(() => this.#turns.delete(turnId), MAX_PAUSE_MS).unref();
+    this.#turns.set(turnId, { turn, expiry });
+  }
+
+  /** Removes and returns the turn. A step that fails therefore leaves nothing stale behind. */
+  take(turnId: string): RunningTurn | undefined {
+    const kept = this.#turns.get(turnId);
+    clearTimeout(kept?.expiry);
+    this.#turns.delete(turnId);
+    return kept?.turn;
+  }
+}
+
+export const runningTurns = () => processWide("running turns", () => new RunningTurns());
