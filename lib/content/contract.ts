@@ -1,4 +1,4 @@
-/** Content creation. Specification: Content template, POST /api/content/video; decisions, section 10. */
+/** The endpoints of content templates, generations and generated media. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./port.ts";
@@ -13,10 +13,10 @@ export const listContentTemplatesContract = contract({
   path: "/api/content/templates",
   runCredential: true,
   summary: "List content templates",
-  description: "Their ids go into `template` of images and videos.",
+  description: "Images and videos take the id of a template as `template`.",
   responses: {
     200: {
-      description: "All of them",
+      description: "Every template",
       schema: z.object({ status: z.literal("success"), templates: z.array(templateSummary) }),
     },
   },
@@ -36,7 +36,7 @@ export const getContentTemplateContract = contract({
 
 const mediaUrl = z.url().max(2048);
 const prompt = z.string().trim().max(10_000);
-/** As providers name them: words with slashes in between, nothing that changes a path. */
+/** Segments separated by slashes, as providers name models; nothing that could change a path. */
 const model = z
   .string()
   .max(200)
@@ -49,13 +49,14 @@ const DURATIONS = ["4s", "6s", "7s", "8s"] as const;
 
 const videoBody = z.object({
   image_url: mediaUrl.optional().meta({
-    description: "The input frame; of `lipsync` the face. Every mode but `extend` needs one",
+    description:
+      "The input frame, or the face for `lipsync`. Required by every mode except `extend`",
   }),
   template: template.optional().meta({
     description:
-      "One of its movements and one of its moods are the prompt when there is none. Its edit is applied " +
-      "to the video, where this request does not name a length, a shape or audio itself; one of its " +
-      "example captions is the `captionText` of the run's output",
+      "Without a prompt, one of its movements and one of its moods serve as the prompt. Its edit is " +
+      "applied to the video, except for a length, a shape or audio that this request sets itself. One " +
+      "of its example captions becomes the `captionText` of the run's output",
   }),
   mode: z
     .enum(VIDEO_MODES)
@@ -66,31 +67,33 @@ const videoBody = z.object({
         "`first-last` with `image_url` and `end_image_url`, `animate` with `image_url`, else `prompt`",
     }),
   prompt: prompt.optional(),
-  end_image_url: mediaUrl.optional().meta({ description: "The last frame; of `first-last` only" }),
+  end_image_url: mediaUrl.optional().meta({ description: "The last frame; for `first-last` only" }),
   video_url: mediaUrl
     .optional()
-    .meta({ description: "The video to continue, at most 8 s; of `extend` only" }),
+    .meta({ description: "The video to continue, at most 8 s; for `extend` only" }),
   audio_url: mediaUrl
     .optional()
-    .meta({ description: "What is sung or said, at most 60 s; of `lipsync` only" }),
+    .meta({ description: "What is sung or said, at most 60 s; for `lipsync` only" }),
   aspect_ratio: aspectRatio,
   duration: z
     .enum(DURATIONS)
     .optional()
-    .meta({ description: "Default `8s`, of `extend` `7s`: how much is added" }),
+    .meta({ description: "Default: `8s`; for `extend`, the added length, by default `7s`" }),
   resolution,
   negative_prompt: prompt.optional(),
   generate_audio: z.boolean().default(false),
-  model: model.optional().meta({ description: "Of the provider; by the mode when omitted" }),
+  model: model
+    .optional()
+    .meta({ description: "A model of the provider. Default: chosen by the mode" }),
 });
 export type VideoRequest = z.output<typeof videoBody>;
 
 const mediaUrls =
-  "URLs of media must be https with a public address, or of this service's own media, and then the " +
-  "caller's. ";
+  "Media URLs must be https with a public address, or media of this service that belong to the " +
+  "account. ";
 const taskRun =
-  "The work is a task run of the account, in `GET /api/tasks/runs`, which goes on when the client " +
-  "goes away or the answer is 504; `location` names it.";
+  "The generation is a task run of the account in `GET /api/tasks/runs`. It continues when the client " +
+  "disconnects or the answer is 504; `location` is the URL of the run.";
 
 export const createVideoContract = contract({
   ...shared,
@@ -103,7 +106,7 @@ export const createVideoContract = contract({
   body: videoBody,
   responses: {
     200: {
-      description: "Where the video is, for everybody who knows the URL",
+      description: "The URL of the video, which anyone who knows it can read",
       headers: ["location"],
       schema: z.object({ videoUrl: z.url(), mode: z.enum(VIDEO_MODES) }),
     },
@@ -114,10 +117,10 @@ export const createVideoContract = contract({
 const imageBody = z.object({
   template: template.optional().meta({
     description:
-      "Its prompt and reference images count where the request has none; one of its example captions " +
-      "is the `captionText` of the run's output",
+      "Its prompt and its reference images are used where the request has none. One of its example " +
+      "captions becomes the `captionText` of the run's output",
   }),
-  prompt: prompt.optional().meta({ description: "Needed unless a template has one" }),
+  prompt: prompt.optional().meta({ description: "Required unless the template has one" }),
   reference_image_url: mediaUrl.optional(),
   images: z.array(mediaUrl).max(8).optional().meta({ description: "Further references" }),
   num_images: z.int().min(1).max(4).default(1),
@@ -138,7 +141,7 @@ export const createImageContract = contract({
   body: imageBody,
   responses: {
     200: {
-      description: "The first image, and all of them",
+      description: "The URL of the first image, and the URLs of all images",
       headers: ["location"],
       schema: z.object({ imageUrl: z.url(), images: z.array(z.url()) }),
     },
@@ -147,8 +150,8 @@ export const createImageContract = contract({
 });
 
 const mediaParams = z.object({
-  accountId: z.string().describe("Whose it is"),
-  name: z.string().describe("The file's name"),
+  accountId: z.string().describe("The account that owns the file"),
+  name: z.string().describe("The name of the file"),
 });
 
 export const getMediaContract = contract({
@@ -157,26 +160,29 @@ export const getMediaContract = contract({
   runCredential: true,
   summary: "Read a generated file",
   description:
-    "The name is 128 random bits and the only key: players and other services read the file " +
-    "without a credential. A file never changes, and is gone at once when it is deleted: caches keep it " +
-    "and ask again each time. Takes `range`, `if-range` and `if-none-match`.",
+    "The name contains 128 random bits and is the only key, so that players and other services can read " +
+    "the file without a credential. A file never changes. Caches revalidate it on each use, so that a " +
+    "deleted file is gone at once. Supports `range`, `if-range` and `if-none-match`.",
   tag: "Content",
   family: "plain",
   auth: "none",
   params: mediaParams,
   headers: z.object({
-    range: z.string().optional().describe("One range of bytes; several are ignored"),
-    "if-range": z.string().optional().describe("The `etag` for which `range` holds"),
-    "if-none-match": z.string().optional().describe("The `etag` that the caller has"),
+    range: z
+      .string()
+      .optional()
+      .describe("A single byte range; a request for several is answered with the whole file"),
+    "if-range": z.string().optional().describe("The `etag` for which `range` applies"),
+    "if-none-match": z.string().optional().describe("The `etag` of the cached file"),
   }),
   responses: {
     200: { description: "The file", headers: ["accept-ranges", "etag"], bytes: MEDIA_TYPES },
     206: {
-      description: "The range of it that was asked for",
+      description: "The requested range of the file",
       headers: ["accept-ranges", "content-range", "etag"],
       bytes: MEDIA_TYPES,
     },
-    304: { description: "The caller has it already", headers: ["accept-ranges", "etag"] },
+    304: { description: "The cached file is still valid", headers: ["accept-ranges", "etag"] },
   },
   errors: ["not_found", "range_not_satisfiable"],
 });
@@ -186,8 +192,8 @@ export const deleteMediaContract = contract({
   path: "/api/media/{accountId}/{name}",
   summary: "Delete a generated file",
   description:
-    "Its URL answers 404 from then on, and its bytes no longer count for the account. The run that " +
-    "made it still names it.",
+    "From then on its URL answers 404, and its bytes no longer count towards the account's quota. The " +
+    "run that generated it still names it.",
   tag: "Content",
   family: "plain",
   auth: "required",

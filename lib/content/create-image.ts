@@ -20,10 +20,11 @@ const output = z.object({
 });
 
 /**
- * The images' URLs, in the caller's storage. Decisions, section 10: Image.
+ * Generates images, stores them as media of the account and returns their URLs.
  *
- * Errors: 400 for a request without a prompt or a reference that cannot be used; 403 when the account
- * has no room for media; 404 `Template not found`; 409; 502 `Image generation failed`; 504. @throws DatabaseUnavailable
+ * Errors: 400 for a request without a prompt, or with a reference that cannot be used; 403 when the
+ * account has no room for media; 404 `Template not found`; 409; 502 `Image generation failed`; 504.
+ * @throws DatabaseUnavailable
  */
 export async function createImage(
   attempt: Attempt,
@@ -67,7 +68,7 @@ export async function createImage(
       const images = await storeResults(attempt.accountId, runId, files);
       if (isAppError(images)) return images;
       const [imageUrl] = images;
-      if (imageUrl === undefined) throw new Error("A provider of images made none");
+      if (imageUrl === undefined) throw new Error("The content provider returned no image");
       return {
         ...{ imageUrl, images },
         ...(captionText ? { captionText } : {}),
@@ -80,11 +81,11 @@ export async function createImage(
   return { imageUrl, images, location: done.location };
 }
 
-/** The caller's own, or else the template's. */
+/** Returns the references of the request, or those of the template when it has none. */
 function referencesOf(body: ImageRequest, template: ContentTemplate | null): Input[] {
   const own = [
     ...(body.reference_image_url ? [["reference_image_url", body.reference_image_url]] : []),
-    ...(body.images ?? []).map((url, place) => [`images.${place}`, url]),
+    ...(body.images ?? []).map((url, index) => [`images.${index}`, url]),
   ].map(([field = "", url = ""]): Input => ({ field, url: new URL(url), kind: "image" }));
   if (own.length > 0) return own;
   return (template?.image?.reference_images ?? []).map((url) => templateInput(url, "image"));

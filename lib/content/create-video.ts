@@ -14,12 +14,11 @@ import { storeResults } from "./store-results.ts";
 import { audioInputs, excuseCaller, withAudio } from "./template-files.ts";
 import { INPUTS_OF, type InputField, missingInput, modeOf } from "./video-mode.ts";
 
-/** Specification: video extend, input video. What is sung or said is what a model can do at once. */
+/** The longest input that the hosted models accept. */
 const MAX_SECONDS = { video_url: 8, audio_url: 60 } as const;
-/** What a container says about its length is not exact to the frame. */
+/** The length that a container states is not exact to the frame. */
 const TOLERANCE_SECONDS = 0.1;
 
-/** Specification: Output object. */
 const output = z.object({
   videoSourceUrl: z.url(),
   imageUrl: z.url().optional(),
@@ -30,9 +29,9 @@ const output = z.object({
 });
 
 /**
- * The video's URL, in the caller's storage. Specification: POST /api/content/video.
+ * Generates a video, stores it as media of the account and returns its URL.
  *
- * Errors: 400 for an input that the mode needs or cannot use; 403 when the account has no room for
+ * Errors: 400 for an input that the mode requires or cannot use; 403 when the account has no room for
  * media; 404 `Template not found`; 409; 502 `Video generation failed`; 504. @throws DatabaseUnavailable
  */
 export async function createVideo(
@@ -66,7 +65,7 @@ export async function createVideo(
       const [image, audio, video] = [fileOf("image_url"), fileOf("audio_url"), fileOf("video_url")];
       for (const field of ["video_url", "audio_url"] as const) {
         if (lengthOf(fileOf(field)) <= MAX_SECONDS[field] + TOLERANCE_SECONDS) continue;
-        return fault(field, `${field} must be at most ${MAX_SECONDS[field]} seconds`);
+        return invalid(field, `${field} must be at most ${MAX_SECONDS[field]} seconds`);
       }
       await progress("generating");
       const { accountId } = attempt;
@@ -107,13 +106,13 @@ function inputsOf(mode: VideoMode, body: VideoRequest): Input[] {
 }
 
 interface Plan {
-  /** Without its files. */
+  /** The order without its files. */
   readonly order: VideoOrder;
   readonly steps: readonly PlannedStep[];
   readonly captionText: string | undefined;
 }
 
-/** Errors: 400 when nothing says what to do; 404. */
+/** Errors: 400 when mode `prompt` has neither a prompt nor a template with motion; 404. */
 async function planOf(
   mode: VideoMode,
   body: VideoRequest,
@@ -121,10 +120,10 @@ async function planOf(
 ): Promise<Plan | AppError> {
   const template = body.template ? await selectContentTemplate(body.template) : null;
   if (isAppError(template)) return template;
-  // The caller's own words are the motion prompt in place of the template's.
+  // A prompt of the caller replaces the movement and the mood of the template.
   const motion = template && !body.prompt ? chooseMotion(template, effectId) : {};
   if (mode === "prompt" && !body.prompt && !motion.movement && !motion.mood) {
-    return fault("prompt", "prompt is required for mode prompt");
+    return invalid("prompt", "prompt is required for mode prompt");
   }
   const captionText = chooseCaption(template, effectId);
   const steps = planEdit(template, mode, body, captionText);
@@ -152,5 +151,5 @@ const describeAudio = (audio: FetchedInput) => ({
   durationSeconds: lengthOf(audio),
 });
 
-const fault = (field: string, sentence: string): AppError =>
-  appError("invalid_request", sentence, { fields: [field] });
+const invalid = (field: string, message: string): AppError =>
+  appError("invalid_request", message, { fields: [field] });

@@ -12,9 +12,11 @@ export interface SizedMedia {
 }
 
 /**
- * Counts files of a run before they are stored; false when they do not fit into the limit.
- * @param limitBytes of all media of the account; 0 is no limit
- * @throws Error when the run is not under way any more
+ * Adds the files of a run to the ledger before they are stored. Returns false when they exceed the
+ * limit.
+ *
+ * @param limitBytes of all media of the account; 0 means no limit
+ * @throws Error when the run is no longer active
  */
 export async function reserveMedia(
   accountId: string,
@@ -32,17 +34,17 @@ export async function reserveMedia(
     },
     z.enum(["reserved", "full", "ended"]),
   );
-  if (outcome === "ended") throw new Error(`The task run ${runId} was taken for dead`);
+  if (outcome === "ended") throw new Error(`The task run ${runId} has lost its lease`);
   return outcome === "reserved";
 }
 
-/** False when there is no such file, or the caller may not act for its account. */
+/** Returns false when there is no such file, or the caller may not act for its account. */
 export function deleteMediaRow(callerId: string, key: MediaKey): Promise<boolean> {
   const args = { p_caller: callerId, p_account_id: key.accountId, p_name: key.name };
   return call("delete_media", args, z.boolean());
 }
 
-/** To be called when the storage has removed a file whose row is gone. */
+/** Records that the storage has removed a file whose row was deleted. */
 export async function settleRemoval({ accountId, name }: MediaKey): Promise<void> {
   await call("settle_media_removal", { p_account_id: accountId, p_name: name }, z.null());
 }

@@ -1,6 +1,6 @@
 /**
- * What a template adds to a result: a caption, and changes to the finished video. What the caller
- * asked for wins: a template's length, shape and audio apply only where the request says nothing.
+ * Plans what a template adds to a result: a caption, and edits of the generated video. The request
+ * takes precedence: the template's length, shape and audio apply only where the request sets none.
  */
 import { seedOf } from "./choose-motion.ts";
 import type { VideoRequest } from "./contract.ts";
@@ -10,19 +10,20 @@ import type { ContentTemplate, EditOperation } from "./template.ts";
 const MAX_OPERATIONS = 20;
 const MAX_SECONDS = 600;
 const MAX_CONTENT_CHARACTERS = 300;
-/** The larger side of 4k. */
-const MAX_PIXELS = 3840;
-const MIN_PIXELS = 16;
-const MAX_FONT_SIZE = 400;
+/** The longer side of 4k. */
+const MAX_SIDE_PIXELS = 3840;
+const MIN_SIDE_PIXELS = 16;
+const MIN_FONT_PIXELS = 8;
+const MAX_FONT_PIXELS = 400;
 
-/** An edit whose audio is still to be fetched. */
+/** A step of an edit whose audio has not been fetched yet. */
 export type PlannedStep =
   | Exclude<EditStep, { readonly kind: "audio" }>
   | (Omit<Extract<EditStep, { readonly kind: "audio" }>, "audio"> & { readonly url: string });
 
 /**
- * One of the template's examples, by the request's effect id: a repeated request gets the same one.
- * Nothing is written by a model, and the guide is for people and agents who write captions.
+ * Chooses one of the template's example captions by the effect id, so that a repeated request gets the
+ * same one. No model writes captions; the template's guide is for people and agents who do.
  */
 export function chooseCaption(
   template: ContentTemplate | null,
@@ -32,7 +33,7 @@ export function chooseCaption(
   return examples[seedOf(effectId, "caption") % examples.length];
 }
 
-/** The steps of a template's edit, for this request; empty without any. */
+/** Returns the steps of the template's edit that apply to this request. */
 export function planEdit(
   template: ContentTemplate | null,
   mode: VideoMode,
@@ -47,7 +48,7 @@ export function planEdit(
   });
 }
 
-/** The shape that a video is to be made in, so that as little as possible is cropped afterwards. */
+/** Returns the aspect ratio to generate in, so that the edit crops as little as possible. */
 export function aspectRatioOf(request: VideoRequest, steps: readonly PlannedStep[]): AspectRatio {
   if (request.aspect_ratio !== "auto") return request.aspect_ratio;
   const frame = steps.find((step) => step.kind === "frame");
@@ -55,7 +56,7 @@ export function aspectRatioOf(request: VideoRequest, steps: readonly PlannedStep
   return frame?.aspect === 9 / 16 ? "9:16" : "auto";
 }
 
-/** Of `extend` and `lipsync`, the caller's video and audio say how long the result is. */
+/** Does not trim `extend` and `lipsync`, whose length follows from the caller's video or audio. */
 function trimStep(operation: EditOperation, mode: VideoMode, request: VideoRequest): PlannedStep[] {
   const isGiven = request.duration !== undefined || mode === "extend" || mode === "lipsync";
   const { start, seconds } = windowOf(operation);
@@ -66,10 +67,10 @@ function trimStep(operation: EditOperation, mode: VideoMode, request: VideoReque
 function frameStep(operation: EditOperation, request: VideoRequest): PlannedStep[] {
   if (request.aspect_ratio !== "auto") return [];
   const aspect = parseAspect(operation.aspect);
-  // A resolution other than the default was asked for, and only the shape is left to the template.
+  // The request sets a resolution other than the default: only the shape is left to the template.
   const isSized = request.resolution !== "720p";
-  const width = isSized ? undefined : within(operation.width, MIN_PIXELS, MAX_PIXELS);
-  const height = isSized ? undefined : within(operation.height, MIN_PIXELS, MAX_PIXELS);
+  const width = isSized ? undefined : clamp(operation.width, MIN_SIDE_PIXELS, MAX_SIDE_PIXELS);
+  const height = isSized ? undefined : clamp(operation.height, MIN_SIDE_PIXELS, MAX_SIDE_PIXELS);
   if (aspect === undefined && width === undefined && height === undefined) return [];
   return [{ kind: "frame", aspect, width, height }];
 }
@@ -88,13 +89,13 @@ function textStep(operation: EditOperation, caption = ""): PlannedStep[] {
       font: font || undefined,
       color: colorOf(operation.color),
       strokeColor: colorOf(operation.stroke_color),
-      maxFontSize: within(operation.max_font_size, 8, MAX_FONT_SIZE),
+      maxFontSize: clamp(operation.max_font_size, MIN_FONT_PIXELS, MAX_FONT_PIXELS),
       ...windowOf(operation),
     },
   ];
 }
 
-/** Not over what is sung or said in `lipsync`, nor over audio that was asked for. */
+/** Adds no audio to `lipsync`, nor to a video whose request asks for generated audio. */
 function audioStep(
   operation: EditOperation,
   mode: VideoMode,
@@ -106,7 +107,7 @@ function audioStep(
 }
 
 const windowOf = ({ start, duration }: EditOperation) => ({
-  start: within(start, 0, MAX_SECONDS) ?? 0,
+  start: clamp(start, 0, MAX_SECONDS) ?? 0,
   seconds: duration !== undefined && duration > 0 ? Math.min(duration, MAX_SECONDS) : undefined,
 });
 
@@ -119,7 +120,5 @@ function parseAspect(text: string | undefined): number | undefined {
 const colorOf = (text: string | undefined): string | undefined =>
   /^#[0-9a-f]{6}$/i.exec(text ?? "")?.[0];
 
-const within = (value: number | undefined, least: number, most: number): number | undefined =>
-  value === undefined || !Number.isFinite(value)
-    ? undefined
-    : Math.min(most, Math.max(least, value));
+const clamp = (value: number | undefined, min: number, max: number): number | undefined =>
+  value === undefined || !Number.isFinite(value) ? undefined : Math.min(max, Math.max(min, value));

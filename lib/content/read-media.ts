@@ -1,12 +1,12 @@
-/** Files of the disk storage over HTTP, as RFC 9110 says. Decisions, section 10. */
+/** Serves files of the disk storage with the conditions and ranges of RFC 9110. */
 import { createReadStream } from "node:fs";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 
 /**
- * A browser runs nothing of a file, whatever its bytes are, and still shows or plays it when it is
- * led there: to a browser that is a page of its own, with the file in it and some style.
+ * A browser executes nothing of a file, whatever its bytes are. It can still show or play a file that
+ * someone opens: the browser wraps it in a document of its own, with some inline style.
  */
 const POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
@@ -14,26 +14,28 @@ const POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 
 export async function readMedia(
   accountId: string,
   name: string,
-  asked: Headers,
+  requestHeaders: Headers,
 ): Promise<Response | AppError> {
   const key = parseMediaKey(accountId, name);
   const file = key && (await services().media.find(key));
   if (!key || !file) return appError("not_found", "Media not found");
 
-  // Its content never changes, so its name is a strong validator.
+  // The content of a file never changes, so its name is a strong validator.
   const etag = `"${key.name}"`;
   const headers = {
     "accept-ranges": "bytes",
-    // A cache may keep the file, and asks each time whether it is still there: it may be deleted.
+    // Caches must revalidate, because the file may be deleted at any time.
     "cache-control": "public, no-cache",
     etag,
   };
-  if (matches(asked.get("if-none-match"), etag)) {
+  if (matches(requestHeaders.get("if-none-match"), etag)) {
     return new Response(null, { status: 304, headers });
   }
-  const condition = asked.get("if-range");
+  const condition = requestHeaders.get("if-range");
   const range =
-    condition === null || condition === etag ? parseRange(asked.get("range"), file.bytes) : null;
+    condition === null || condition === etag
+      ? parseRange(requestHeaders.get("range"), file.bytes)
+      : null;
   if (range === "unsatisfiable") {
     return appError("range_not_satisfiable", "The range lies outside the file", {
       headers: { "content-range": `bytes */${file.bytes}`, "accept-ranges": "bytes" },
@@ -58,11 +60,11 @@ const matches = (header: string | null, etag: string): boolean =>
 
 interface Range {
   readonly first: number;
-  /** Included. */
+  /** Inclusive. */
   readonly last: number;
 }
 
-/** Null where the header is to be ignored: absent, malformed, or more than one range. */
+/** Returns null when the header must be ignored: it is absent, malformed, or names several ranges. */
 function parseRange(header: string | null, bytes: number): Range | "unsatisfiable" | null {
   const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "") ?? [];
   if (from === "" && to === "") return null;
@@ -75,7 +77,7 @@ function parseRange(header: string | null, bytes: number): Range | "unsatisfiabl
   return first >= bytes ? "unsatisfiable" : { first, last: Math.min(last, bytes - 1) };
 }
 
-/** Opened by the first read and not before: a body that nobody reads, as of HEAD, opens nothing. */
+/** Opens the file on the first read, so that a body that is never read, as for HEAD, opens nothing. */
 function read(path: string, first: number, last: number): ReadableStream<Uint8Array> {
   const chunks = readChunks(path, first, last);
   return new ReadableStream(

@@ -1,6 +1,6 @@
 /**
- * A request as its run shows it: its URLs are without their queries, which may be signatures that
- * open files.
+ * Returns a request as its run shows it: URLs lose their queries and fragments, which may be signatures
+ * that grant access to files.
  */
 export function showRequest(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(body).map(([name, value]): [string, unknown] => {

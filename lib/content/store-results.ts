@@ -8,8 +8,8 @@ import type { GeneratedFile } from "./port.ts";
 import { newMediaKey } from "./storage/media-name.ts";
 
 /**
- * Stores what a run has made and returns the URLs, in order. The files are counted first, all or
- * none, and stay counted when the run completes.
+ * Stores the results of a run and returns their URLs, in order. Quota is reserved for all files or for
+ * none before the first one is stored, and stays reserved when the run completes.
  *
  * Errors: 403 when the account has no room for them. @throws DatabaseUnavailable
  */

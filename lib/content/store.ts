@@ -1,6 +1,6 @@
 /**
- * Content templates in the database (supabase/migrations/…_content.sql). They belong to nobody and
- * are the same for all. @throws DatabaseUnavailable from every function here.
+ * Content templates in the database (supabase/migrations/…_content.sql). They belong to no account and
+ * are the same for everyone. @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
@@ -10,7 +10,7 @@ import { type ContentTemplate, contentTemplate, templateSummary } from "./templa
 
 const templates = () => db().from("content_templates");
 
-/** Reads them all, without pages: supabase/seed.sql has few. */
+/** Returns all templates without pages, because supabase/seed.sql has few. */
 export async function selectContentTemplates(): Promise<z.output<typeof templateSummary>[]> {
   const answer = await templates().select("id, description").order("position").order("id");
   return parseAnswer("list content templates", answer, z.array(templateSummary));

@@ -1,4 +1,4 @@
-/** Files that a template names: fetched with the same distrust as a caller's, but not the caller's fault. */
+/** Files that a template names: as untrusted as a caller's files, but their errors are not the caller's. */
 import { type AppError, appError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import type { FetchedInput, Input } from "./media/fetch-inputs.ts";
@@ -13,11 +13,11 @@ export const templateInput = (url: string, kind: Input["kind"]): Input => ({
   kind,
 });
 
-/** The audio files of an edit, in the order of its steps. */
+/** Returns the audio files of an edit, in the order of its steps. */
 export const audioInputs = (steps: readonly PlannedStep[]): Input[] =>
   steps.flatMap((step) => (step.kind === "audio" ? [templateInput(step.url, "audio")] : []));
 
-/** @param audio The fetched files of `audioInputs`, in their order. */
+/** Adds the fetched files of `audioInputs` to the steps. @param audio in the order of `audioInputs` */
 export function withAudio(
   steps: readonly PlannedStep[],
   audio: readonly FetchedInput[],
@@ -26,15 +26,15 @@ export function withAudio(
   return steps.map((step) => {
     if (step.kind !== "audio") return step;
     const file = files.shift();
-    if (!file) throw new Error("A step's audio was not fetched");
+    if (!file) throw new Error("The audio of a step was not fetched");
     const { url: _, ...rest } = step;
     return { ...rest, audio: file };
   });
 }
 
-/** An error about a template's file becomes a failure of the generation; others stay as they are. */
+/** Turns an error about a template's file into a failure of the generation; returns others unchanged. */
 export function excuseCaller(error: AppError, failed: string): AppError {
   if (!error.fields?.includes(FIELD)) return error;
-  log().warn({ cause: error.message }, "a template's file");
+  log().warn({ cause: error.message }, "A file of a template cannot be used");
   return appError("upstream_error", failed);
 }

@@ -1,4 +1,4 @@
-/** The resource as callers see it. Specification: Content template. */
+/** The content template as callers see it. */
 import { z } from "zod";
 
 const editOperation = z
@@ -19,14 +19,14 @@ const editOperation = z
   .meta({
     id: "EditOperation",
     description:
-      "Times in seconds, sizes in pixels. With `content` it is a text over the video, shown from " +
-      "`start` on; `{caption}` stands for the caption. With `audio_url` it is audio, from its second " +
-      "`start` on, instead of the video's own with `replace`, else over it. Otherwise it trims the " +
-      "video to `duration` from `start` on, crops it to `aspect` and scales it to `width` and `height`.",
+      "Times are in seconds, sizes in pixels. With `content`, it shows a text over the video from " +
+      "`start` on; `{caption}` stands for the caption. With `audio_url`, it plays that file from its " +
+      "`start` on, mixed with the video's own audio or, with `replace`, instead of it. Otherwise it trims " +
+      "the video to `duration` from `start` on, crops it to `aspect` and scales it to `width` and `height`.",
   });
 export type EditOperation = z.output<typeof editOperation>;
 
-/** A part that the template does not have is left out. */
+/** Parts that a template does not have are absent. */
 export const contentTemplate = z
   .object({
     id: z.string(),

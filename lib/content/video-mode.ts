@@ -1,9 +1,9 @@
-/** Which kind of video a request asks for, and what that kind needs. Decisions, section 10. */
+/** The mode of a video request, and the inputs that each mode requires. */
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { VideoRequest } from "./contract.ts";
 import type { VideoMode } from "./port.ts";
 
-/** The media that a mode is made from; what else a request names is not looked at. */
+/** The inputs of each mode; other media that a request names are ignored. */
 export const INPUTS_OF = {
   prompt: ["image_url"],
   animate: ["image_url"],
@@ -23,13 +23,13 @@ export function modeOf(request: VideoRequest): VideoMode {
   return request.image_url ? "animate" : "prompt";
 }
 
-/** Errors: 400 for the first input that the mode needs and the request does not name. */
+/** Errors: 400 for the first input that the mode requires and the request lacks. */
 export function missingInput(mode: VideoMode, request: VideoRequest): AppError | null {
   const field = INPUTS_OF[mode].find((one) => !request[one]);
   if (!field) return null;
-  const sentence =
+  const message =
     mode === "prompt"
       ? "image_url is required: make one first with POST /api/content/image"
       : `${field} is required for mode ${mode}`;
-  return appError("invalid_request", sentence, { fields: [field] });
+  return appError("invalid_request", message, { fields: [field] });
 }

@@ -1,13 +1,14 @@
-/** A folder for the files of one generation, which ends with it. */
+/** Temporary folders for the files of generations. */
 import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { config } from "../platform/config.ts";
 import { processWide } from "../platform/process-wide.ts";
 
-/** Milliseconds; far longer than any generation may take. */
-const FORSAKEN_AFTER = 60 * 60 * 1000;
+/** Far longer than any generation may take. */
+const STALE_AFTER_MS = 60 * 60 * 1000;
 
+/** Runs the work with a new folder, and removes the folder afterwards. */
 export async function withWorkFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const root = workRoot();
   await mkdir(root, { recursive: true });
@@ -20,20 +21,21 @@ export async function withWorkFolder<T>(work: (folder: string) => Promise<T>): P
   }
 }
 
-/** Beside the media, so that a finished file moves there in one step; on Vercel there is only this. */
+/** On the same file system as the media, so that a rename stores a file; Vercel has only `/tmp`. */
 const workRoot = (): string =>
   config().VERCEL
     ? join(tmpdir(), "content-work")
     : join(resolve(config().DATA_DIR), "content-work");
 
 /**
- * Of processes that died. Once a process, by age: another server may be working in the same folder.
+ * Removes the folders of processes that died. It runs once per process and goes by age, because another
+ * server may be working in the same root.
  */
 async function sweep(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     const path = join(root, name);
     const found = await stat(path).catch(() => null);
-    if (!found || Date.now() - found.mtimeMs < FORSAKEN_AFTER) continue;
+    if (!found || Date.now() - found.mtimeMs < STALE_AFTER_MS) continue;
     await rm(path, { recursive: true, force: true });
   }
 }

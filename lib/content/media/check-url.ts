@@ -1,18 +1,19 @@
-/** Which URLs of callers are gone to at all. Decisions, section 10: Media URLs from callers. */
+/** The rules for media URLs that callers give. */
 import { isPrivateLiteral } from "../../platform/outbound/public-address.ts";
 
 /**
- * What is wrong with a URL as it stands, as the end of a sentence; null when nothing is. The same
- * rules hold for every redirect, and names are checked again by what they resolve to.
+ * Returns what is wrong with a URL, as the end of a sentence that begins with the field's name; null
+ * when it is allowed. The same rules apply to every redirect. The connection also checks the addresses
+ * that the host name resolves to.
  */
 export function faultOfUrl(url: URL, allowLoopback: boolean): string | null {
   if (url.username !== "" || url.password !== "") return "must not contain credentials";
   if (allowLoopback && isLoopback(url) && /^https?:$/.test(url.protocol)) return null;
   if (url.protocol !== "https:") return "must be an https URL";
-  // Told here, before anything is fetched; the connection checks it again.
+  // Refused before anything is fetched; the connection checks the address again.
   return isPrivateLiteral(url.hostname) ? "must have a public address" : null;
 }
 
-/** By its name alone: what else resolves to this machine is refused like any private address. */
+/** Judges by the host name alone: other names that resolve to this machine count as private. */
 export const isLoopback = ({ hostname }: URL): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);

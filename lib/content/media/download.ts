@@ -1,4 +1,4 @@
-/** The content of a caller's URL, which may lead anywhere and never end, into a file. */
+/** Downloads a caller's URL, which is untrusted and may respond without end, into a file. */
 import { open } from "node:fs/promises";
 import { fetch, type Response } from "undici";
 import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
@@ -8,14 +8,14 @@ const MAX_REDIRECTS = 5;
 
 export interface DownloadLimits {
   readonly maxBytes: number;
-  /** For everything together: connection, redirects and the last byte. */
+  /** Covers the connection, the redirects and the whole body. */
   readonly deadlineMs: number;
   readonly allowLoopback: boolean;
 }
 
 /**
- * Null when the whole content is in a new file at `path`; else the end of a sentence that says why
- * not, which tells no more than that about names and addresses that are not public.
+ * Returns null when the whole content is in a new file at `path`; otherwise the end of a sentence that
+ * says why not, without revealing more about names and addresses that are not public.
  */
 export async function download(
   url: URL,
@@ -37,7 +37,7 @@ export async function download(
   }
 }
 
-/** The answer at the end of all redirects; null when there is no good one. */
+/** Returns the successful response after all redirects; null when there is none. */
 async function follow(
   first: URL,
   allowLoopback: boolean,
@@ -61,7 +61,7 @@ async function follow(
   return null;
 }
 
-/** False as soon as there is too much of it: counted as it comes, after any decompression. */
+/** Returns false as soon as the body exceeds the limit, which counts decompressed bytes. */
 async function save(response: Response, path: string, maxBytes: number): Promise<boolean> {
   const file = await open(path, "wx");
   try {

@@ -1,5 +1,4 @@
-/** The media that a request names, fetched into files and checked. Decisions, section 10. */
-
+/** Fetches the media that a request names into files, and checks what they contain. */
 import { join } from "node:path";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
@@ -17,38 +16,38 @@ const MAX_BYTES: Readonly<Record<MediaKind, number>> = {
   audio: 32 * MIB,
   video: 64 * MIB,
 };
-/** Milliseconds for one file. */
-const DEADLINE = 30_000;
+/** The deadline for one file. */
+const DEADLINE_MS = 30_000;
 
-const WANTED: Readonly<Record<MediaKind, string>> = {
+const DESCRIPTIONS: Readonly<Record<MediaKind, string>> = {
   image: "an image (PNG, JPEG, WebP or GIF)",
   audio: "audio (MP3, M4A, WAV, OGG, FLAC, AAC or a video with sound)",
   video: "a video (MP4, QuickTime or WebM)",
 };
 
 export interface Input {
-  /** As the request names it: `image_url`, `images.1`. */
+  /** The name of the field in the request, such as `image_url` or `images.1`. */
   readonly field: string;
   readonly url: URL;
   readonly kind: MediaKind;
 }
 
 export interface FetchedInput extends MediaFile {
-  /** Of audio and video. */
+  /** The length of audio and video. */
   readonly seconds?: number | undefined;
 }
 
-/** What can be told without going there. Errors: 400. */
+/** Checks the URLs without fetching them. Errors: 400. */
 export function checkInputs(inputs: readonly Input[]): AppError | null {
   for (const { field, url } of inputs) {
-    // The storage's own URLs are read from it, and not by HTTP.
+    // Media of this service are read from the storage, not over HTTP.
     const fault = services().media.keyOf(url) === null && faultOfUrl(url, allowLoopback());
     if (fault) return badInput(field, fault);
   }
   return null;
 }
 
-/** In the order given, into new files of the folder. Errors: 400 for the first that is no good; 429; 503. */
+/** Fetches the inputs into new files of the folder. Errors: 400 for the first that cannot be used; 429; 503. */
 export async function fetchInputs(
   accountId: string,
   inputs: readonly Input[],
@@ -56,8 +55,8 @@ export async function fetchInputs(
   signal: AbortSignal,
 ): Promise<FetchedInput[] | AppError> {
   const fetched = await Promise.all(
-    inputs.map((input, place) =>
-      fetchInput(accountId, input, join(folder, `input-${place}`), signal),
+    inputs.map((input, index) =>
+      fetchInput(accountId, input, join(folder, `input-${index}`), signal),
     ),
   );
   const files: FetchedInput[] = [];
@@ -77,7 +76,7 @@ async function fetchInput(
   const fault = await copyInput(accountId, url, path, MAX_BYTES[kind], signal);
   if (fault !== null) return badInput(field, fault);
   const contentType = await sniffFile(path);
-  const wrong = badInput(field, `must be ${WANTED[kind]}`);
+  const wrong = badInput(field, `must be ${DESCRIPTIONS[kind]}`);
   if (contentType === null) return wrong;
   const file = { path, contentType, url: url.href };
   if (kind === "image") return contentType.startsWith("image/") ? file : wrong;
@@ -89,7 +88,10 @@ async function fetchInput(
   return fits ? { ...file, seconds: probed.seconds } : wrong;
 }
 
-/** Null when it is there, else the end of a sentence. Foreign media are as those that are missing. */
+/**
+ * Returns null on success, otherwise the end of a sentence that says what is wrong. Media of another
+ * account fail exactly like missing media.
+ */
 async function copyInput(
   accountId: string,
   url: URL,
@@ -98,13 +100,13 @@ async function copyInput(
   signal: AbortSignal,
 ): Promise<string | null> {
   const storage = services().media;
-  const own = storage.keyOf(url);
-  if (own === null) {
-    const limits = { maxBytes, deadlineMs: DEADLINE, allowLoopback: allowLoopback() };
+  const key = storage.keyOf(url);
+  if (key === null) {
+    const limits = { maxBytes, deadlineMs: DEADLINE_MS, allowLoopback: allowLoopback() };
     return download(url, path, limits, signal);
   }
-  const isTheirs = own !== "malformed" && own.accountId === accountId;
-  return isTheirs && (await storage.copyTo(own, path)) ? null : "could not be fetched";
+  const isOwned = key !== "malformed" && key.accountId === accountId;
+  return isOwned && (await storage.copyTo(key, path)) ? null : "could not be fetched";
 }
 
 function allowLoopback(): boolean {

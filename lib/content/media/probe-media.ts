@@ -1,7 +1,7 @@
 /**
- * What a file of a caller holds, by its container alone: parsed in JavaScript, without native code
- * and without decoding. Each file gets a worker thread of its own, with a deadline and a heap limit,
- * because a hostile container could keep a parser busy for ever.
+ * Determines what a caller's file contains from its container alone: parsed in JavaScript, without
+ * native code and without decoding. Each file gets its own worker thread with a deadline and a heap
+ * limit, because a hostile container could keep a parser busy forever.
  */
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -26,7 +26,7 @@ const probedMedia = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("image"), width: z.number(), height: z.number() }),
   z.object({
     kind: z.enum(["video", "audio"]),
-    /** Of a video, the length of its pictures: audio beside them often ends a little later. */
+    /** For a video, the length of its video track: its audio often ends slightly later. */
     seconds: z.number().positive(),
     hasAudio: z.boolean(),
   }),
@@ -34,8 +34,8 @@ const probedMedia = z.discriminatedUnion("kind", [
 export type ProbedMedia = z.output<typeof probedMedia>;
 
 /**
- * Null for what is no container or image of a supported format, or takes too long or too much.
- * Errors: 429 or 503 when the account has too many probes under way.
+ * Returns null for a file that is not a supported container or image, or that exceeds the deadline or
+ * the heap limit. Errors: 429 or 503 when too many probes of the account are waiting.
  */
 export async function probeMedia(
   path: string,
@@ -54,7 +54,7 @@ export async function probeMedia(
 
 function runWorker(path: string, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => {
-    // The server's bundler knows this form: it packs the worker too, and wants its data as an object.
+    // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an object.
     const code = join(process.cwd(), "lib", "content", "media", "probe-worker.ts");
     const worker = new Worker(code, {
       workerData: { path },
@@ -75,8 +75,8 @@ function runWorker(path: string, signal: AbortSignal): Promise<unknown> {
       .once("message", end)
       .once("exit", giveUp)
       .once("error", (error) => {
-        // Out of memory, or a fault of ours: the worker itself answers for what a file is not.
-        log().warn({ cause: error.message }, "probing");
+        // Out of memory, or a bug: the worker catches what a file can cause.
+        log().warn({ cause: error.message }, "A media probe failed");
         giveUp();
       });
   });

@@ -1,4 +1,4 @@
-/** The thread of `probe-media.ts`: reads one file and posts what it holds. Plain TypeScript under Node. */
+/** The worker thread of `probe-media.ts`: probes one file and posts the result. */
 import { parentPort, workerData } from "node:worker_threads";
 import { imageSizeFromFile } from "image-size/fromFile";
 import { FilePathSource, Input } from "mediabunny";
@@ -14,9 +14,10 @@ async function probe(path: string): Promise<ProbedMedia | null> {
 
 async function probeImage(path: string): Promise<ProbedMedia> {
   const { width, height, orientation = 1 } = await imageSizeFromFile(path);
-  // EXIF: from 5 on the image lies on its side.
-  const [across, down] = orientation >= 5 ? [height, width] : [width, height];
-  return { kind: "image", width: across, height: down };
+  // EXIF orientations from 5 to 8 swap the sides.
+  return orientation >= 5
+    ? { kind: "image", width: height, height: width }
+    : { kind: "image", width, height };
 }
 
 async function probeContainer(path: string): Promise<ProbedMedia | null> {

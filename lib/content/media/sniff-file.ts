@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { SNIFFED_BYTES, sniffType } from "./sniff-type.ts";
 
-/** The content type of a file by its first bytes; null when it is none that the service takes. */
+/** Returns the content type of a file by its first bytes; null when the service does not accept it. */
 export async function sniffFile(path: string): Promise<string | null> {
   const file = await open(path);
   try {

@@ -1,13 +1,13 @@
-/** What a file is by its first bytes, whatever its name or its server say. */
+/** Detects the type of a file by its first bytes, regardless of its name and of HTTP headers. */
 
 export type MediaKind = "image" | "video" | "audio";
 
-/** How many bytes are enough. */
+/** The number of bytes that `sniffType` needs. */
 export const SNIFFED_BYTES = 16;
 
 /**
- * The content type of a file that the service takes, else null. A container (MP4, QuickTime, WebM)
- * is told as a video here: only who opens it knows its tracks.
+ * Returns the content type of a file that the service accepts, otherwise null. MP4, QuickTime and WebM
+ * count as video here, because their tracks are known only after opening the container.
  */
 export function sniffType(head: Uint8Array): string | null {
   const text = Buffer.from(head).toString("latin1");
@@ -22,7 +22,7 @@ export function sniffType(head: Uint8Array): string | null {
   if (text.startsWith("OggS")) return "audio/ogg";
   if (text.startsWith("fLaC")) return "audio/flac";
   if (text.startsWith("ID3")) return "audio/mpeg";
-  return typeOfFrame(head);
+  return typeOfMpegFrame(head);
 }
 
 function typeOfBrand(brand: string): string | null {
@@ -31,8 +31,8 @@ function typeOfBrand(brand: string): string | null {
   return brand === "qt  " ? "video/quicktime" : "video/mp4";
 }
 
-/** MPEG audio has no head of its own: eleven set bits open each frame, then version and layer. */
-function typeOfFrame([first = 0, second = 0]: Uint8Array): string | null {
+/** MPEG audio has no file header: each frame starts with eleven set bits, the version and the layer. */
+function typeOfMpegFrame([first = 0, second = 0]: Uint8Array): string | null {
   if (first !== 0xff || (second & 0xe0) !== 0xe0) return null;
   if ((second & 0xf6) === 0xf0) return "audio/aac";
   const isReserved = (second & 0x18) === 0x08 || (second & 0x06) === 0;

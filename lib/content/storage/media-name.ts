@@ -1,4 +1,4 @@
-/** How stored files are named, and what they are served as: this and nothing else. */
+/** The names and the content types of stored files. */
 import { randomBytes } from "node:crypto";
 import type { GeneratedFile } from "../port.ts";
 
@@ -15,7 +15,7 @@ const extensions = Object.keys(typeOf) as Extension[];
 
 export const MEDIA_TYPES: readonly MediaType[] = Object.values(typeOf);
 
-/** A file of an account's. */
+/** Identifies a file of an account. */
 export interface MediaKey {
   readonly accountId: string;
   readonly name: string;
@@ -24,20 +24,20 @@ export interface MediaKey {
 const ACCOUNT = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NAME = new RegExp(`^[0-9a-f]{32}\\.(${extensions.join("|")})$`);
 
-/** 128 random bits: who knows a file's URL may read it, and nobody can guess it. */
+/** Creates a name with 128 random bits: anyone who knows a URL can read the file, but nobody can guess one. */
 export function newMediaKey(accountId: string, contentType: MediaType): MediaKey {
   const extension = extensions.find((one) => typeOf[one] === contentType);
   return { accountId, name: `${randomBytes(16).toString("hex")}.${extension}` };
 }
 
-/** Null for anything but a name that `newMediaKey` gives: nothing else ever reaches a path. */
+/** Returns null for anything that `newMediaKey` cannot create, so that nothing else reaches a path. */
 export function parseMediaKey(accountId: string, name: string): MediaKey | null {
   return ACCOUNT.test(accountId) && NAME.test(name) ? { accountId, name } : null;
 }
 
-/** By its name, which only `newMediaKey` gives. */
+/** Returns the content type by the extension of the name. */
 export function mediaTypeOf({ name }: MediaKey): MediaType {
   const extension = extensions.find((one) => name.endsWith(`.${one}`));
-  if (!extension) throw new Error("A media key without a known extension");
+  if (!extension) throw new Error("The media key has no known extension");
   return typeOf[extension];
 }

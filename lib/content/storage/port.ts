@@ -1,4 +1,4 @@
-/** Where generated files are kept: a port with two adapters. Decisions, section 10. */
+/** The port that every storage of generated files implements. */
 import type { GeneratedFile } from "../port.ts";
 import type { MediaKey } from "./media-name.ts";
 
@@ -8,27 +8,28 @@ interface StoredFile {
 }
 
 /**
- * Files are an account's, and public: who knows a URL reads its file without a credential, so that
- * players and other services can; 128 random bits keep everybody else out. A file never changes.
+ * A file belongs to an account and never changes. It is public: anyone who knows its URL can read it
+ * without a credential, as players and other services must. The 128 random bits of its name keep
+ * everyone else out.
  *
- * @throws DatabaseUnavailable when the service that keeps the files fails
+ * @throws DatabaseUnavailable when the storage service fails
  */
 export interface MediaStorage {
   readonly name: "disk" | "supabase";
   /**
-   * Takes the file under a new key, whole or not at all; it is gone from its folder. Returns its URL.
-   * What is stored is counted before: see `storeResults`.
+   * Moves the file into the storage under a new key, completely or not at all. Returns its URL. The
+   * caller reserves quota first (`storeResults`).
    */
   store(key: MediaKey, file: GeneratedFile): Promise<string>;
-  /** What a URL of this storage names; `malformed` names nothing; null is no URL of this storage. */
+  /** Returns the key in a URL of this storage, `malformed` when it has none, null for other URLs. */
   keyOf(url: URL): MediaKey | "malformed" | null;
-  /** Writes a copy to a path at which nothing is; false when there is no such file. */
+  /** Writes a copy to a new file at the path. Resolves to false when there is no such file. */
   copyTo(key: MediaKey, path: string): Promise<boolean>;
-  /** The file on this machine; null when it does not exist or is kept elsewhere. */
+  /** Finds the file on this machine; null when it does not exist or is stored elsewhere. */
   find(key: MediaKey): Promise<StoredFile | null>;
-  /** Every media file on this machine that was last written longer ago; none kept elsewhere. */
+  /** Yields the files on this machine that are older; none when files are stored elsewhere. */
   filesOlderThan(ageMs: number): AsyncGenerator<MediaKey>;
-  /** Bytes of the file; null when there is none. */
+  /** Returns the size of the file in bytes; null when there is no such file. */
   sizeOf(key: MediaKey): Promise<number | null>;
   /** Removes the file. Idempotent. */
   remove(key: MediaKey): Promise<void>;

@@ -1,4 +1,4 @@
-/** Edits of videos that were made elsewhere, by the renderer of this machine. */
+/** Edits videos that a hosted model generated, with the renderer of this machine. */
 import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type FairQueue, isQueueRefusal } from "../../../platform/fair-queue.ts";
@@ -9,7 +9,7 @@ const TIMEOUT_MS = 600_000;
 
 export interface Edit {
   readonly accountId: string;
-  /** Path of the finished video. */
+  /** The path of the generated video. */
   readonly video: string;
   readonly steps: readonly EditStep[];
   readonly folder: string;
@@ -17,8 +17,10 @@ export interface Edit {
 }
 
 /**
- * Returns the path of a new file in the folder; null when it could not be edited, as on a machine
- * without the codecs. @param report Is told why: for the operator, never for a caller.
+ * Returns the path of the edited video, a new file in the folder; null when the video could not be
+ * edited, for example on a machine without the codecs.
+ *
+ * @param report receives the cause of a failure, for the operator's log only
  */
 export async function editVideo(
   { accountId, video, steps, folder, signal }: Edit,
@@ -38,7 +40,7 @@ export async function editVideo(
     report(`edit: ${"reason" in outcome ? outcome.reason : outcome.op}`);
   } catch (error) {
     if (!isQueueRefusal(error) && !signal.aborted) throw error;
-    report("edit: too much to render");
+    report("edit: the render queue refused it, or the order was aborted");
   }
   await rm(path, { force: true });
   return null;

@@ -1,16 +1,16 @@
 /**
- * What the server and the rendering child say to each other over the child's IPC channel: one
- * request, one reply, and the child is done. The child imports only the types.
+ * The messages between the server and the rendering child over the child's IPC channel: `ready` from
+ * the child, then one request and one reply. The child imports only the types.
  */
 import { z } from "zod";
 import type { EditStep, ImageOrder, VideoOrder } from "../../port.ts";
 
 export type RenderRequest =
-  /** To be written to the path. */
+  /** Writes the video to the path. */
   | { readonly op: "video"; readonly order: VideoOrder; readonly path: string }
-  /** One path for each image that was ordered. */
+  /** Writes each image to its own path. */
   | { readonly op: "images"; readonly order: ImageOrder; readonly paths: readonly string[] }
-  /** A finished video, changed and written to another path. */
+  /** Applies the steps to the input video and writes the result to the path. */
   | {
       readonly op: "edit";
       readonly input: string;
@@ -23,9 +23,9 @@ export const renderReply = z.discriminatedUnion("op", [
   z.object({ op: z.literal("video") }),
   z.object({ op: z.literal("images") }),
   z.object({ op: z.literal("edit") }),
-  /** A caller's file cannot be used: the message is for the caller, the reason for the log. */
+  /** A caller's file cannot be used. The message is for the caller, the reason for the log. */
   z.object({ op: z.literal("unusable"), message: z.string(), reason: z.string() }),
-  /** For the log. */
+  /** The job failed for a cause of our own; the reason is for the log. */
   z.object({ op: z.literal("failed"), reason: z.string() }),
 ]);
 

@@ -1,12 +1,12 @@
 /**
- * Images and videos that are rendered on this machine: playable files of the asked codec, size and
- * length, made of the caller's own inputs. It is no generative model and invents nothing: an image is
- * its prompt as a title over a gradient or over the reference; a video is a slow camera move over the
- * image, a crossfade between two, or the given video with a zoom from its last frame; `lipsync` has
- * the audio and moves no lips, and generated audio is one quiet tone. A `model` in an order is ignored.
+ * Renders images and videos on this machine: playable files of the requested codec, size and length,
+ * made from the caller's inputs. It is not a generative model: an image shows its prompt as a title
+ * over a gradient or over the reference; a video is a slow camera move over the image, a crossfade
+ * between two images, or the input video followed by a zoom from its last frame. `lipsync` plays the
+ * audio without moving lips, and generated audio is a quiet tone. The `model` of an order is ignored.
  *
- * How long a video is: as ordered; of `extend`, the input and after it as long as was ordered, as
- * the hosted models do it; of `lipsync`, as long as the audio.
+ * A video has the requested length. `extend` appends that length to its input, like the hosted
+ * models, and `lipsync` is as long as its audio.
  */
 import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,27 +20,27 @@ import type { RenderRequest } from "./protocol.ts";
 import { type Outcome, runJob } from "./render-process.ts";
 
 export interface EmbeddedSettings {
-  /** Where orders wait for their turn. */
+  /** The queue in which orders wait for a slot. */
   readonly queue: FairQueue;
-  /** Milliseconds that one order may take, from when its turn comes. */
+  /** Milliseconds that one order may take, not counting its wait in the queue. */
   readonly timeoutMs: number;
-  /** Is told why an order failed: for the operator, never for a caller. */
+  /** Receives the cause of a failed order, for the operator's log only. */
   readonly report: (cause: string) => void;
-  /** How renderings are cut off from this process; as far as the host allows when omitted. */
+  /** How renderings are isolated; the strongest that the host supports by default. */
   readonly isolation?: Isolation | undefined;
 }
 
 const defaults: EmbeddedSettings = {
   queue: new FairQueue({ slots: 2, waitersPerAccount: 20, maxWaitMs: 900_000 }),
-  // A minute of lipsync in 4k takes some minutes on two processors.
+  // One minute of lipsync in 4k takes several minutes on two processors.
   timeoutMs: 600_000,
-  report: (cause) => log().warn({ cause }, "rendering"),
+  report: (cause) => log().warn({ cause }, "Rendering failed"),
 };
 
 export function createEmbeddedContent(settings: Partial<EmbeddedSettings> = {}): ContentProvider {
   const { queue, timeoutMs, report, isolation } = { ...defaults, ...settings };
 
-  /** Either the files are whole or the folder is as it was. */
+  /** Leaves none of the paths behind when the job fails. */
   const render = async (
     accountId: string,
     request: RenderRequest,
@@ -71,7 +71,7 @@ export function createEmbeddedContent(settings: Partial<EmbeddedSettings> = {}):
       const dir = await realpath(folder);
       const path = join(dir, "video.mp4");
       const own = [order.image, order.endImage, order.video, order.audio];
-      const inputs = [...own, ...filesOf(order.edit ?? [])];
+      const inputs = [...own, ...audioFilesOf(order.edit ?? [])];
       const request = { op: "video", order, path } as const;
       const outcome = await render(accountId, request, dir, inputs, [path], signal);
       if (isAppError(outcome)) return outcome;
@@ -93,10 +93,10 @@ export function createEmbeddedContent(settings: Partial<EmbeddedSettings> = {}):
   };
 }
 
-const filesOf = (steps: readonly EditStep[]): MediaFile[] =>
+const audioFilesOf = (steps: readonly EditStep[]): MediaFile[] =>
   steps.flatMap((step) => (step.kind === "audio" ? [step.audio] : []));
 
-/** @param failed the sentence for everything that the caller cannot correct */
+/** @param failed the message for every failure that the caller cannot correct */
 function describe(outcome: Outcome, failed: string, report: (cause: string) => void): AppError {
   if (outcome.op === "unusable") {
     report(`unusable input: ${outcome.reason}`);

@@ -1,9 +1,9 @@
 /**
- * One job in a child process of its own: `node --permission` with an empty environment that may
- * read its own code and the job's inputs, and write the job's folder. What is opened there comes
- * from strangers: a decoder that crashes, hangs or takes all memory takes only this child with it.
- * The permission model does not hold native code, so the kernel sets the same limits again, and
- * takes the network away, where the host allows it (`lib/isolation`).
+ * Runs one job in its own child process: `node --permission` with an empty environment, which may
+ * read its code and the job's inputs and write the job's folder. The inputs are untrusted: a decoder
+ * that crashes, hangs or exhausts memory affects only this child. Node's permission model does not
+ * bind native code, so the kernel enforces the same limits and removes network access where the host
+ * supports it (`lib/platform/isolation`).
  */
 import { spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
@@ -17,37 +17,37 @@ import { type RenderReply, type RenderRequest, renderReply } from "./protocol.ts
 
 export type Outcome =
   | Exclude<RenderReply, { op: "ready" }>
-  /** `died`: by itself, as by a crash in a decoder. */
+  /** `died`: the child ended by itself, for example because a decoder crashed. */
   | { readonly op: "ended"; readonly why: "deadline" | "aborted" | "memory" | "died" };
 
 export interface Job {
   readonly request: RenderRequest;
-  /** Files that may be read. */
+  /** The files that the child may read. */
   readonly inputs: readonly string[];
-  /** The folder that may be written. */
+  /** The folder that the child may write to. */
   readonly folder: string | null;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The host's when omitted. */
+  /** The strongest that the host supports by default. */
   readonly isolation?: Isolation | undefined;
 }
 
-/** V8's heap; pictures lie outside it and are bounded by the resident size. */
-const HEAP_MIB = 512;
+/** Bounds V8's heap. Pictures are outside the heap and are bounded by the resident size. */
+const MAX_HEAP_MIB = 512;
 const MAX_RESIDENT_BYTES = 2.5 * 1024 ** 3;
-const MEMORY_CHECK_MS = 250;
+const MEMORY_CHECK_INTERVAL_MS = 250;
 
-/** The codecs that come with the package: a system's own may be of any version. */
+/** Uses the codecs of the package, because the system's own may be of any version. */
 const env = { NODE_WEBCODECS_FORCE: "static" } as unknown as NodeJS.ProcessEnv;
 
-/** No core files, and an end for a child whose server was killed while it was stuck. */
-const LAUNCH = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
-/** A rendering must not keep the server from answering requests. */
+/** Disables core files, and bounds the CPU seconds of a stuck child whose server was killed. */
+const LAUNCH_SCRIPT = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
+/** Gives the server priority over its renderings. */
 const NICENESS = "5";
 
 export async function runJob(job: Job): Promise<Outcome> {
   const { request, timeoutMs, signal, isolation = isolationOfHost() } = job;
-  if (isolation.kind === "user") await handOver(job);
+  if (isolation.kind === "user") await grantAccess(job);
   if (signal.aborted) return { op: "ended", why: "aborted" };
   const view = viewOf(job);
   const argv = [
@@ -56,13 +56,13 @@ export async function runJob(job: Job): Promise<Outcome> {
     "--allow-addons",
     ...view.read.map((path) => `--allow-fs-read=${path}`),
     ...view.write.map((path) => `--allow-fs-write=${path}`),
-    `--max-old-space-size=${HEAP_MIB}`,
+    `--max-old-space-size=${MAX_HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
     "--no-warnings",
     join(view.cwd, "lib", "content", "adapters", "embedded", "render", "main.ts"),
   ];
   const confined = confine(argv, view, isolation);
-  const child = spawn("/bin/sh", ["-c", LAUNCH, "sh", NICENESS, ...confined], {
+  const child = spawn("/bin/sh", ["-c", LAUNCH_SCRIPT, "sh", NICENESS, ...confined], {
     cwd: view.cwd,
     env,
     stdio: ["ignore", "ignore", "ignore", "ipc"],
@@ -77,9 +77,9 @@ export async function runJob(job: Job): Promise<Outcome> {
     const abort = () => end("aborted");
     const deadline = setTimeout(() => end("deadline"), timeoutMs);
     const watch = setInterval(async () => {
-      // Where there is no /proc, the heap limit stands alone.
+      // Without /proc, only the heap limit applies.
       if ((await residentBytes(child.pid)) > MAX_RESIDENT_BYTES) end("memory");
-    }, MEMORY_CHECK_MS);
+    }, MEMORY_CHECK_INTERVAL_MS);
     signal.addEventListener("abort", abort, { once: true });
     child.on("message", (message) => {
       const reply = renderReply.safeParse(message).data;
@@ -90,34 +90,34 @@ export async function runJob(job: Job): Promise<Outcome> {
       clearTimeout(deadline);
       clearInterval(watch);
       signal.removeEventListener("abort", abort);
-      // Only now: nothing of it holds the channel, so nothing of it writes into the folder any more.
+      // Not earlier: until the channel is closed, the child may still write to the folder.
       resolve(outcome);
     };
     child.once("error", settle);
-    // Not "exit": what was spawned may end before the confined program that it started.
+    // Not "exit", because the spawned shell may end before the confined program that it started.
     child.once("close", settle);
   });
 }
 
-/** The same for Node's permission model and for the kernel. */
+/** Returns what the child may access, for both Node's permission model and the kernel. */
 export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View {
-  // Not import.meta.url: the server is bundled, the child's code is not.
+  // Not import.meta.url, because the server is bundled and the child's code is not.
   const root = realpathSync(process.cwd());
   const read = [
     join(root, "lib", "content"),
     join(root, "package.json"),
-    // Both, where one is a link to the other: modules are looked up here and loaded there.
+    // Both the link and its target: modules are resolved by the one and loaded from the other.
     join(root, "node_modules"),
     realpathSync(join(root, "node_modules")),
-    // The loader of the codecs asks which C library this is.
+    // The codec package reads this file to detect the C library.
     "/etc/alpine-release",
     ...inputs,
   ];
   return { read, write: folder ? [folder] : [], cwd: root, network: false };
 }
 
-/** Lets another user read the inputs, by their names only, and write the folder. */
-async function handOver({ inputs, folder }: Job): Promise<void> {
+/** Lets the unprivileged user read the inputs, without listing their folders, and write to the folder. */
+async function grantAccess({ inputs, folder }: Job): Promise<void> {
   for (const input of inputs) {
     await chmod(dirname(input), 0o711);
     await chmod(input, 0o644);

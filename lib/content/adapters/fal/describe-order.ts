@@ -1,7 +1,7 @@
 /**
- * An order in the words of the model that makes it: which one for each mode, and the names and
- * values of its inputs. Where a model has fewer lengths or sizes than the API, the nearest that it
- * has above is taken, or its only one.
+ * Translates an order into the request of a hosted model: the model of each mode, and the names and
+ * values of its inputs. Where a model supports fewer lengths or sizes than the API, the next larger
+ * one is used, or the only one.
  */
 import type {
   AspectRatio,
@@ -34,8 +34,8 @@ const imageSizes: Readonly<Record<Resolution, string>> = {
   "4k": "4K",
 };
 
-/** What is said to a model that must be told something when the caller said nothing. */
-const withoutWords: Readonly<Record<VideoMode, string>> = {
+/** Prompts for models that require one, used when the caller and the template give none. */
+const defaultPrompts: Readonly<Record<VideoMode, string>> = {
   prompt: "Bring the image to life with natural, cinematic motion.",
   animate: "Bring the image to life with natural, cinematic motion.",
   reference: "A cinematic scene with the subject and in the style of the reference image.",
@@ -45,8 +45,8 @@ const withoutWords: Readonly<Record<VideoMode, string>> = {
 };
 
 /**
- * @param urls of the inputs that the order has, by their names in it
- * @param aspectRatio for `reference` never `auto`, which its model does not know
+ * @param urls of the order's inputs, by their names in the order
+ * @param aspectRatio must not be `auto` for `reference`, whose model does not support it
  */
 export function describeVideo(
   order: VideoOrder,
@@ -55,7 +55,7 @@ export function describeVideo(
 ): ModelRequest {
   const { mode, resolution, negativePrompt, seed } = order;
   const model = order.model ?? videoModels[mode];
-  const prompt = wordsOf(order) || withoutWords[mode];
+  const prompt = promptOf(order) || defaultPrompts[mode];
   const negative = negativePrompt ? { negative_prompt: negativePrompt } : {};
   const common = {
     prompt,
@@ -68,13 +68,13 @@ export function describeVideo(
     case "animate":
       return {
         model,
-        input: { ...common, ...negative, image_url: urls.image, duration: lengthOf(order), seed },
+        input: { ...common, ...negative, image_url: urls.image, duration: durationOf(order), seed },
       };
     case "first-last":
       return {
         model,
         input: {
-          ...{ ...common, ...negative, duration: lengthOf(order), seed },
+          ...{ ...common, ...negative, duration: durationOf(order), seed },
           ...{ first_frame_url: urls.image, last_frame_url: urls.endImage },
         },
       };
@@ -84,13 +84,13 @@ export function describeVideo(
         input: {
           ...common,
           prompt: negativePrompt ? `${prompt}\nAvoid: ${negativePrompt}` : prompt,
-          // It has one length.
+          // The only length that the model supports.
           duration: "8s",
           image_urls: [urls.image],
         },
       };
     case "extend":
-      // One length and one size, whatever is asked for.
+      // The only length and size that the model supports.
       return {
         model,
         input: {
@@ -136,9 +136,9 @@ export function describeImages(
   };
 }
 
-const lengthOf = ({ seconds }: VideoOrder) => (seconds <= 4 ? "4s" : seconds <= 6 ? "6s" : "8s");
+const durationOf = ({ seconds }: VideoOrder) => (seconds <= 4 ? "4s" : seconds <= 6 ? "6s" : "8s");
 
-function wordsOf({ prompt, movement, mood, styleRules }: VideoOrder): string {
+function promptOf({ prompt, movement, mood, styleRules }: VideoOrder): string {
   const parts = [
     prompt,
     movement && `Camera and motion: ${movement}.`,

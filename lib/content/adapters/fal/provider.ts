@@ -1,10 +1,10 @@
 /**
- * Images and videos by fal's hosted models. Inputs go there by URL: their own where it is public,
- * else through fal's storage. Results are downloaded like any other foreign file, as a model that a
- * caller chose may name any address. Decisions, section 10.
+ * Generates images and videos with fal's hosted models. fal reads inputs by URL: their own if it is
+ * public, otherwise one in fal's storage. Results are downloaded like any untrusted file, because a
+ * model that the caller chose may return any URL.
  *
- * How long a video is: what the model makes. Veo has 4, 6 and 8 s, so that 7 becomes 8; `reference`
- * is 8 s; `extend` is the input and 7 s more; `lipsync` is as long as its audio.
+ * The model determines the length of a video. Veo supports 4, 6 and 8 s, so 7 s become 8 s;
+ * `reference` is 8 s; `extend` appends 7 s to its input; `lipsync` is as long as its audio.
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -33,21 +33,22 @@ export interface FalSettings {
   readonly key: string;
   readonly baseUrl?: string | undefined;
   readonly storageUrl?: string | undefined;
-  /** Milliseconds for one order, its uploads and downloads included. */
+  /** Milliseconds for one order, including uploads and downloads. Default: 900,000. */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds for one HTTP request of the queue. */
+  /** Milliseconds for one HTTP request to fal's queue. Default: 30,000. */
   readonly requestTimeoutMs?: number | undefined;
+  /** Milliseconds between two status requests. Default: 1,500. */
   readonly pollMs?: number | undefined;
-  /** In which edits take turns with whatever else is rendered on this machine. */
+  /** The queue in which edits, which are rendered on this machine, wait for a slot. */
   readonly queue?: FairQueue | undefined;
-  /** Is told why an order failed: for the operator, never for a caller. */
+  /** Receives the cause of a failure, for the operator's log only. */
   readonly report?: ((cause: string) => void) | undefined;
 }
 
 const MIB = 1024 * 1024;
 const MAX_VIDEO_BYTES = 512 * MIB;
 const MAX_IMAGE_BYTES = 64 * MIB;
-const DOWNLOAD_MS = 120_000;
+const DOWNLOAD_TIMEOUT_MS = 120_000;
 
 const modelId = /^[a-z0-9][a-z0-9_-]*(\/[a-z0-9][a-z0-9._-]*)+$/i;
 const videoOutput = z.object({ video: z.object({ url: z.url() }) });
@@ -64,13 +65,13 @@ const refused = appError("invalid_request", "The prompt or an input was refused 
 export function createFalContent(settings: FalSettings): ContentProvider {
   const { key, baseUrl = "https://queue.fal.run", storageUrl = "https://rest.fal.ai" } = settings;
   const { timeoutMs = 900_000, requestTimeoutMs = 30_000, pollMs = 1_500 } = settings;
-  const { report = (cause: string) => log().warn({ cause }, "generation") } = settings;
+  const { report = (cause: string) => log().warn({ cause }, "Generation failed") } = settings;
   const { queue = new FairQueue({ slots: 2, waitersPerAccount: 20, maxWaitMs: 900_000 }) } =
     settings;
   const requests = { key, baseUrl, requestTimeoutMs, pollMs };
   const allowLoopback = isLoopback(new URL(baseUrl));
 
-  /** The URL by which fal gets a file. */
+  /** Returns a URL at which fal can read the file. */
   const publish = async (
     file: MediaFile,
     failed: string,
@@ -79,7 +80,7 @@ export function createFalContent(settings: FalSettings): ContentProvider {
     if (file.url.startsWith("https:")) return file.url;
     const url = await upload({ key, storageUrl }, file, signal);
     if (url !== null) return url;
-    report("upload");
+    report("the upload of an input failed");
     return appError("upstream_error", failed);
   };
 
@@ -97,7 +98,7 @@ export function createFalContent(settings: FalSettings): ContentProvider {
     return describe(done, failed, hasOwnModel);
   };
 
-  /** Into a new file of the folder; its type is what its bytes say. */
+  /** Downloads a result to the path. Its bytes, not its headers, determine its content type. */
   const fetchResult = async (
     address: string,
     path: string,
@@ -106,12 +107,12 @@ export function createFalContent(settings: FalSettings): ContentProvider {
     signal: AbortSignal,
   ): Promise<GeneratedFile | AppError> => {
     const maxBytes = kind === "video" ? MAX_VIDEO_BYTES : MAX_IMAGE_BYTES;
-    const limits = { maxBytes, deadlineMs: DOWNLOAD_MS, allowLoopback };
+    const limits = { maxBytes, deadlineMs: DOWNLOAD_TIMEOUT_MS, allowLoopback };
     const fault = await download(new URL(address), path, limits, signal);
     const contentType = fault === null ? typeOf(await sniffFile(path), kind) : null;
     if (contentType) return { path, contentType };
     await rm(path, { force: true });
-    report(`result ${fault ?? "is of another type"}`);
+    report(`the result ${fault ?? "has an unexpected type"}`);
     return appError("upstream_error", failed);
   };
 
@@ -129,15 +130,15 @@ export function createFalContent(settings: FalSettings): ContentProvider {
         if (isAppError(url)) return url;
         urls[name] = url;
       }
-      const request = describeVideo(order, urls, await shapeFor(order, either));
+      const request = describeVideo(order, urls, await resolveAspectRatio(order, either));
       const done = await run(request, order.model !== undefined, VIDEO_FAILED, deadline, signal);
       if (isAppError(done)) return done;
       const result = videoOutput.safeParse(done.output).data;
-      if (!result) return broken(VIDEO_FAILED);
+      if (!result) return unexpectedOutput(VIDEO_FAILED);
       const path = join(folder, "video.mp4");
       const file = await fetchResult(result.video.url, path, "video", VIDEO_FAILED, either);
       if (isAppError(file) || !order.edit?.length) return file;
-      // A video that was paid for is worth more without its edit than none.
+      // The generated video has been paid for: without its edit it is still better than an error.
       const edit = { accountId: order.accountId, video: path, steps: order.edit, folder };
       const edited = await editVideo({ ...edit, signal: either }, queue, report);
       return edited ? { path: edited, contentType: "video/mp4" } : file;
@@ -153,7 +154,7 @@ export function createFalContent(settings: FalSettings): ContentProvider {
         references.push(url);
       }
       const files: GeneratedFile[] = [];
-      // A model may make fewer at a time than it was asked for.
+      // A model may return fewer images than requested.
       while (files.length < order.count) {
         const missing = order.count - files.length;
         const request = describeImages(order, references, missing, order.seed + files.length);
@@ -169,13 +170,13 @@ export function createFalContent(settings: FalSettings): ContentProvider {
       }
       return files;
 
-      async function fetchImages(output: unknown, most: number, before: number) {
+      async function fetchImages(output: unknown, max: number, offset: number) {
         const result = imagesOutput.safeParse(output).data;
-        if (!result) return broken(IMAGE_FAILED);
+        if (!result) return unexpectedOutput(IMAGE_FAILED);
         if (result.has_nsfw_concepts?.includes(true)) return refused;
         const fetched: GeneratedFile[] = [];
-        for (const [at, { url }] of result.images.slice(0, most).entries()) {
-          const path = join(folder, `image-${before + at + 1}`);
+        for (const [at, { url }] of result.images.slice(0, max).entries()) {
+          const path = join(folder, `image-${offset + at + 1}`);
           const file = await fetchResult(url, path, "image", IMAGE_FAILED, either);
           if (isAppError(file)) {
             for (const one of fetched) await rm(one.path, { force: true });
@@ -188,13 +189,13 @@ export function createFalContent(settings: FalSettings): ContentProvider {
     },
   };
 
-  function broken(failed: string): AppError {
-    report("output of another shape");
+  function unexpectedOutput(failed: string): AppError {
+    report("the model returned unexpected output");
     return appError("upstream_error", failed);
   }
 }
 
-/** What is wrong with an input, in the provider's names for it. */
+/** fal's error types for an input that a model cannot use. */
 const INPUT_FAULT = /^(file|image|video|audio)_|^unsupported_(image|video|audio)|face_detection/;
 
 function describe(fault: Fault, failed: string, hasOwnModel: boolean): AppError {
@@ -218,8 +219,8 @@ function describe(fault: Fault, failed: string, hasOwnModel: boolean): AppError 
   return appError("upstream_error", failed);
 }
 
-/** Of the models, only that of `reference` does not see for itself what shape its input has. */
-async function shapeFor(
+/** Resolves `auto` for `reference`, the only mode whose model does not detect the shape of its input. */
+async function resolveAspectRatio(
   { mode, aspectRatio, image, accountId }: Ordered<VideoOrder>,
   signal: AbortSignal,
 ): Promise<AspectRatio> {

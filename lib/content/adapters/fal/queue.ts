@@ -1,6 +1,6 @@
 /**
- * fal's queue over plain HTTP: a request is put in line, asked after until it is done, and taken
- * back when nobody wants it any more. What comes back is a value; no text of the provider's is in it.
+ * fal's queue over plain HTTP: submits a request, polls its status until it completes, and cancels it
+ * when the order is aborted. Failures are values that contain no text from fal.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
@@ -12,7 +12,7 @@ export interface QueueSettings {
   readonly baseUrl: string;
   /** Milliseconds that one HTTP request may take. */
   readonly requestTimeoutMs: number;
-  /** Milliseconds between two questions whether it is done. */
+  /** Milliseconds between two status requests. */
   readonly pollMs: number;
 }
 
@@ -21,27 +21,27 @@ export type Fault =
       readonly kind: "refused";
       readonly step: "submit" | "status" | "result";
       readonly status: number;
-      /** fal's own names of what is wrong with an input: `content_policy_violation`, … */
+      /** fal's error types, such as `content_policy_violation`. */
       readonly types: readonly string[];
       readonly retryAfter: string | null;
     }
-  /** No connection, no JSON, or JSON of another shape. */
+  /** There was no connection, no JSON, or JSON of an unexpected shape. */
   | { readonly kind: "broken"; readonly step: string }
-  /** The provider says that it tried and failed. */
+  /** The model itself failed. */
   | { readonly kind: "failed" }
   | { readonly kind: "timeout" }
   | { readonly kind: "aborted" };
 
 export type Done = { readonly kind: "done"; readonly output: unknown };
 
-/** How often in a row asking may fail: what was submitted goes on meanwhile, and costs. */
-const PATIENCE = 5;
+/** Bounds the attempts of one status or result request. The submitted work continues and is billed. */
+const MAX_ATTEMPTS = 5;
 const CANCEL_TIMEOUT_MS = 5_000;
-/** Seconds; a wait that is longer is not worth it. */
-const LONGEST_WAIT = 30;
+/** Caps the wait that a `retry-after` header asks for. */
+const MAX_RETRY_AFTER_SECONDS = 30;
 
-/** Of the result, 500 is the model's own failure. */
-const passing = { status: [429, 500, 502, 503, 504], result: [429, 502, 503, 504] } as const;
+/** Statuses worth a retry. Of the result, 500 is not: it means that the model itself failed. */
+const retryable = { status: [429, 500, 502, 503, 504], result: [429, 502, 503, 504] } as const;
 
 const submitted = z.object({
   status_url: z.url(),
@@ -57,7 +57,10 @@ const refusal = z.object({ detail: z.array(z.object({ type: z.string() })) });
 type Answer = { readonly kind: "json"; readonly body: unknown } | Fault;
 
 /**
- * @param deadline ends everything; of the two, `signal` says that nobody waits any more
+ * Runs one request to completion.
+ *
+ * @param deadline aborts the request with a `timeout`
+ * @param signal aborts the request with `aborted`
  */
 export async function runInQueue(
   settings: QueueSettings,
@@ -67,14 +70,14 @@ export async function runInQueue(
   signal: AbortSignal,
 ): Promise<Done | Fault> {
   const either = AbortSignal.any([deadline, signal]);
-  const over = (): Fault => ({ kind: signal.aborted ? "aborted" : "timeout" });
+  const interrupted = (): Fault => ({ kind: signal.aborted ? "aborted" : "timeout" });
 
   const ask = async (
     step: "submit" | "status" | "result",
     url: URL,
     body?: object,
   ): Promise<Answer> => {
-    const patience = AbortSignal.timeout(settings.requestTimeoutMs);
+    const timeout = AbortSignal.timeout(settings.requestTimeoutMs);
     try {
       const response = await fetch(url, {
         method: body ? "POST" : "GET",
@@ -87,8 +90,8 @@ export async function runInQueue(
         // A redirect could carry the key to another host.
         redirect: "manual",
         cache: "no-store",
-        // Who submits waits for the answer in any case: without it nothing can be taken back.
-        signal: step === "submit" ? patience : AbortSignal.any([either, patience]),
+        // A submission is not aborted, because without its answer it could not be cancelled.
+        signal: step === "submit" ? timeout : AbortSignal.any([either, timeout]),
       });
       const text = await readText(response);
       if (response.ok) return { kind: "json", body: parseJsonOf(text) };
@@ -96,39 +99,40 @@ export async function runInQueue(
       const retryAfter = readRetryAfter(response.headers.get("retry-after"));
       return { kind: "refused", step, status: response.status, types, retryAfter };
     } catch {
-      if (either.aborted) return over();
-      return patience.aborted ? { kind: "timeout" } : { kind: "broken", step };
+      if (either.aborted) return interrupted();
+      return timeout.aborted ? { kind: "timeout" } : { kind: "broken", step };
     }
   };
 
-  /** Asks again where that is safe and may help. */
-  const insist = async (step: "status" | "result", url: URL): Promise<Answer> => {
-    for (let tries = 1; ; tries++) {
+  /** Retries faults that may be transient. Both steps are safe to repeat. */
+  const askWithRetries = async (step: "status" | "result", url: URL): Promise<Answer> => {
+    for (let attempt = 1; ; attempt++) {
       const answer = await ask(step, url);
-      if (either.aborted) return over();
-      const mayPass =
+      if (either.aborted) return interrupted();
+      const isTransient =
         answer.kind === "broken" ||
         answer.kind === "timeout" ||
-        (answer.kind === "refused" && passing[step].some((status) => status === answer.status));
-      if (!mayPass || tries === PATIENCE) return answer;
-      const asked = answer.kind === "refused" ? Number(answer.retryAfter ?? 0) : 0;
-      const wait = Math.min(LONGEST_WAIT, asked || 0) * 1000;
-      await delay(Math.max(settings.pollMs, wait), undefined, { signal: either }).catch(() => {});
+        (answer.kind === "refused" && retryable[step].some((status) => status === answer.status));
+      if (!isTransient || attempt === MAX_ATTEMPTS) return answer;
+      // NaN for a date, which is not worth parsing here.
+      const seconds = answer.kind === "refused" ? Number(answer.retryAfter ?? 0) : 0;
+      const waitMs = Math.min(MAX_RETRY_AFTER_SECONDS, seconds || 0) * 1000;
+      await delay(Math.max(settings.pollMs, waitMs), undefined, { signal: either }).catch(() => {});
     }
   };
 
-  if (either.aborted) return over();
-  // Once only: what is submitted twice is made and paid twice.
-  const place = await ask(
+  if (either.aborted) return interrupted();
+  // Never retried: what is submitted twice is generated and billed twice.
+  const submission = await ask(
     "submit",
     new URL(`${settings.baseUrl.replace(/\/+$/, "")}/${model}`),
     input,
   );
-  if (place.kind !== "json") return place;
-  const urls = submitted.safeParse(place.body).data;
-  const own = new URL(settings.baseUrl).origin;
-  // The key goes to these URLs.
-  if (!urls || Object.values(urls).some((url) => new URL(url).origin !== own)) {
+  if (submission.kind !== "json") return submission;
+  const urls = submitted.safeParse(submission.body).data;
+  const { origin } = new URL(settings.baseUrl);
+  // The key is sent to these URLs.
+  if (!urls || Object.values(urls).some((url) => new URL(url).origin !== origin)) {
     return { kind: "broken", step: "submit" };
   }
   const outcome = await awaitResult();
@@ -138,21 +142,21 @@ export async function runInQueue(
   async function awaitResult(): Promise<Done | Fault> {
     if (!urls) return { kind: "broken", step: "submit" };
     for (;;) {
-      const answer = await insist("status", new URL(urls.status_url));
+      const answer = await askWithRetries("status", new URL(urls.status_url));
       if (answer.kind !== "json") return answer;
       const state = progress.safeParse(answer.body).data;
       if (!state) return { kind: "broken", step: "status" };
       if (state.status === "COMPLETED") break;
       await delay(settings.pollMs, undefined, { signal: either }).catch(() => {});
-      if (either.aborted) return over();
+      if (either.aborted) return interrupted();
     }
-    const answer = await insist("result", new URL(urls.response_url));
+    const answer = await askWithRetries("result", new URL(urls.response_url));
     if (answer.kind === "json") return { kind: "done", output: answer.body };
     return answer.kind === "refused" && answer.status >= 500 ? { kind: "failed" } : answer;
   }
 }
 
-/** As well as it goes: whoever waited is gone already. */
+/** Cancels on a best-effort basis: nobody waits for the result any more. */
 async function cancel({ key }: QueueSettings, url: URL): Promise<void> {
   await fetch(url, {
     method: "PUT",

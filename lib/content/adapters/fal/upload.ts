@@ -1,15 +1,15 @@
 /**
- * A file of this machine in fal's own storage, for inputs that fal could not fetch: two steps, a
- * place to write to and then the bytes.
+ * Uploads an input to fal's storage because fal cannot fetch it by its own URL. It takes two requests:
+ * one for a signed upload URL, and one with the bytes.
  */
 import { openAsBlob } from "node:fs";
 import { z } from "zod";
 import { readJson } from "../../../platform/outbound/read-text.ts";
 import type { MediaFile } from "../../port.ts";
 
-const place = z.object({ upload_url: z.url(), file_url: z.url() });
+const initiated = z.object({ upload_url: z.url(), file_url: z.url() });
 
-/** Null when it did not work; fal's URL of the file when it did. */
+/** Returns fal's URL of the file; null when the upload failed. */
 export async function upload(
   { key, storageUrl }: { readonly key: string; readonly storageUrl: string },
   { path, contentType }: MediaFile,
@@ -30,8 +30,8 @@ export async function upload(
       },
     );
     if (!asked.ok) return null;
-    const { upload_url, file_url } = place.parse(await readJson(asked));
-    // It bears its own permission: the key stays here.
+    const { upload_url, file_url } = initiated.parse(await readJson(asked));
+    // The URL is signed, so the key is not sent.
     const written = await fetch(upload_url, {
       method: "PUT",
       headers: { "content-type": contentType },

@@ -1,4 +1,4 @@
-/** Media in a folder of this machine, one folder an account, served by `/api/media`. */
+/** Stores media on this machine, in one folder per account; `/api/media` serves them. */
 import { constants } from "node:fs";
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,34 +7,34 @@ import type { MediaStorage } from "../port.ts";
 
 const PATH = "/api/media/";
 
-/** @param given.origin under which this service is called */
-export function createDiskStorage(given: {
+/** @param options.origin under which clients call this service */
+export function createDiskStorage(options: {
   readonly folder: string;
   readonly origin: string;
 }): MediaStorage {
-  const pathOf = ({ accountId, name }: MediaKey) => join(given.folder, accountId, name);
+  const pathOf = ({ accountId, name }: MediaKey) => join(options.folder, accountId, name);
   async function find(key: MediaKey) {
     const path = pathOf(key);
-    const found = await ifThere(stat(path));
+    const found = await nullIfMissing(stat(path));
     return found?.isFile() ? { path, bytes: found.size } : null;
   }
   return {
     name: "disk",
     async store(key, file) {
-      await mkdir(join(given.folder, key.accountId), { recursive: true });
-      // On disk before it has its name: after a power cut a name never leads to half a file.
+      await mkdir(join(options.folder, key.accountId), { recursive: true });
+      // Synced before the rename, so that after a power failure no name refers to a partial file.
       await sync(file.path);
       await rename(file.path, pathOf(key));
-      return `${given.origin}${PATH}${key.accountId}/${key.name}`;
+      return `${options.origin}${PATH}${key.accountId}/${key.name}`;
     },
     keyOf(url) {
-      if (url.origin !== given.origin || !url.pathname.startsWith(PATH)) return null;
+      if (url.origin !== options.origin || !url.pathname.startsWith(PATH)) return null;
       const [accountId = "", name = "", ...rest] = url.pathname.slice(PATH.length).split("/");
       return (rest.length === 0 && parseMediaKey(accountId, name)) || "malformed";
     },
     async copyTo(key, path) {
       const copied = copyFile(pathOf(key), path, constants.COPYFILE_EXCL);
-      return (await ifThere(copied.then(() => true))) ?? false;
+      return (await nullIfMissing(copied.then(() => true))) ?? false;
     },
     async sizeOf(key) {
       return (await find(key))?.bytes ?? null;
@@ -44,13 +44,13 @@ export function createDiskStorage(given: {
     },
     find,
     async *filesOlderThan(ageMs) {
-      const before = Date.now() - ageMs;
-      for (const accountId of (await ifThere(readdir(given.folder))) ?? []) {
-        const names = await readdir(join(given.folder, accountId)).catch((): string[] => []);
+      const cutoff = Date.now() - ageMs;
+      for (const accountId of (await nullIfMissing(readdir(options.folder))) ?? []) {
+        const names = await readdir(join(options.folder, accountId)).catch((): string[] => []);
         for (const name of names) {
           const key = parseMediaKey(accountId, name);
-          const found = key && (await ifThere(stat(pathOf(key))));
-          if (key && found && found.mtimeMs < before) yield key;
+          const found = key && (await nullIfMissing(stat(pathOf(key))));
+          if (key && found && found.mtimeMs < cutoff) yield key;
         }
       }
     },
@@ -66,9 +66,9 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-async function ifThere<T>(look: Promise<T>): Promise<T | null> {
+async function nullIfMissing<T>(operation: Promise<T>): Promise<T | null> {
   try {
-    return await look;
+    return await operation;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;

@@ -1,4 +1,4 @@
-/** Media in a public bucket of the Supabase project, which serves it itself. */
+/** Stores media in a public bucket of the Supabase project, which serves them. */
 import { openAsBlob } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { z } from "zod";
@@ -7,10 +7,10 @@ import { readJson } from "../../../platform/outbound/read-text.ts";
 import { MEDIA_TYPES, parseMediaKey } from "../media-name.ts";
 import type { MediaStorage } from "../port.ts";
 
-/** Milliseconds for one file, there or back. */
-const DEADLINE = 120_000;
+/** The deadline of one upload or download. */
+const DEADLINE_MS = 120_000;
 
-/** The bucket is made when the first file comes. */
+/** Creates the bucket when the first file is stored. */
 export function createSupabaseStorage(project: {
   readonly url: string;
   readonly secretKey: string;
@@ -23,14 +23,14 @@ export function createSupabaseStorage(project: {
   async function send(path: string, init: RequestInit): Promise<Response> {
     const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}`, ...init.headers };
     try {
-      const signal = AbortSignal.timeout(DEADLINE);
+      const signal = AbortSignal.timeout(DEADLINE_MS);
       return await fetch(new URL(path, api), { ...init, headers, signal, cache: "no-store" });
     } catch (cause) {
-      throw new DatabaseUnavailable("media storage: no answer", { cause });
+      throw new DatabaseUnavailable("Media storage did not answer", { cause });
     }
   }
 
-  async function makeBucket(): Promise<void> {
+  async function createBucket(): Promise<void> {
     const response = await send("bucket", {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -42,7 +42,7 @@ export function createSupabaseStorage(project: {
       }),
     });
     const status = await statusOf(response);
-    // Two first files may come at once: the other's bucket will do.
+    // 409: a concurrent upload has created the bucket.
     if (!response.ok && status !== 409) throw refusal(status);
   }
 
@@ -53,14 +53,14 @@ export function createSupabaseStorage(project: {
       const upload = async () =>
         send(`object/${bucket}/${path}`, {
           method: "POST",
-          // A file may be deleted: what a cache has of it must be asked about again.
+          // Caches must revalidate, because the file may be deleted at any time.
           headers: { "content-type": file.contentType, "cache-control": "no-cache" },
           body: await openAsBlob(file.path, { type: file.contentType }),
         });
       let response = await upload();
       let status = await statusOf(response);
       if (status === 404) {
-        await makeBucket();
+        await createBucket();
         response = await upload();
         status = await statusOf(response);
       }
@@ -70,8 +70,8 @@ export function createSupabaseStorage(project: {
     },
     keyOf(url) {
       if (!url.href.startsWith(publicUrl)) return null;
-      const place = url.origin + url.pathname;
-      const [accountId = "", name = "", ...rest] = place.slice(publicUrl.length).split("/");
+      const location = url.origin + url.pathname;
+      const [accountId = "", name = "", ...rest] = location.slice(publicUrl.length).split("/");
       return (rest.length === 0 && parseMediaKey(accountId, name)) || "malformed";
     },
     find: async () => null,
@@ -87,7 +87,7 @@ export function createSupabaseStorage(project: {
       try {
         for await (const chunk of response.body ?? []) await file.writeFile(chunk);
       } catch (cause) {
-        throw new DatabaseUnavailable("media storage: a cut answer", { cause });
+        throw new DatabaseUnavailable("Media storage closed the connection", { cause });
       } finally {
         await file.close();
       }
@@ -110,9 +110,9 @@ export function createSupabaseStorage(project: {
 
 const objectInfo = z.object({ size: z.int().min(0) });
 
-const refusal = (status: number) => new DatabaseUnavailable(`media storage: ${status}`);
+const refusal = (status: number) => new DatabaseUnavailable(`Media storage answered ${status}`);
 
-/** Storage answers 400 for what is missing or there already, and says which in the body. */
+/** Storage answers 400 for a missing and for an existing file; the actual status is in the body. */
 const fault = z.object({ statusCode: z.coerce.number() });
 
 async function statusOf(response: Response): Promise<number> {

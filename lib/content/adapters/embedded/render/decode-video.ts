@@ -1,10 +1,10 @@
 /**
  * Decodes a video track, packet by packet, in presentation order.
  *
- * The decoder runs synchronously. Its asynchronous form hands frames and the end of a flush to
- * JavaScript through two queues, so that the last frames may arrive after the flush and be lost; and
- * it stamps a frame with the time of the packet that pushed it out. Here the frames of a packet are
- * there when `decode` returns, and their times are those of the packets, sorted.
+ * The decoder runs synchronously. Its asynchronous form delivers frames and the completion of a flush
+ * through two queues, so that the last frames can arrive after the flush and be lost; and it stamps a
+ * frame with the time of the packet that pushed it out. Here the frames of a packet are available when
+ * `decode` returns, and their times are the sorted times of the packets.
  */
 import { type EncodedPacket, EncodedPacketSink, type InputVideoTrack } from "mediabunny";
 import { EncodedVideoChunk, VideoDecoder, type VideoFrame } from "node-webcodecs";
@@ -14,7 +14,7 @@ import { UnusableInput } from "./unusable-input.ts";
 
 export interface DecodedFrame {
   readonly frame: Frame;
-  /** Seconds at which the next frame is shown; infinite for the last one. */
+  /** The time in seconds at which the next frame is shown; infinite for the last frame. */
   readonly until: number;
 }
 
@@ -47,14 +47,14 @@ export async function* decodeVideo(
     }
   }
   decoder.close();
-  if (count === 0) throw new UnusableInput(message, "the decoder gave no frame");
+  if (count === 0) throw new UnusableInput(message, "the decoder returned no frame");
 }
 
 async function readPackets(track: InputVideoTrack) {
   const found = await track.getDecoderConfig();
   if (!found) throw new Error("the track has no decoder configuration");
   const packets: EncodedPacket[] = [];
-  // Bounded by the size of the file.
+  // The size of the file bounds this loop.
   for await (const packet of new EncodedPacketSink(track).packets()) packets.push(packet);
   const { description } = found;
   const size = {
@@ -72,10 +72,10 @@ async function readPackets(track: InputVideoTrack) {
 const chunkOf = ({ type, data, microsecondTimestamp }: EncodedPacket) =>
   new EncodedVideoChunk({ type, data, timestamp: microsecondTimestamp });
 
-/** VP8 has packets that only later ones refer to; a bit of the header (RFC 6386, section 9.1) tells. */
+/** VP8 has packets that only later ones refer to and that are not shown (RFC 6386, section 9.1). */
 const isShown = ({ data }: EncodedPacket): boolean => ((data[0] ?? 0) & 0x10) !== 0;
 
-/** A row or column that makes a side odd is left out: the chroma planes have half the size. */
+/** Omits the last row or column of an odd side, because the chroma planes have half the size. */
 async function readPixels(picture: VideoFrame): Promise<Frame> {
   const { codedWidth, codedHeight, format } = picture;
   const frame = createFrame({ width: codedWidth & ~1, height: codedHeight & ~1 });
@@ -84,8 +84,8 @@ async function readPixels(picture: VideoFrame): Promise<Frame> {
     await picture.copyTo(frame.data, { format: "I420", rect });
     return frame;
   }
-  // The decoder also calls pixel formats by this name for which it has none of its own. Copying them
-  // without a conversion, into no more bytes than 8-bit I420 has, fails here if they are deeper.
+  // The decoder also reports I420 for pixel formats that it has no name for. Copying without a
+  // conversion, into as many bytes as 8-bit I420 has, fails for formats with more bits per sample.
   const [width, height] = [(codedWidth + 1) >> 1, (codedHeight + 1) >> 1];
   const [luma, chroma] = [codedWidth * codedHeight, width * height];
   const bytes = new Uint8Array(luma + 2 * chroma);
@@ -102,7 +102,7 @@ function cropPlane(from: Uint8Array, stride: number, to: Uint8Array, width: numb
   }
 }
 
-/** Maps 0 to 255, as some cameras record, to the limited range of everything that is rendered. */
+/** Converts full range (0 to 255), which some cameras record, to the limited range of all frames. */
 function limitRange({ y, u, v }: Frame): void {
   for (let at = 0; at < y.length; at++) y[at] = 16 + Math.round(((y[at] as number) * 219) / 255);
   for (const plane of [u, v]) {

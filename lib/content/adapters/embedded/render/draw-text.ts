@@ -1,8 +1,8 @@
-/** Sets words in type, with an outline if one is wanted, as a picture with a transparent ground. */
+/** Draws text, optionally with an outline, as an image with a transparent background. */
 import { createRequire } from "node:module";
 import sharp, { type Sharp } from "sharp";
 
-/** Comes with the product, because a server may have no fonts; other names are the system's. */
+/** The bundled font, because a server may have none. Other names refer to fonts of the system. */
 const FONT = "Anton";
 const fontfile = createRequire(import.meta.url).resolve(
   "@expo-google-fonts/anton/400Regular/Anton_400Regular.ttf",
@@ -13,18 +13,18 @@ export interface TextStyle {
   /** `#rrggbb` */
   readonly color: string;
   readonly strokeColor?: string | undefined;
-  /** Pixels. */
+  /** In pixels. */
   readonly fontSize: number;
 }
 
 export interface TextImage {
-  /** Four bytes a pixel, colour not multiplied by alpha. */
+  /** Four bytes per pixel, with straight (not premultiplied) alpha. */
   readonly rgba: Buffer;
   readonly width: number;
   readonly height: number;
 }
 
-/** Breaks lines at the width, and shrinks what is still too large; null when nothing is visible. */
+/** Wraps lines at the width and shrinks text that is still too large; null when nothing is visible. */
 export async function drawText(
   content: string,
   style: TextStyle,
@@ -39,7 +39,7 @@ export async function drawText(
   const set = await sharp({
     text: {
       text: `<span foreground="#ffffff">${escaped}</span>`,
-      // At 72 dots an inch a point is a pixel.
+      // At 72 dpi, a point is a pixel.
       ...{ font: `${family} ${Math.round(style.fontSize)}`, fontfile, dpi: 72, rgba: true },
       ...{ width: Math.round(box.width - 2 * pad), align: "centre", wrap: "word-char" },
     },
@@ -56,7 +56,7 @@ export async function drawText(
   const { width, height } = await sharp(letters).metadata();
   const layers = [await paint(style.color, sharp(letters), { width, height })];
   if (style.strokeColor) {
-    // The outline is the letters, blurred and made opaque again.
+    // The outline consists of the letters, blurred and made opaque again.
     const wider = sharp(letters)
       .blur(Math.max(0.5, stroke * 0.7))
       .linear(5, 0);
@@ -69,7 +69,7 @@ export async function drawText(
   return { rgba, width, height };
 }
 
-/** A colour with the mask as its alpha channel, as PNG. */
+/** Returns a PNG of one colour with the mask as its alpha channel. */
 async function paint(
   background: string,
   mask: Sharp,

@@ -1,7 +1,7 @@
-/** The sampler behind every camera move, crop and scale. */
+/** The sampler of every camera move, crop and scale. */
 import { createFrame, type Frame, type Plane, planesOf, type Size } from "./frame.ts";
 
-/** A part of a picture, in shares of its width and height. */
+/** A part of a picture, in fractions of its width and height. */
 export interface View {
   readonly x: number;
   readonly y: number;
@@ -9,20 +9,20 @@ export interface View {
   readonly height: number;
 }
 
-/** The largest part from the middle whose shape is that of the target. */
+/** Returns the largest centred part that has the aspect ratio of the target. */
 export function coverView(source: Size, target: Size): View {
   const ratio = source.width / source.height / (target.width / target.height);
   const [width, height] = ratio > 1 ? [1 / ratio, 1] : [1, ratio];
   return { x: (1 - width) / 2, y: (1 - height) / 2, width, height };
 }
 
-/** A part of the source's own shape. @param centre Where its middle is, 0 to 1, as far as it fits. */
+/** Returns a part with the source's aspect ratio. @param centre its horizontal position, 0 (left) to 1 (right) */
 export function zoomView(zoom: number, centre = 0.5): View {
   const side = 1 / zoom;
   return { x: (1 - side) * centre, y: (1 - side) / 2, width: side, height: side };
 }
 
-/** Fills the target with the part of the source, with bilinear sampling. */
+/** Fills the target with the part of the source by bilinear sampling. */
 export function drawView(target: Frame, source: Frame, view: View): void {
   const isCopy = view.width === 1 && view.height === 1 && target.width === source.width;
   if (isCopy && target.height === source.height) {
@@ -38,7 +38,7 @@ export function drawView(target: Frame, source: Frame, view: View): void {
   for (const at of [0, 1, 2] as const) drawPlane(to[at], from[at], view);
 }
 
-/** Positions along one axis: the sample before each pixel, and the share of the one after it in 256ths. */
+/** Returns, along one axis, the sample before each pixel and the weight of the next one, in 256ths. */
 function positions(length: number, sourceLength: number, start: number, share: number) {
   const before = new Int32Array(length);
   const weight = new Int32Array(length);
@@ -74,7 +74,7 @@ function drawPlane(to: Plane, from: Plane, view: View): void {
   }
 }
 
-/** Half the size, each pixel the mean of four: sampling a much larger picture would leave pixels out. */
+/** Halves the size by averaging four pixels, because sampling a much larger picture would skip pixels. */
 function halve(frame: Frame): Frame {
   const half = createFrame({ width: (frame.width >> 2) * 2, height: (frame.height >> 2) * 2 });
   const [to, from] = [planesOf(half), planesOf(frame)];

@@ -1,4 +1,4 @@
-/** Applies the steps of an edit to a clip, in their order; each sees what the one before it made. */
+/** Applies the steps of an edit to a clip in order; each step edits the result of the previous one. */
 import type { EditStep } from "../../../port.ts";
 import { type Clip, FRAME_RATE, SAMPLE_RATE } from "./clip.ts";
 import { drawText, type TextImage } from "./draw-text.ts";
@@ -10,7 +10,7 @@ import { UnusableInput } from "./unusable-input.ts";
 
 type Step<K extends EditStep["kind"]> = Extract<EditStep, { readonly kind: K }>;
 
-/** Of the frame's width and height, what a text may take, and where its middle is from above. */
+/** The box of a text and the position of its middle, in fractions of the frame's width and height. */
 const TEXT_BOX = { width: 0.86, height: 0.4, middle: 0.76 } as const;
 const DEFAULT_FONT_SIZE = 1 / 16;
 
@@ -26,7 +26,7 @@ export async function editClip(clip: Clip, steps: readonly EditStep[]): Promise<
   return edited;
 }
 
-/** A start behind the end changes nothing: a video without a frame would be no video. */
+/** Ignores a start after the end, because a video needs at least one frame. */
 function trim(clip: Clip, { start, seconds }: Step<"trim">): Clip {
   const first = Math.round(start * FRAME_RATE);
   if (first >= clip.length) return clip;
@@ -57,7 +57,7 @@ const mapSides = (
   right: map(sound.right),
 });
 
-/** Crops from the middle to the shape, and scales to the size. */
+/** Crops the centre to the aspect ratio and scales it to the size. */
 function reframe(clip: Clip, step: Step<"frame">): Clip {
   const size = sizeOf(clip, step);
   if (size.width === clip.width && size.height === clip.height) return clip;
@@ -72,7 +72,7 @@ function reframe(clip: Clip, step: Step<"frame">): Clip {
   return { ...clip, ...size, frames };
 }
 
-/** A side that is not given follows from the other one and the shape; without either, nothing grows. */
+/** Derives a missing side from the other one and the aspect ratio. Without sides, the frame is only cropped. */
 function sizeOf({ width, height }: Size, step: Step<"frame">): Size {
   const shape = step.aspect ?? width / height;
   const even = (length: number) => Math.max(16, Math.round(length / 2) * 2);
@@ -111,7 +111,7 @@ async function addText(clip: Clip, step: Step<"text">): Promise<Clip> {
   return { ...clip, frames };
 }
 
-/** A picture of the size of a frame's part, with how much of each sample covers what is under it. */
+/** A picture with the opacity of each sample, and its position in the frame. */
 interface Layer {
   readonly frame: Frame;
   readonly alpha: Frame;
@@ -120,7 +120,7 @@ interface Layer {
 }
 
 function toLayer({ rgba, width, height }: TextImage, clip: Size): Layer {
-  // Even sides and places, so that a chroma sample is covered as a whole.
+  // Sides and positions are even, so that the layer aligns with the chroma samples.
   const size = { width: (width + 1) & ~1, height: (height + 1) & ~1 };
   const rgb = new Uint8Array(size.width * size.height * 3);
   const alpha = createFrame(size);

@@ -3,8 +3,9 @@ import type { AspectRatio, Resolution } from "../../../port.ts";
 const shortSides: Readonly<Record<Resolution, number>> = { "720p": 720, "1080p": 1080, "4k": 2160 };
 
 /**
- * Pixels of a picture, both even. `auto` keeps the shape of the input, 16:9 without one: its shorter
- * side is the resolution's, unless its longer side would be more than that of 16:9.
+ * Returns the size of a picture; both sides are even. `auto` keeps the aspect ratio of the input, or
+ * uses 16:9 without one. The shorter side is that of the resolution, unless the longer side would then
+ * exceed that of 16:9.
  */
 export function frameSize(
   aspectRatio: AspectRatio,
@@ -15,7 +16,7 @@ export function frameSize(
   const longest = (shortest * 16) / 9;
   const own = input ? input.width / input.height : 16 / 9;
   const ratio = aspectRatio === "16:9" ? 16 / 9 : aspectRatio === "9:16" ? 9 / 16 : own;
-  // Beyond 3:1 there would be almost nothing to see.
+  // Beyond 3:1 the picture would be too narrow to show anything.
   const wide = Math.min(3, Math.max(ratio, 1 / ratio));
   const long = even(Math.min(longest, shortest * wide));
   const short = even(Math.min(shortest, long / wide));

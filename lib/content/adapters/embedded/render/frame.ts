@@ -1,8 +1,7 @@
 /**
- * A picture in the format of the encoder: 8-bit I420, BT.709, limited range. Everything is rendered
- * in it, so that no frame is converted twice.
+ * A picture in the format of the encoder: 8-bit I420, BT.709, limited range. All rendering uses this
+ * format, so that no frame is converted twice.
  */
-
 export interface Size {
   readonly width: number;
   readonly height: number;
@@ -10,7 +9,7 @@ export interface Size {
 
 /** Both sides are even. */
 export interface Frame extends Size {
-  /** The three planes, one after another. */
+  /** The three planes, consecutively. */
   readonly data: Uint8Array;
   readonly y: Uint8Array;
   readonly u: Uint8Array;
@@ -31,7 +30,7 @@ export function createFrame({ width, height }: Size): Frame {
   };
 }
 
-/** @param rgb Three bytes a pixel, rows without padding. */
+/** @param rgb three bytes per pixel, in rows without padding */
 export function frameFromRgb(rgb: Uint8Array, size: Size): Frame {
   const frame = createFrame(size);
   const { y, u, v, width, height } = frame;
@@ -54,7 +53,7 @@ export function frameFromRgb(rgb: Uint8Array, size: Size): Frame {
   return frame;
 }
 
-/** The planes of a frame with their sizes; all loops over pixels run plane by plane. */
+/** Returns the planes of a frame with their sizes. */
 export const planesOf = ({ y, u, v, width, height }: Frame) =>
   [
     { samples: y, width, height },

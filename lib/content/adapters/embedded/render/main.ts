@@ -1,12 +1,12 @@
 /**
- * The rendering child: it does one job and exits. It runs under Node's permission model with an empty
- * environment, because what it opens comes from strangers and goes to decoders written in C;
- * `render-process.ts` starts it. Plain TypeScript under Node, outside any bundle.
+ * The rendering child, which `render-process.ts` starts: it runs one job and exits. It runs under
+ * Node's permission model with an empty environment, because its inputs are untrusted and are decoded
+ * by native code. Node runs this file directly; it is not part of a bundle.
  */
 import type { RenderReply, RenderRequest } from "../protocol.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
-/** Loads only what the job needs: images can be made where no codecs are installed. */
+/** Loads only the modules of the job, so that images can be rendered where no codecs are installed. */
 async function answer(request: RenderRequest): Promise<RenderReply> {
   if (request.op === "images") {
     const { renderImages } = await import("./render-images.ts");
@@ -31,9 +31,9 @@ const send = (reply: RenderReply, then?: () => void) =>
 process.once("message", (request: RenderRequest) => {
   answer(request)
     .catch(describe)
-    // Without waiting for the decoders' threads to let go of what they hold.
+    // Exits without waiting for the decoders' threads to release their resources.
     .then((reply) => send(reply, () => process.exit(0)));
 });
-// The server has exited, and nobody waits for the result any more.
+// The server has exited, so nobody waits for the result any more.
 process.once("disconnect", () => process.exit(1));
 send({ op: "ready" });

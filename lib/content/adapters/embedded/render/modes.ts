@@ -1,6 +1,6 @@
 /**
- * The six kinds of video, each made of nothing but its inputs: a slow camera move over the image, a
- * crossfade, or the video that was given. No scene is invented and no mouth is moved.
+ * Renders the six video modes from nothing but their inputs: a slow camera move over the image, a
+ * crossfade, or the given video. It invents no scenes and moves no lips.
  */
 import type { MediaFile, VideoMode, VideoOrder } from "../../../port.ts";
 import { type Clip, FRAME_RATE, SAMPLE_RATE, type Sound } from "./clip.ts";
@@ -13,7 +13,7 @@ import { readFrames, readInfo } from "./read-video.ts";
 import { createTone, loudnessOf, mixSounds, readSound } from "./sound.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
-/** What containers say about lengths is not exact to the frame. */
+/** 8 s and a tolerance, because the length that a container states is not exact to the frame. */
 const MAX_EXTENDED_SECONDS = 8.5;
 const MAX_AUDIO_SECONDS = 60;
 const ZOOM = 0.12;
@@ -23,14 +23,14 @@ type Camera = (progress: number) => View;
 export const modes: Readonly<Record<VideoMode, (order: VideoOrder) => Promise<Clip>>> = {
   prompt: (order) => moveOver(order, zoomIn(order)),
   animate: (order) => moveOver(order, zoomIn(order)),
-  // The image is no frame of it: the camera pans over an enlarged part.
+  // The image is not a frame of the video: the camera pans over an enlarged part.
   reference: (order) => moveOver(order, (progress) => zoomView(1.5, 0.2 + 0.6 * progress)),
   extend,
   "first-last": crossfade,
   lipsync,
 };
 
-/** From the whole picture to its middle, or by the seed a little to one side. */
+/** Zooms from the whole picture to its middle or, depending on the seed, slightly to one side. */
 const zoomIn = ({ seed }: Pick<VideoOrder, "seed">): Camera => {
   const centre = 0.25 + (seed % 3) * 0.25;
   return (progress) => zoomView(1 + ZOOM * progress, centre);
@@ -52,7 +52,7 @@ function* film(picture: Frame, length: number, camera: Camera): Generator<Frame>
   }
 }
 
-/** Begins with exactly the one image and ends with exactly the other. */
+/** Starts with exactly the first image and ends with exactly the last one. */
 async function crossfade(order: VideoOrder): Promise<Clip> {
   const first = await readImage(given(order.image).path, "image_url");
   const last = await readImage(given(order.endImage).path, "end_image_url");
@@ -73,7 +73,7 @@ async function crossfade(order: VideoOrder): Promise<Clip> {
   return { ...size, length, frames, sound: generatedSound(order, order.seconds) };
 }
 
-/** The frames of the video, then a slow zoom from its last one. */
+/** Renders the frames of the video, then a slow zoom from the last frame. */
 async function extend(order: VideoOrder): Promise<Clip> {
   const message = "video_url cannot be read as a video";
   const { video, audio } = await openMedia(given(order.video).path, "video_url");
@@ -103,7 +103,7 @@ async function extend(order: VideoOrder): Promise<Clip> {
   return { ...size, length: count + added, frames, sound };
 }
 
-/** As long as the audio. The picture grows a little where it is loud; nobody's lips move. */
+/** Renders a video as long as its audio. The picture zooms in slightly where the audio is loud. */
 async function lipsync(order: VideoOrder): Promise<Clip> {
   const message = "audio_url cannot be read as audio";
   const { audio } = await openMedia(given(order.audio).path, "audio_url");

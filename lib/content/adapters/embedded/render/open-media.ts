@@ -1,9 +1,9 @@
-/** Opens a caller's video or audio with distrust: what cannot be decoded is unusable, and no crash. */
+/** Opens untrusted video and audio files: a file that cannot be decoded is unusable, not a failure. */
 import { FilePathSource, Input, type InputAudioTrack, type InputVideoTrack } from "mediabunny";
 import { CONTAINER_FORMATS } from "../../../media/container-formats.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
-/** 4096 by 2304: bounds what one decoded picture takes. */
+/** Bounds the memory of one decoded picture. */
 const MAX_VIDEO_PIXELS = 4096 * 2304;
 
 export interface Media {
@@ -12,8 +12,8 @@ export interface Media {
 }
 
 /**
- * @param field The parameter that sentences name.
- * @throws UnusableInput when there is neither video nor audio that can be decoded here.
+ * @param field the parameter that error messages name
+ * @throws UnusableInput when the file has neither video nor audio that can be decoded here
  */
 export async function openMedia(path: string, field: string): Promise<Media> {
   const message = `${field} cannot be read as a video or as audio`;
@@ -34,16 +34,17 @@ export async function openMedia(path: string, field: string): Promise<Media> {
 }
 
 /**
- * Runs work that does nothing but parse or decode a caller's file, so that its errors are the file's.
- * Rendering and writing never happen inside it, and what the system says of a file (that it is not
- * there, or may not be read) passes through: those errors are ours.
+ * Runs work that only parses or decodes a caller's file, and attributes its errors to the file. System
+ * errors, such as a missing file, pass through, because they are failures of ours; so rendering and
+ * writing must not happen inside.
  */
 export async function readMedia<T>(message: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    const isOfSystem = error instanceof Error && "code" in error && typeof error.code === "string";
-    if (error instanceof UnusableInput || isOfSystem) throw error;
+    const isSystemError =
+      error instanceof Error && "code" in error && typeof error.code === "string";
+    if (error instanceof UnusableInput || isSystemError) throw error;
     throw new UnusableInput(message, error);
   }
 }

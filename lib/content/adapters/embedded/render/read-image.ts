@@ -1,5 +1,5 @@
 /**
- * Opens a caller's image with distrust. Only raster formats are taken, by their first bytes: a vector
+ * Opens untrusted images. Only raster formats are accepted, by their first bytes, because a vector
  * graphic could refer to other files. The number of pixels is bounded, because decoding needs memory.
  */
 import { readFile } from "node:fs/promises";
@@ -10,15 +10,15 @@ import { UnusableInput } from "./unusable-input.ts";
 
 const MAX_IMAGE_PIXELS = 50_000_000;
 
-/** Its size is that of the upright image. */
+/** The size is that of the upright image. */
 export interface Image extends Size {
   /** Starts a new pipeline over the whole image: upright, opaque, sRGB. */
   open(): Sharp;
 }
 
 /**
- * @param field The parameter that the sentence names.
- * @throws UnusableInput when the file is not a whole image of a supported format.
+ * @param field the parameter that the error message names
+ * @throws UnusableInput when the file is not a complete image of a supported format
  */
 export async function readImage(path: string, field: string): Promise<Image> {
   const message = `${field} cannot be read as an image`;
@@ -33,7 +33,7 @@ export async function readImage(path: string, field: string): Promise<Image> {
       .removeAlpha();
   try {
     const { autoOrient } = await sharp(bytes, settings).metadata();
-    // Reads every pixel, so that a broken image is found here and not in the middle of a video.
+    // Reads every pixel, so that a broken image is detected here rather than while rendering.
     await open().resize(16, 16).raw().toBuffer();
     return { width: autoOrient.width, height: autoOrient.height, open };
   } catch (error) {
@@ -41,7 +41,7 @@ export async function readImage(path: string, field: string): Promise<Image> {
   }
 }
 
-/** The image, cropped to the shape and scaled to the size. */
+/** Returns the image, cropped to the aspect ratio of the size and scaled to it. */
 export async function coverFrame(image: Image, { width, height }: Size): Promise<Frame> {
   const pipeline = image.open().resize(width, height, { fit: "cover", position: "centre" });
   const rgb = await pipeline.toColourspace("srgb").removeAlpha().raw({ depth: "uchar" }).toBuffer();

@@ -1,4 +1,4 @@
-/** Reads a caller's video as frames of a size, at the frame rate of all that is rendered. */
+/** Reads a caller's video as frames of a given size, at the frame rate of all renderings. */
 import type { InputVideoTrack } from "mediabunny";
 import { FRAME_RATE } from "./clip.ts";
 import { decodeVideo } from "./decode-video.ts";
@@ -11,7 +11,7 @@ export interface VideoInfo extends Size {
   readonly seconds: number;
 }
 
-/** The upright size and the length of the track. @throws UnusableInput */
+/** Returns the upright size and the length of the track. @throws UnusableInput */
 export function readInfo(track: InputVideoTrack, message: string): Promise<VideoInfo> {
   return readMedia(message, async () => {
     const seconds = (await track.computeDuration()) - (await track.getFirstTimestamp());
@@ -22,9 +22,11 @@ export function readInfo(track: InputVideoTrack, message: string): Promise<Video
 }
 
 /**
- * Draws the whole track into the target again and again, cropped to its shape.
- * @param count The number of frames to yield; the last one is held when the track is shorter.
- * @throws UnusableInput with the message when the track cannot be decoded to its end.
+ * Draws the frames of the track into the target, cropped to its aspect ratio, and yields the target
+ * for each frame.
+ *
+ * @param count the number of frames to yield; a shorter track holds its last frame
+ * @throws UnusableInput with the message when the track cannot be decoded to its end
  */
 export async function* readFrames(
   track: InputVideoTrack,
@@ -38,19 +40,19 @@ export async function* readFrames(
   const view = coverView(shown, target);
   let at = 0;
   for await (const { frame, until } of decodeVideo(track, message)) {
-    // Decoded to its end in any case: a file that breaks off is refused, whatever of it is used.
-    if (at >= count || until <= momentOf(at)) continue;
+    // The track is always decoded to its end, so that a truncated file is refused in any case.
+    if (at >= count || until <= timeOf(at)) continue;
     drawView(target, rotate(frame, rotation), view);
-    for (; at < count && momentOf(at) < until; at++) yield target;
+    for (; at < count && timeOf(at) < until; at++) yield target;
   }
 
-  /** The middle of a frame, so that rounding cannot move it across an edge. */
-  function momentOf(index: number): number {
+  /** Returns the middle of a frame, so that rounding cannot move it to a neighbouring frame. */
+  function timeOf(index: number): number {
     return start + (index + 0.5) / FRAME_RATE;
   }
 }
 
-/** Turns clockwise by 0, 90, 180 or 270 degrees, as the metadata of phones ask for. */
+/** Rotates clockwise by 0, 90, 180 or 270 degrees, as the metadata of phone videos ask for. */
 function rotate(frame: Frame, degrees: number): Frame {
   if (degrees % 360 === 0) return frame;
   const quarter = rotateQuarter(frame);

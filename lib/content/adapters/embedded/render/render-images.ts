@@ -1,4 +1,4 @@
-/** Images of an order: a gradient of colours by the seed, or the reference, with the prompt as title. */
+/** Renders the images of an order: a gradient by the seed, or the reference, with the prompt as its title. */
 import sharp, { type OverlayOptions } from "sharp";
 import type { ImageOrder } from "../../../port.ts";
 import type { RenderReply } from "../protocol.ts";
@@ -10,7 +10,10 @@ import { type Image, readImage } from "./read-image.ts";
 const MAX_TITLE_CHARACTERS = 60;
 const TITLE_HEIGHT = 0.3;
 
-/** Writes PNGs. The same order gives the same images, and no two of one order. @throws UnusableInput */
+/**
+ * Writes one PNG per path. The same order always results in the same images, and the images of one
+ * order differ. @throws UnusableInput
+ */
 export async function renderImages(
   order: ImageOrder,
   paths: readonly string[],
@@ -23,7 +26,7 @@ export async function renderImages(
     const ground = reference
       ? reference.open().resize(size.width, size.height, { fit: "cover" })
       : sharp(gradient(size, order.seed + at * 61));
-    // Told apart by their tint where they are of one reference.
+    // The tint distinguishes images with the same reference.
     const tint = reference ? [{ input: shade(size, order.seed + at * 61) }] : [];
     await ground
       .composite([...tint, ...(await title(order.prompt, size))])
@@ -52,14 +55,14 @@ const shade = (size: Size, seed: number): Buffer =>
       <stop offset="1" stop-color="hsl(${hue(seed)},60%,12%)" stop-opacity=".85"/></linearGradient>`,
   );
 
-/** No text of a caller ever stands in it. */
+/** Never contains text of a caller. */
 const svg = ({ width, height }: Size, definition: string): Buffer =>
   Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
       <defs>${definition}</defs><rect width="100%" height="100%" fill="url(#g)"/></svg>`,
   );
 
-/** In the middle, where neither a crop to another shape nor a caption at the bottom meets it. */
+/** Centres the title, where neither a crop to another aspect ratio nor a caption at the bottom reaches it. */
 async function title(prompt: string, { width, height }: Size): Promise<OverlayOptions[]> {
   const style = { color: "#ffffff", fontSize: Math.min(width, height) * 0.08 };
   const box = { width: Math.min(width * 0.86, height * 0.9), height: height * TITLE_HEIGHT };
@@ -70,7 +73,7 @@ async function title(prompt: string, { width, height }: Size): Promise<OverlayOp
   return [{ input: text.rgba, raw, left: Math.round(left), top: Math.round(top) }];
 }
 
-/** At the end of a word, if there is one. */
+/** Cuts the prompt at the end of a word, if there is one. */
 function shorten(prompt: string): string {
   const characters = [...prompt.trim()];
   if (characters.length <= MAX_TITLE_CHARACTERS) return prompt;

@@ -1,4 +1,4 @@
-/** The two jobs that write a video: an order, and an edit of a video that was made elsewhere. */
+/** The two jobs that write a video: an order, and an edit of a video that a hosted model generated. */
 import "node-webcodecs/register";
 import type { EditStep, VideoOrder } from "../../../port.ts";
 import type { RenderReply } from "../protocol.ts";
@@ -12,7 +12,7 @@ import { readSound } from "./sound.ts";
 import { UnusableInput } from "./unusable-input.ts";
 import { writeVideo } from "./write-video.ts";
 
-/** Bounds the memory that the sound of a video takes. */
+/** Bounds the memory of a video's sound. */
 const MAX_EDITED_SECONDS = 120;
 
 /** @throws UnusableInput */

@@ -1,4 +1,4 @@
-/** Sound as two channels at one sample rate: read from a caller's file, generated, joined. */
+/** Reads, generates and mixes sound: two channels at one sample rate. */
 import { type AudioSample, AudioSampleSink, type InputAudioTrack } from "mediabunny";
 import { createSound, SAMPLE_RATE, type Sound } from "./clip.ts";
 import { readMedia } from "./open-media.ts";
@@ -9,28 +9,28 @@ const TONE_VOLUME = 0.05;
 const FADE_SECONDS = 0.25;
 
 /**
- * @param start Seconds of the track at which to begin.
- * @param most Seconds to read; the rest is left out.
- * @throws UnusableInput when it cannot be decoded, or has nothing from there on.
+ * @param start the offset into the track, in seconds
+ * @param maxSeconds how much to read at most
+ * @throws UnusableInput when the track cannot be decoded, or has no samples after the start
  */
 export function readSound(
   track: InputAudioTrack,
   message: string,
   start: number,
-  most: number,
+  maxSeconds: number,
 ): Promise<Sound> {
   return readMedia(message, async () => {
     const sides: [Float32Array[], Float32Array[]] = [[], []];
     let rate = 0;
     let length = 0;
-    for await (const sample of new AudioSampleSink(track).samples(start, start + most)) {
+    for await (const sample of new AudioSampleSink(track).samples(start, start + maxSeconds)) {
       rate = sample.sampleRate;
       length += sample.numberOfFrames;
       sides[0].push(channelOf(sample, 0));
       sides[1].push(channelOf(sample, Math.min(1, sample.numberOfChannels - 1)));
       sample.close();
-      // A file may say of itself that it is short.
-      if (length > (most + 1) * rate) break;
+      // The timestamps of a hostile file may understate its length.
+      if (length > (maxSeconds + 1) * rate) break;
     }
     if (length === 0) throw new UnusableInput(message, "no samples");
     const [left, right] = sides.map((pieces) => resample(join(pieces, length), rate));
@@ -54,7 +54,7 @@ function join(pieces: readonly Float32Array[], length: number): Float32Array {
   return whole;
 }
 
-/** Linear interpolation between the two nearest samples. */
+/** Interpolates linearly between the two nearest samples. */
 function resample(samples: Float32Array, rate: number): Float32Array {
   if (rate === SAMPLE_RATE) return samples;
   const resampled = new Float32Array(Math.floor((samples.length * SAMPLE_RATE) / rate));
@@ -66,7 +66,7 @@ function resample(samples: Float32Array, rate: number): Float32Array {
   });
 }
 
-/** A quiet, steady tone that fades in and out: it stands for generated audio and does not imitate it. */
+/** Creates a quiet, steady tone that fades in and out: a placeholder for generated audio. */
 export function createTone(seconds: number): Sound {
   const { left } = createSound(seconds);
   const fade = FADE_SECONDS * SAMPLE_RATE;
@@ -77,7 +77,7 @@ export function createTone(seconds: number): Sound {
   return { left: tone, right: tone };
 }
 
-/** Lays sounds over each other, each from its own second on, cut at the end. */
+/** Mixes sounds, each from its own second on, and cuts them at the end. */
 export function mixSounds(
   seconds: number,
   parts: readonly { readonly sound: Sound; readonly from: number }[],
@@ -97,7 +97,7 @@ export function mixSounds(
   return mixed;
 }
 
-/** The root mean square at each frame, 0 to 1, measured against the loudest one. */
+/** Returns the root mean square of each frame, 0 to 1, relative to the loudest frame. */
 export function loudnessOf({ left }: Sound, frameRate: number): Float32Array {
   const perFrame = SAMPLE_RATE / frameRate;
   const levels = new Float32Array(Math.max(1, Math.round(left.length / perFrame))).map(

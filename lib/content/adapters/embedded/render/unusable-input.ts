@@ -1,8 +1,8 @@
-/** Thrown when a caller's file cannot be used. Every other error in the child is a failure of ours. */
+/** Thrown when a caller's file cannot be used. All other errors in the child are failures of ours. */
 export class UnusableInput extends Error {
   /**
-   * @param message One sentence that any caller may see.
-   * @param cause What the decoder or the parser said: for the operator's log only.
+   * @param message a sentence that callers can see
+   * @param cause the error of the decoder or the parser, for the operator's log only
    */
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

@@ -1,4 +1,4 @@
-/** Writes a clip as MP4: H.264 and AAC, with the index in front so that players need not load it all. */
+/** Writes a clip as MP4 with H.264 and AAC. The index comes first, so that players can stream the file. */
 import { writeFile } from "node:fs/promises";
 import "node-webcodecs/register";
 import {
@@ -14,8 +14,8 @@ import {
 import { type Clip, FRAME_RATE, SAMPLE_RATE, type Sound } from "./clip.ts";
 
 const bt709 = { primaries: "bt709", transfer: "bt709", matrix: "bt709", fullRange: false } as const;
-/** The encoder's own unit; in larger pieces it loses samples. */
-const AUDIO_PIECE = 1024;
+/** The encoder's frame size; it loses samples of larger pieces. */
+const AUDIO_FRAME_SAMPLES = 1024;
 
 export async function writeVideo(clip: Clip, path: string): Promise<void> {
   const { width, height, sound } = clip;
@@ -23,11 +23,11 @@ export async function writeVideo(clip: Clip, path: string): Promise<void> {
   const output = new Output({ format: new Mp4OutputFormat({ fastStart: "in-memory" }), target });
   const pictures = new VideoSampleSource({
     codec: "avc",
-    // About 0.3 bits a pixel: an upper bound, as the encoder uses what the picture needs.
+    // About 0.3 bits per pixel. This is an upper bound: the encoder uses what the picture needs.
     quality: new Quality({ bitrate: Math.round(width * height * FRAME_RATE * 0.3) }),
     keyFrameInterval: 2,
     onEncoderConfig: (config) => {
-      // Synchronous, like the decoder: asynchronously, the last packets may come after the flush.
+      // Synchronous, like the decoder: asynchronously, the last packets could arrive after the flush.
       const settings = { colorSpace: bt709, framerate: FRAME_RATE, useWorkerThread: false };
       Object.assign(config, settings);
     },
@@ -49,15 +49,16 @@ export async function writeVideo(clip: Clip, path: string): Promise<void> {
     await pictures.add(sample);
     sample.close();
   }
-  if (count !== clip.length) throw new Error(`${count} frames were made, not ${clip.length}`);
+  if (count !== clip.length)
+    throw new Error(`The clip has ${count} frames instead of ${clip.length}`);
   pictures.close();
   await output.finalize();
   await writeFile(path, new Uint8Array(target.buffer ?? new ArrayBuffer(0)));
 }
 
 async function addSound(track: AudioSampleSource, { left, right }: Sound): Promise<void> {
-  for (let start = 0; start < left.length; start += AUDIO_PIECE) {
-    const end = Math.min(left.length, start + AUDIO_PIECE);
+  for (let start = 0; start < left.length; start += AUDIO_FRAME_SAMPLES) {
+    const end = Math.min(left.length, start + AUDIO_FRAME_SAMPLES);
     const data = new Float32Array(2 * (end - start));
     for (let at = start; at < end; at++) {
       data[2 * (at - start)] = left[at] ?? 0;
@@ -65,7 +66,7 @@ async function addSound(track: AudioSampleSource, { left, right }: Sound): Promi
     }
     const sample = new AudioSample({
       data,
-      // The encoder reads every other format as if it were this one.
+      // The encoder interprets every format as this one.
       format: "f32",
       numberOfChannels: 2,
       sampleRate: SAMPLE_RATE,
