@@ -1,4 +1,4 @@
-/** Music catalog. Specification: Catalog objects; decisions, section 11. */
+/** The endpoints of the music catalog. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { queryInteger } from "../contract/fields.ts";
@@ -6,16 +6,16 @@ import { markets } from "./markets.ts";
 import { albumPage, searchResult } from "./present.ts";
 import { albumGroups, kinds } from "./records.ts";
 
-/** `a,b,c` with each item one of `allowed`; repeated items count once. */
+/** A comma-separated list of `allowed` items; repeated items count once. */
 function commaList<const T extends string>(name: string, allowed: readonly T[]) {
   const isAllowed = (item: string): item is T => allowed.some((one) => one === item);
   const either = `(${allowed.join("|")})`;
   return z
     .string()
     .transform((text, context): T[] => {
-      const given = text.split(",");
-      const items = given.filter(isAllowed);
-      if (items.length === given.length) return [...new Set(items)];
+      const parts = text.split(",");
+      const items = parts.filter(isAllowed);
+      if (items.length === parts.length) return [...new Set(items)];
       const message = `${name} must be a comma-separated list of ${allowed.join(", ")}`;
       context.addIssue({ code: "custom", message });
       return z.NEVER;
@@ -24,25 +24,26 @@ function commaList<const T extends string>(name: string, allowed: readonly T[]) 
 }
 
 /** An upper-case country code, or one of `others`. */
-function marketCode(others: readonly string[], sentence: string) {
+function marketCode(others: readonly string[], error: string) {
   const allowed = [...markets, ...others];
   return z
     .string()
-    .refine((code) => allowed.includes(code), { error: sentence })
+    .refine((code) => allowed.includes(code), { error })
     .meta({ override: { type: "string", enum: allowed } })
     .optional()
-    .describe("Only what is available in this country");
+    .describe("Only items that are available in this country");
 }
 
-/** An artist's or another thing's identifier in the catalog. */
 const catalogId = z
   .string()
   .regex(/^[A-Za-z0-9]{1,64}$/)
-  .describe("Its identifier in the catalog");
-const limit = queryInteger({ min: 1, max: 50, default: 20 }).describe("How many items a page has");
+  .describe("The identifier in the catalog");
+const limit = queryInteger({ min: 1, max: 50, default: 20 }).describe(
+  "The number of items per page",
+);
 const offsetText = "Index of the first item";
 
-/** The greatest offset of a search. */
+/** The largest offset of a search. */
 export const MAX_SEARCH_OFFSET = 10_000;
 
 const shared = { method: "GET", tag: "Catalog", family: "catalog" } as const;
@@ -53,7 +54,7 @@ export const listArtistAlbumsContract = contract({
   path: "/api/catalog/artist/albums",
   runCredential: true,
   summary: "List the albums of an artist",
-  description: "By group, the newest first. Without a credential a stricter rate limit holds.",
+  description: "By group, newest first. Without a credential, a stricter rate limit applies.",
   query: z.object({
     id: catalogId,
     include_groups: commaList("include_groups", albumGroups)
@@ -74,9 +75,9 @@ export const searchCatalogContract = contract({
   runCredential: true,
   summary: "Search the catalog",
   description:
-    "`q` may hold the filters `artist:`, `album:`, `track:`, `genre:`, `isrc:` and `year:`, each with a word or a quoted text. " +
-    "`from_token` as `market` is that of the service itself, which has none. " +
-    "Without a credential a stricter rate limit holds.",
+    "`q` may contain the filters `artist:`, `album:`, `track:`, `genre:`, `isrc:` and `year:`, each followed by a word or a quoted text. " +
+    "`from_token` as `market` means that of the service, which has none. " +
+    "Without a credential, a stricter rate limit applies.",
   query: z.object({
     q: z.string().trim().min(1).max(250).describe("Words of the name, and filters"),
     type: commaList("type", kinds).describe("The kinds to search, comma-separated"),
@@ -87,7 +88,7 @@ export const searchCatalogContract = contract({
     limit,
     offset: queryInteger({ min: 0, max: MAX_SEARCH_OFFSET, default: 0 }).describe(offsetText),
   }),
-  responses: { 200: { description: "One page of each type asked for", schema: searchResult } },
+  responses: { 200: { description: "One page of each requested type", schema: searchResult } },
   errors: ["not_found", "upstream_error", "upstream_timeout"],
 });
 
@@ -96,9 +97,9 @@ export const openPageContract = contract({
   auth: "none",
   path: "/api/catalog/open",
   runCredential: true,
-  summary: "Go to a thing's page at the catalog's provider",
-  description: "What `external_urls.catalog` links to. For people: it needs no credential.",
-  query: z.object({ type: z.enum(kinds).describe("The kind of thing"), id: catalogId }),
+  summary: "Redirect to an item's page at the catalog's provider",
+  description: "The target of `external_urls.catalog`, for people: it requires no credential.",
+  query: z.object({ type: z.enum(kinds).describe("The type of the item"), id: catalogId }),
   responses: { 302: { description: "The page is at `location`", headers: ["location"] } },
   errors: ["not_found"],
 });

@@ -5,8 +5,7 @@ import { type albumPage, presentAlbum, presentPage } from "./present.ts";
 import { type AlbumGroup, albumGroups } from "./records.ts";
 
 /**
- * One page of an artist's albums, of all groups when none is named. Specification:
- * GET /api/catalog/artist/albums.
+ * Returns one page of an artist's albums, of all groups by default.
  *
  * Errors: 404 `Artist not found`, 429 with `retry-after`, 502, 504.
  */
@@ -26,12 +25,12 @@ export async function listArtistAlbums(query: {
     offset,
   });
   if (isAppError(found)) return found;
-  const asked = {
+  const pageQuery = {
     id,
     ...(groups ? { include_groups: groups.join(",") } : {}),
     ...(market === undefined ? {} : { market }),
   };
   const path = "/api/catalog/artist/albums";
   const maxOffset = Number.MAX_SAFE_INTEGER;
-  return presentPage({ path, query: asked, limit, offset, maxOffset }, found, presentAlbum);
+  return presentPage({ path, query: pageQuery, limit, offset, maxOffset }, found, presentAlbum);
 }

@@ -1,11 +1,12 @@
 /**
- * Field filters in a search text: `artist:`, `album:`, `track:`, `genre:`, `isrc:`, `year:` (one
- * year or `1990-1999`), each followed by a word or by `"several words"`. The web API has them too.
+ * Parses the field filters of a search text: `artist:`, `album:`, `track:`, `genre:`, `isrc:` and
+ * `year:` (one year or `1990-1999`), each followed by a word or by `"several words"`. The web API parses
+ * them itself.
  */
 export interface ParsedQuery {
-  /** What is no filter. */
+  /** The text without the filters. */
   readonly text: string;
-  /** As the SQL function `catalog_search` takes them. */
+  /** The filters, as the SQL function `catalog_search` expects them. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +23,7 @@ export function parseQuery(q: string): ParsedQuery {
     }
     const years = /^(\d{4})(?:-(\d{4}))?$/.exec(value);
     const [, from, to = from] = years ?? [];
-    // `year:soon` is no filter, but words like others.
+    // `year:soon` is not a filter and remains part of the text.
     if (from === undefined || to === undefined) return whole;
     fields.year_from = from;
     fields.year_to = to;

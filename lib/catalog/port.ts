@@ -1,5 +1,4 @@
-/** The port to the music catalog: one adapter asks a web API, the other the project's database. */
-
+/** The port that every music catalog implements. */
 import type { AppError } from "../contract/app-error.ts";
 import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
 import type { AlbumGroup, AlbumRecord, Findings, Found, Kind } from "./records.ts";
@@ -21,13 +20,13 @@ export interface AlbumsQuery {
   readonly offset: number;
 }
 
-/** Errors of both: 404, 429 with `retry-after`, 502, 504; none names the provider. */
+/** Errors: 404, 429 with `retry-after`, 502, 504. No error names the provider. */
 export interface CatalogProvider {
   readonly name: "embedded" | "web-api";
-  /** What `search` will read in the database; null when it asks a service. */
+  /** Returns the database query that `search` makes; null when it asks a service. */
   searchQuery(query: SearchQuery): AccountQuery<Findings> | null;
   search(query: SearchQuery, read: Reader): Promise<Findings | AppError>;
   listAlbums(query: AlbumsQuery): Promise<Found<AlbumRecord> | AppError>;
-  /** Where a person can see the thing; null when the provider has no such pages. */
+  /** Returns the URL of a public page about the item; null when the provider has no such pages. */
   pageOf(kind: Kind, id: string): string | null;
 }

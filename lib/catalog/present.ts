@@ -1,8 +1,8 @@
 /**
- * Records become what callers get: with `href`, `uri`, `external_urls` and pages.
+ * Presents records to callers: adds `href`, `uri` and `external_urls`, and forms pages.
  *
- * All addresses are this service's own. `href` of an artist lists its albums, `href` of any other
- * thing searches for its name; `external_urls.catalog` is the thing's page outside (through
+ * All URLs are this service's own. The `href` of an artist lists its albums, the `href` of any other
+ * item searches for its name. `external_urls.catalog` is the item's page outside this service (through
  * `GET /api/catalog/open` when the provider has it), or `href` when there is none.
  */
 import { z } from "zod";
@@ -42,7 +42,7 @@ const track = records.track
   .omit({ url: true })
   .extend({ ...presented("track"), album, artists: z.array(artistReference) });
 
-/** Specification: search result object. A kind that was not asked for is absent. */
+/** Kinds that the search did not ask for are absent. */
 export const searchResult = z.object({
   artists: pageOf(records.artist.omit({ url: true }).extend(presented("artist"))).optional(),
   albums: pageOf(album).optional(),
@@ -56,7 +56,7 @@ export const searchResult = z.object({
 });
 export const albumPage = pageOf(album);
 
-/** What a thing of any kind has; what is inside an album or a track is presented by the next two. */
+/** Presents an item of any kind. Albums and tracks also contain items, see the next two functions. */
 export function present<K extends Kind, T extends NamedRecord>(kind: K, { url, ...rest }: T) {
   const href = hrefOf(kind, rest);
   return {
@@ -83,22 +83,22 @@ export const presentTrack = (record: TrackRecord) => ({
 
 function hrefOf(kind: Kind, { id, name }: { readonly id: string; readonly name: string }) {
   return kind === "artist"
-    ? addressWith("/api/catalog/artist/albums", { id })
-    : addressWith("/api/catalog/search", { q: name.slice(0, 250), type: kind });
+    ? urlOf("/api/catalog/artist/albums", { id })
+    : urlOf("/api/catalog/search", { q: name.slice(0, 250), type: kind });
 }
 
-function addressWith(path: string, query: Readonly<Record<string, string>>): string {
+function urlOf(path: string, query: Readonly<Record<string, string>>): string {
   return `${serviceOrigin()}${path}?${new URLSearchParams(query)}`;
 }
 
-/** Which page of which listing: enough to name its neighbours. */
+/** Identifies a page of a listing, so that its neighbours can be linked. */
 export interface PagePlace {
   readonly path: string;
-  /** What the caller asked for, without `limit` and `offset`. */
+  /** The query of the caller without `limit` and `offset`. */
   readonly query: Readonly<Record<string, string>>;
   readonly limit: number;
   readonly offset: number;
-  /** The greatest offset that may be asked for. */
+  /** The largest offset that the endpoint accepts. */
   readonly maxOffset: number;
 }
 
@@ -109,7 +109,7 @@ export function presentPage<T, P>(
 ) {
   const { path, query, limit, offset, maxOffset } = place;
   const at = (start: number) =>
-    addressWith(path, { ...query, limit: String(limit), offset: String(start) });
+    urlOf(path, { ...query, limit: String(limit), offset: String(start) });
   const following = offset + limit;
   return {
     href: at(offset),

@@ -1,8 +1,7 @@
 /**
- * The things of the catalog as a provider gives them: the specification's fields, without the
- * addresses that only this service can know (`present.ts` adds those).
- *
- * What a provider may leave out is optional here and left out of the answer, never made up.
+ * The items of the catalog as a provider returns them, without the URLs that only this service knows
+ * (`present.ts` adds those). Fields that a provider may omit are optional here and absent from the
+ * answer; they are never invented.
  */
 import { z } from "zod";
 
@@ -20,7 +19,7 @@ const people = z.array(z.object({ name: z.string() })).default([]);
 const named = z.object({
   id: z.string().min(1),
   name: z.string(),
-  /** A page about it outside this service. */
+  /** A page about the item outside this service. */
   url: z.string().nullable(),
 });
 
@@ -40,7 +39,7 @@ const album = named.extend({
   release_date_precision: z.enum(["year", "month", "day"]),
   restrictions: z.object({ reason: z.string() }).optional(),
   artists: z.array(named),
-  /** What the album is to the artist whose albums were asked for; searches have none. */
+  /** The relation of the album to the artist whose albums are listed; absent from searches. */
   album_group: z.enum(["album", "single", "compilation", "appears_on"]).optional(),
 });
 
@@ -89,7 +88,7 @@ const audiobook = named.extend({
   available_markets: availableMarkets,
 });
 
-/** The item types of a search, in the order in which the answer has them. */
+/** The schema of each kind, in the order of the answer. */
 export const records = { artist, album, track, playlist, show, episode, audiobook } as const;
 
 export const kinds = [
@@ -112,15 +111,15 @@ export type TrackRecord = z.output<typeof track>;
 type RecordOf<K extends Kind> = z.output<(typeof records)[K]>;
 
 export interface Found<T> {
-  /** How many there are on all pages together. */
+  /** The number of items on all pages together. */
   readonly total: number;
   readonly items: readonly T[];
 }
 
-/** One page of each kind that was asked for, under its plural. */
+/** One page of each requested kind, under its plural. */
 export type Findings = { readonly [K in Kind as `${K}s`]?: Found<RecordOf<K>> | undefined };
 
-/** @param pageOf how strictly a page is read: a service's may hold items that cannot be */
+/** @param pageOf the schema of a page, which may tolerate invalid items */
 export function findingsOf(
   pageOf: <S extends z.ZodType>(item: S) => z.ZodType<Found<z.output<S>>>,
 ): z.ZodType<Findings> {

@@ -22,12 +22,12 @@ interface Search {
   readonly offset: number;
 }
 
-/** What `searchCatalog` will read in the database; null when it asks a service. */
+/** Returns the database query of `searchCatalog`; null when it asks a service. */
 export const searchCatalogQuery = (query: Search): AccountQuery<Findings> | null =>
   services().catalog.searchQuery(forProvider(query));
 
 /**
- * One page of each type. Specification: GET /api/catalog/search.
+ * Returns one page of each requested type.
  *
  * Errors: 429 with `retry-after`, 502, 504.
  */
@@ -66,7 +66,7 @@ export async function searchCatalog(
 const forProvider = ({ q, type: kinds, market, limit, offset }: Search): SearchQuery => ({
   q,
   kinds,
-  // The service signs in to the provider as itself, and has no country.
+  // `from_token`: the service authenticates as itself and has no country.
   market: market === "from_token" ? null : (market ?? null),
   limit,
   offset,

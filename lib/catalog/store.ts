@@ -1,4 +1,7 @@
-/** The embedded catalog's rows. @throws DatabaseUnavailable from every function here. */
+/**
+ * The embedded catalog in the database (supabase/migrations/…_catalog.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
 import { z } from "zod";
 import type { AccountQuery } from "../platform/database/account-query.ts";
 import { call } from "../platform/database/query.ts";
@@ -23,7 +26,7 @@ export function findingsQuery(query: SearchQuery): AccountQuery<Findings> {
   };
 }
 
-/** Null for an unknown artist. */
+/** Returns null for an unknown artist. */
 export function selectAlbums(query: AlbumsQuery): Promise<Found<AlbumRecord> | null> {
   return call(
     "catalog_artist_albums",

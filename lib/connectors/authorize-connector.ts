@@ -1,5 +1,3 @@
-/** The URL at which a person connects a service to an account. Specification: POST /api/connectors. */
-
 import type { Logger } from "pino";
 import { appError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
@@ -9,24 +7,26 @@ import { isAllowedOrigin } from "./check-callback.ts";
 import { describeFault, notConfigured } from "./describe-fault.ts";
 
 /**
- * The caller's access to the account was checked with the credential.
+ * Starts a connection and returns the URL at which a person completes it. The pipeline has checked the
+ * caller's access to the account.
+ *
  * Errors: invalid_request, not_found, upstream_error, upstream_timeout, not_configured.
  */
 export async function authorizeConnector(
-  asked: {
+  request: {
     readonly accountId: string;
     readonly connector: string;
     readonly callbackUrl: string | null | undefined;
   },
   log: Logger,
 ) {
-  const { accountId, connector, callbackUrl } = asked;
-  const { CONNECTOR_CALLBACK_ORIGINS: named } = config();
-  // The console's own page is where people end without one, so it needs no naming.
-  const allowed = named.length === 0 ? named : [...named, serviceOrigin()];
+  const { accountId, connector, callbackUrl } = request;
+  const { CONNECTOR_CALLBACK_ORIGINS: origins } = config();
+  // The console is the default callback, so it need not be listed.
+  const allowed = origins.length === 0 ? origins : [...origins, serviceOrigin()];
   if (callbackUrl && !isAllowedOrigin(callbackUrl, allowed)) {
-    const text = "callback_url must have one of the allowed origins";
-    return appError("invalid_request", text, { fields: ["callback_url"] });
+    const message = "callback_url must have one of the allowed origins";
+    return appError("invalid_request", message, { fields: ["callback_url"] });
   }
   const provider = services().connectors;
   if (!provider) return notConfigured;

@@ -1,7 +1,7 @@
-/** Where a person may be sent after connecting. Decisions, section 9. */
+/** The rules for URLs to which a person is redirected after connecting. */
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** https, or http on this machine; without a user name, which only serves to look like another host. */
+/** Allows https, and http on this machine; no user name, which could make a URL look like another host's. */
 export function isSafeCallback(text: string): boolean {
   const url = URL.parse(text);
   if (url === null) return false;
@@ -9,7 +9,7 @@ export function isSafeCallback(text: string): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && LOCAL_HOSTS.has(url.hostname));
 }
 
-/** @param allowed origins; an empty list allows all */
+/** @param allowed the allowed origins; an empty list allows every origin */
 export function isAllowedOrigin(callbackUrl: string, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return true;
   const { origin } = new URL(callbackUrl);

@@ -1,4 +1,4 @@
-/** Connections of an account to third-party services. Specification: POST /api/connectors; decisions, section 9. */
+/** The endpoints of connections between an account and third-party services. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
@@ -17,7 +17,7 @@ const connection = z
     connector: z.string(),
     status: z
       .enum(["pending", "active", "inactive", "expired", "failed"])
-      .describe("`pending` until the person has agreed at the redirect URL."),
+      .describe("`pending` until the person has given consent at the redirect URL."),
     createdAt: dateTime,
     updatedAt: dateTime,
   })
@@ -36,7 +36,7 @@ export const createConnectionContract = contract({
   method: "POST",
   summary: "Get the URL at which a person connects a third-party service",
   description:
-    "After it, the person is sent to `callback_url` with `status` (`success` or `failed`) added.",
+    "Afterwards, the person is redirected to `callback_url` with `status` (`success` or `failed`) added.",
   accountAccess: { in: "body", field: "account_id" },
   body: z.object({
     connector: slug,
@@ -49,7 +49,7 @@ export const createConnectionContract = contract({
   }),
   responses: {
     200: {
-      description: "Where to send the person",
+      description: "The URL to send the person to",
       schema: z.object({
         success: z.literal(true),
         data: z.object({ connector: z.string(), redirectUrl: z.url() }),
@@ -67,7 +67,7 @@ export const listConnectionsContract = contract({
   query: z.object({ account_id: uuid.optional().describe("The connections of this account") }),
   responses: {
     200: {
-      description: "The connections and their states",
+      description: "The connections and their statuses",
       schema: z.object({
         success: z.literal(true),
         data: z.object({ connections: z.array(connection) }),

@@ -4,10 +4,10 @@ import type { ConnectorFault } from "./port.ts";
 
 export const notConfigured = appError("not_configured", "Connectors are not configured");
 
-/** What a caller learns of a provider's fault; the log has the rest. Decisions, section 9. */
+/** Turns a provider's fault into the error that callers see, and logs the details. */
 export function describeFault({ kind, cause, retryAfter }: ConnectorFault, log: Logger): AppError {
   if (kind === "unknown") return appError("not_found", "Unknown connector");
-  log.warn({ outcome: kind, cause }, "connectors");
+  log.warn({ outcome: kind, cause }, "The connector provider failed");
   return kind === "timeout"
     ? appError("upstream_timeout", "Connector provider did not answer in time")
     : appError(

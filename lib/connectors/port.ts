@@ -1,23 +1,23 @@
-/** The port that every provider of connections implements. Decisions, section 9. */
+/** The port that every connector provider implements. */
 import type { Connection } from "./contract.ts";
 
-/** `unknown`: the provider has no such connector. `cause` is for the log, never for a caller. */
+/** `unknown`: the provider has no such connector. `cause` is for the log only. */
 export interface ConnectorFault {
   readonly kind: "unknown" | "unavailable" | "timeout";
   readonly cause: string;
-  /** When it may be asked again, as the provider says: seconds or a date (RFC 9110). */
+  /** The provider's `retry-after` header: seconds or a date (RFC 9110). */
   readonly retryAfter?: string | null;
 }
 
 export interface ConnectorProvider {
   readonly name: "composio" | "embedded";
-  /** Begins a connection; the person finishes it at `url` and is then sent to `callbackUrl`. */
-  authorize(asked: {
+  /** Starts a connection. The person completes it at `url` and is then redirected to `callbackUrl`. */
+  authorize(request: {
     readonly accountId: string;
     readonly connector: string;
     readonly callbackUrl: string;
   }): Promise<{ readonly kind: "started"; readonly url: string } | ConnectorFault>;
-  /** The account's connections and nobody else's, newest first. */
+  /** Lists only the account's own connections, newest first. */
   list(
     accountId: string,
   ): Promise<{ readonly kind: "listed"; readonly connections: Connection[] } | ConnectorFault>;

@@ -1,12 +1,14 @@
-/** The connections that the embedded provider keeps. */
+/**
+ * The connections of the embedded provider (supabase/migrations/…_connectors.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
 import { z } from "zod";
 import { db } from "../platform/database/client.ts";
 import { timestamp } from "../platform/database/columns.ts";
 import { call, parseAnswer } from "../platform/database/query.ts";
 import type { Connection } from "./contract.ts";
 
-/** Connections shown of one account. */
-const MOST = 200;
+const MAX_CONNECTIONS = 200;
 
 const row = z.object({
   id: z.string(),
@@ -19,17 +21,17 @@ const row = z.object({
 const decided = z.object({ connector: z.string(), callback_url: z.string() });
 const pending = decided.extend({ account: z.string() });
 
-export async function insertConnection(made: {
+export async function insertConnection(connection: {
   readonly accountId: string;
   readonly connector: string;
   readonly stateHash: string;
   readonly callbackUrl: string;
 }): Promise<void> {
   const args = {
-    p_account_id: made.accountId,
-    p_connector: made.connector,
-    p_state_hash: made.stateHash,
-    p_callback_url: made.callbackUrl,
+    p_account_id: connection.accountId,
+    p_connector: connection.connector,
+    p_state_hash: connection.stateHash,
+    p_callback_url: connection.callbackUrl,
   };
   await call("start_connection", args, z.string());
 }
@@ -41,7 +43,7 @@ export async function selectConnections(accountId: string): Promise<Connection[]
     .eq("account_id", accountId)
     .order("created_at", { ascending: false })
     .order("id")
-    .limit(MOST);
+    .limit(MAX_CONNECTIONS);
   const now = new Date().toISOString();
   return parseAnswer("list connections", answer, z.array(row)).map((one) => ({
     id: one.id,
@@ -52,12 +54,12 @@ export async function selectConnections(accountId: string): Promise<Connection[]
   }));
 }
 
-/** Null when the link has been decided, has expired or never was. */
+/** Returns null for a link that has been used, has expired or never existed. */
 export async function selectPending(stateHash: string): Promise<z.output<typeof pending> | null> {
   return call("pending_connection", { p_state_hash: stateHash }, pending.nullable());
 }
 
-/** Null for every request but the one that decides. */
+/** Returns null for every request except the one that decides. */
 export async function decideConnection(
   stateHash: string,
   allowed: boolean,

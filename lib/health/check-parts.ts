@@ -4,10 +4,11 @@ import { db } from "../platform/database/client.ts";
 import { parseAnswer } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
-import { listParts, type Part } from "./list-parts.ts";
+import type { Part } from "./contract.ts";
+import { listParts } from "./list-parts.ts";
 
-/** Milliseconds after which a part counts as not ready. */
-const DEADLINE = 3_000;
+/** A part that does not respond in this time is not ready. */
+const DEADLINE_MS = 3_000;
 
 export interface CheckedPart extends Part {
   readonly ready: boolean;
@@ -23,7 +24,7 @@ const checks: Partial<Record<Part["name"], () => Promise<void>>> = {
   durableRuns: () => services().engine.check(),
 };
 
-/** A part without a check of its own is ready as soon as it is configured. */
+/** Checks every part concurrently. A part without a check is ready as soon as it is configured. */
 export async function checkParts(): Promise<CheckedPart[]> {
   return Promise.all(listParts().map(checkPart));
 }
@@ -35,7 +36,7 @@ async function checkPart(part: Part): Promise<CheckedPart> {
   const ready = await withDeadline(check()).then(
     () => true,
     (error: unknown) => {
-      log().warn({ part: part.name, err: error }, "not ready");
+      log().warn({ part: part.name, err: error }, "A part is not ready");
       return false;
     },
   );
@@ -44,7 +45,10 @@ async function checkPart(part: Part): Promise<CheckedPart> {
 
 async function withDeadline(work: Promise<void>): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer in ${DEADLINE} ms`)), DEADLINE);
+  const timer = setTimeout(
+    () => reject(new Error(`no answer within ${DEADLINE_MS} ms`)),
+    DEADLINE_MS,
+  );
   try {
     await Promise.race([work, promise]);
   } finally {

@@ -1,4 +1,4 @@
-/** Liveness, readiness and the description of the API. */
+/** The endpoints of liveness, readiness and the OpenAPI document. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 
@@ -17,17 +17,15 @@ const part = z.object({
     "content",
     "mediaStorage",
   ]),
-  adapter: z
-    .string()
-    .describe("Which side of the port is in use, such as `supabase` or `embedded`."),
+  adapter: z.string().describe("The adapter in use, such as `supabase` or `embedded`."),
 });
 
 export const healthContract = contract({
   method: "GET",
   path: "/api/health",
   runCredential: true,
-  summary: "Is the process alive?",
-  description: "Asks nobody else. Tells which adapter each part uses.",
+  summary: "Check that the process is alive",
+  description: "Names the adapter of each part. Contacts no other service.",
   tag: "Service",
   family: "error",
   auth: "none",
@@ -40,9 +38,11 @@ export const healthContract = contract({
   errors: [],
 });
 
+export type Part = z.output<typeof part>;
+
 const checkedPart = part.extend({
   ready: z.boolean(),
-  ms: z.number().describe("How long the check took; 0 for a part without one."),
+  ms: z.number().describe("Duration of the check in milliseconds; 0 for a part without one."),
 });
 const readiness = { parts: z.array(checkedPart) };
 
@@ -50,8 +50,8 @@ export const readyContract = contract({
   method: "GET",
   path: "/api/health/ready",
   runCredential: true,
-  summary: "Can it serve?",
-  description: "Asks each part that can be asked, with a deadline.",
+  summary: "Check that the service is ready",
+  description: "Checks each part that can be checked, with a deadline.",
   tag: "Service",
   family: "error",
   auth: "none",
@@ -72,12 +72,15 @@ export const openApiContract = contract({
   method: "GET",
   path: "/api/openapi.json",
   runCredential: true,
-  summary: "This description, as OpenAPI 3.1",
+  summary: "Get the OpenAPI document",
   tag: "Service",
   family: "error",
   auth: "none",
   responses: {
-    200: { description: "OpenAPI 3.1", schema: z.looseObject({ openapi: z.string() }) },
+    200: {
+      description: "This description of the API, as OpenAPI 3.1",
+      schema: z.looseObject({ openapi: z.string() }),
+    },
   },
   errors: [],
 });

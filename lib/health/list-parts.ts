@@ -1,24 +1,8 @@
 import { type Config, config } from "../platform/config.ts";
 import { services } from "../platform/services.ts";
+import type { Part } from "./contract.ts";
 
-export interface Part {
-  readonly name:
-    | "database"
-    | "identity"
-    | "durableRuns"
-    | "sandbox"
-    | "model"
-    | "mail"
-    | "connectors"
-    | "catalog"
-    | "research"
-    | "taskRunner"
-    | "content"
-    | "mediaStorage";
-  readonly adapter: string;
-}
-
-/** Which adapter each part of this process uses, by its settings. */
+/** Returns the adapter that each part of this process uses according to the settings. */
 export function listParts(): Part[] {
   const settings = config();
   return [

@@ -1,18 +1,18 @@
 /** The port that every mail adapter implements. */
 interface Mail {
-  /** One checked e-mail address. */
+  /** A single, validated email address. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
 }
 
-/** `refused`: the mail server will never take mail for this address. */
+/** `refused`: the mail server permanently rejects this address. `cause` is for the log. */
 export type MailOutcome =
   | { readonly kind: "sent" }
   | { readonly kind: "refused" | "unavailable" | "timeout"; readonly cause: string };
 
 export interface Mailer {
   readonly name: "smtp" | "mailbox";
-  /** Answers within the adapter's deadline, and never throws for what a mail server does. */
+  /** Resolves within the adapter's deadline. Failures of the mail server are outcomes, not errors. */
   send(mail: Mail): Promise<MailOutcome>;
 }

@@ -146,13 +146,13 @@ const factories = {
   /** Null beside a hosted database without a vendor: a connection that connects nothing is a demo. */
   connectors(settings: Config): ConnectorProvider | null {
     const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
-    if (apiKey) return createComposioConnectors({ apiKey, baseUrl, deadline: DEADLINE_MS });
+    if (apiKey) return createComposioConnectors({ apiKey, baseUrl, timeoutMs: DEADLINE_MS });
     return settings.EMBEDDED_SUPABASE ? createEmbeddedConnectors(serviceOrigin()) : null;
   },
 
   mail({ SMTP_URL: url, MAIL_FROM }: Config): Mailer {
     const from = MAIL_FROM ?? "Agent Platform <no-reply@localhost>";
-    if (url !== undefined) return createSmtpMailer({ url, from, deadline: DEADLINE_MS });
+    if (url !== undefined) return createSmtpMailer({ url, from, timeoutMs: DEADLINE_MS });
     return createMailboxMailer({ folder: mailboxFolder(), from });
   },
 };

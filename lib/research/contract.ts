@@ -1,10 +1,10 @@
-/** Research. Specification: Research track, GET /api/research/tracks; decisions, section 11. */
+/** The endpoint of artist research. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 
 const track = z.object({
   title: z.string(),
-  avatar: z.string().describe("Address of a picture; empty when there is none"),
+  avatar: z.string().describe("URL of an image; empty when there is none"),
   release_date: z.string(),
   site_url: z.string(),
   isrcs: z.array(z.string()),
@@ -18,7 +18,7 @@ export const listTracksContract = contract({
   runCredential: true,
   summary: "List all tracks of an artist",
   description:
-    "`id` wins over `artist`; one of the two is required. Without a credential a stricter rate limit holds.",
+    "`id` takes precedence over `artist`; one of the two is required. Without a credential, a stricter rate limit applies.",
   tag: "Research",
   family: "error",
   auth: "optional",
@@ -38,7 +38,7 @@ export const listTracksContract = contract({
     }),
   responses: {
     200: {
-      description: "The tracks, the most popular first where the provider knows",
+      description: "The tracks, most popular first if the provider ranks them",
       schema: z.object({ status: z.literal("success"), tracks: z.array(track) }),
     },
   },

@@ -3,7 +3,7 @@ import { services } from "../platform/services.ts";
 import type { ResearchTrack } from "./contract.ts";
 
 /**
- * All tracks of an artist; `id` wins over `artist`. Specification: GET /api/research/tracks.
+ * Returns all tracks of an artist; `id` takes precedence over `artist`.
  *
  * Errors: 404 `Artist not found`, 429 with `retry-after`, 501, 502, 504.
  */

@@ -1,5 +1,4 @@
-/** The port to artist research: one adapter asks a web API, the other the project's database. */
-
+/** The port that every research provider implements. */
 import type { AppError } from "../contract/app-error.ts";
 import type { ResearchTrack } from "./contract.ts";
 

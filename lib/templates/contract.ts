@@ -1,4 +1,4 @@
-/** Agent templates. Specification: Agent template; decisions, section 7. */
+/** The endpoints of agent templates. */
 import { z } from "zod";
 import { contract, type RunRule } from "../contract/contract.ts";
 import { uuid } from "../contract/fields.ts";
@@ -11,25 +11,25 @@ const prompt = z.string().min(20).max(10_000);
 const tags = z.array(z.string().max(100)).max(100);
 const isPrivate = z
   .boolean()
-  .meta({ description: "Restricted to the creator and the accounts of `share_emails`" });
+  .meta({ description: "Visible only to the creator and the accounts of `share_emails`" });
+/** Bounds the removal of duplicates. */
 const MAX_GIVEN_EMAILS = 1_000;
 const shareEmails = z
-  // The longest address there can be (RFC 5321).
+  // 254 is the length of the longest address (RFC 5321).
   .array(z.email().max(254).toLowerCase())
-  // Repeats are removed of no more than these.
   .max(MAX_GIVEN_EMAILS)
   .overwrite((emails) => [...new Set(emails)])
   .max(100)
   .meta({
-    description: "In any case, repeats count once; an address needs no account yet",
+    description: "Case-insensitive, without duplicates; an address need not have an account yet",
   });
 
 const byId = z.object({ id: uuid.describe("The template's `id`") });
 const one = z.object({ status: z.literal("success"), template });
 
-/** What a template says is what an agent does: a run must not hand its words to anybody else. */
+/** Templates instruct agents, so the agent of a run must not be able to share one with other accounts. */
 const unshared = z.object({ is_private: z.literal(true), share_emails: z.tuple([]) });
-const forItsAccountAlone: RunRule = {
+const onlyUnshared: RunRule = {
   only: "for a private template without `share_emails`",
   allows: ({ body }) => unshared.safeParse(body).success,
 };
@@ -40,9 +40,9 @@ export const createTemplateContract = contract({
   ...shared,
   method: "POST",
   path: "/api/agents/templates",
-  runCredential: forItsAccountAlone,
+  runCredential: onlyUnshared,
   summary: "Create an agent template",
-  description: "Private ones are for their creator and the accounts of `share_emails`.",
+  description: "A private template is visible to its creator and the accounts of `share_emails`.",
   idempotent: true,
   body: z.object({
     title,
@@ -64,11 +64,12 @@ export const listTemplatesContract = contract({
   path: "/api/agents/templates",
   runCredential: true,
   summary: "List agent templates, newest first",
-  description: "The caller's own, the public ones and those shared with the caller's e-mail.",
+  description:
+    "The caller's own templates, public ones, and those shared with the caller's email address.",
   query: pageQuery,
   responses: {
     200: {
-      description: "One page; `link` names the next one",
+      description: "One page; `link` is the URL of the next one",
       headers: ["link"],
       schema: z.object({
         status: z.literal("success"),
@@ -107,8 +108,8 @@ export const updateTemplateContract = contract({
   path: "/api/agents/templates/{id}",
   summary: "Change an agent template",
   description:
-    "What is left out stays. `share_emails` replaces the whole list. A template that becomes " +
-    "public loses its list, and a public one takes none.",
+    "Omitted fields stay unchanged. `share_emails` replaces the whole list. A template that becomes " +
+    "public loses its list, and a public template ignores `share_emails`.",
   params: byId,
   body: changes.refine((body) => Object.values(body).some((value) => value !== undefined), {
     error: `One of ${Object.keys(changes.shape).join(", ")} must be provided`,
@@ -122,10 +123,13 @@ export const deleteTemplateContract = contract({
   method: "DELETE",
   path: "/api/agents/templates/{id}",
   summary: "Delete an agent template with its shares and favourites",
-  description: "For good. Only the owner may.",
+  description: "Permanent. Only the owner can delete a template.",
   params: byId,
   responses: {
-    200: { description: "It is gone", schema: z.object({ status: z.literal("success") }) },
+    200: {
+      description: "The template has been deleted",
+      schema: z.object({ status: z.literal("success") }),
+    },
   },
   errors: ["forbidden", "not_found"],
 });

@@ -1,6 +1,6 @@
 /**
- * Agent templates in the database. The account is an argument of every function, and what it may
- * not see answers as what does not exist (supabase/migrations/…_templates.sql).
+ * Agent templates in the database (supabase/migrations/…_templates.sql). Every function takes the
+ * account; a template that it may not see answers exactly like a missing one.
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
@@ -15,16 +15,16 @@ const notFound = appError("not_found", "Template not found");
 
 const found = z.object({ template }).transform((answer) => answer.template);
 const missing = z.object({ refused: z.literal("missing") }).transform(() => notFound);
-const refusal = (deed: "change" | "delete") =>
+const refusal = (action: "change" | "delete") =>
   z
     .object({ refused: z.enum(["missing", "not_owner"]) })
     .transform(({ refused }) =>
       refused === "missing"
         ? notFound
-        : appError("forbidden", `Only the owner can ${deed} this template`),
+        : appError("forbidden", `Only the owner can ${action} this template`),
     );
 
-/** With its shares, which a public template has none of. The same id again changes nothing. */
+/** Inserts a template with its shares, unless it is public. Repeating an id has no effect. */
 export function insertTemplate(
   accountId: string,
   id: string,
@@ -59,7 +59,7 @@ export function selectTemplate(accountId: string, id: string): Promise<Template 
   );
 }
 
-/** Errors: 403 for a template of another's that the account can see, 404. */
+/** Errors: 403 for a visible template of another account; 404. */
 export function updateTemplate(
   accountId: string,
   id: string,
@@ -72,7 +72,7 @@ export function updateTemplate(
   );
 }
 
-/** Errors: 403 for a template of another's that the account can see, 404. */
+/** Errors: 403 for a visible template of another account; 404. */
 export function removeTemplate(accountId: string, id: string): Promise<AppError | undefined> {
   return call(
     "delete_agent_template",

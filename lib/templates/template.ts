@@ -1,4 +1,4 @@
-/** The resource as callers see it. Specification: Agent template. */
+/** The agent template as callers see it. */
 import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
 
@@ -13,10 +13,14 @@ export const template = z
       id: uuid,
       name: z.string().meta({ description: "Empty when the account has none" }),
       image: z.string().meta({ description: "Empty when the account has none" }),
-      is_admin: z.boolean().meta({ description: "Belongs to the internal admin organization" }),
+      is_admin: z
+        .boolean()
+        .meta({ description: "Whether the account belongs to the internal admin organization" }),
     }),
     is_private: z.boolean(),
-    is_favourite: z.boolean().meta({ description: "Of the caller" }),
+    is_favourite: z
+      .boolean()
+      .meta({ description: "Whether the caller has marked it as a favourite" }),
     favorites_count: z.int().min(0),
     shared_emails: z
       .array(z.string())

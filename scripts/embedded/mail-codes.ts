@@ -4,25 +4,25 @@ import { createMailboxMailer } from "../../lib/mail/adapters/mailbox.ts";
 import { createSmtpMailer } from "../../lib/mail/adapters/smtp.ts";
 import type { LiteSettings } from "./lite-protocol.ts";
 
-/** Milliseconds that one mail may take. */
-const deadline = 10_000;
+/** The deadline of one mail. */
+const TIMEOUT_MS = 10_000;
 
-/** Sends the auth server's codes as the application sends its mail: by SMTP, or into a folder. */
+/** Sends the auth server's sign-in codes the way the application sends mail: by SMTP or to a folder. */
 export function mailCodes({ dataDir, smtpUrl, from }: LiteSettings["mail"]): EmailDriver {
   const mailer =
     smtpUrl === null
       ? createMailboxMailer({ folder: join(dataDir, "mailbox"), from })
-      : createSmtpMailer({ url: smtpUrl, from, deadline });
+      : createSmtpMailer({ url: smtpUrl, from, timeoutMs: TIMEOUT_MS });
   return {
     async send({ to, subject, html }) {
       const sent = await mailer.send({ to, subject, text: textOf(html ?? "") });
-      // An address that its mail server refuses is answered like any other: it is nobody's business.
+      // A rejected address is answered like any other, so that callers cannot probe addresses.
       if (sent.kind === "unavailable" || sent.kind === "timeout") {
-        throw new Error(`The mail was not sent (${sent.kind})`);
+        throw new Error(`The mail could not be sent (${sent.kind})`);
       }
     },
   };
 }
 
-/** Of `supabase/templates`, which have paragraphs and nothing more. */
+/** Converts the HTML of `supabase/templates`, which consists only of paragraphs, to text. */
 const textOf = (html: string): string => html.replace(/<\/p>/g, "\n").replace(/<[^>]*>/g, "");

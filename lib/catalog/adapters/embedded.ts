@@ -1,4 +1,4 @@
-/** The catalog in the project's own database (supabase/migrations/…_catalog.sql). */
+/** The catalog in the project's own database. */
 import { appError } from "../../contract/app-error.ts";
 import type { CatalogProvider } from "../port.ts";
 import { findingsQuery, selectAlbums } from "../store.ts";

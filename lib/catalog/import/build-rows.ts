@@ -1,6 +1,6 @@
 /**
- * Entries, one a track, become rows of the catalog's tables. Ids that are not given follow from
- * names, so that the same file always makes the same ids.
+ * Builds the rows of the catalog's tables from entries, one per track. Missing ids are derived from
+ * names, so that the same file always results in the same ids.
  */
 import { createHash } from "node:crypto";
 import { markets } from "../markets.ts";
@@ -61,12 +61,13 @@ interface Image {
   readonly width: null;
 }
 
+/** Returns the rows, or every contradiction between entries with its line. */
 export function buildRows(
   entries: readonly Entry[],
 ): { readonly rows: CatalogRows } | { readonly faults: readonly string[] } {
   const faults: string[] = [];
   const { merge, merged } = createMerger(faults);
-  // A name that has an id on one line has it on all lines, also where it is only featured.
+  // An id that one line gives for an artist applies to all lines, including those that feature the artist.
   const idOfName = new Map<string, string>();
   for (const { artist, artist_id } of entries) {
     if (artist_id !== undefined && !idOfName.has(artist)) idOfName.set(artist, artist_id);
@@ -74,7 +75,7 @@ export function buildRows(
   const artistIdOf = (name: string) => idOfName.get(name) ?? deriveId("artist", name);
 
   const lineOfTrack = new Map<string, number>();
-  const lineOfPlace = new Map<string, number>();
+  const lineOfPosition = new Map<string, number>();
   const nextNumber = new Map<string, number>();
   const tracks: TrackRow[] = [];
   const trackArtists: TrackArtistRow[] = [];
@@ -106,8 +107,8 @@ export function buildRows(
     const number = entry.track_number ?? (nextNumber.get(discKey) ?? 0) + 1;
     nextNumber.set(discKey, number);
     const trackId = entry.track_id ?? deriveId("track", albumId, `${disc} ${number}`, entry.title);
-    refuseRepeated(lineOfTrack, trackId, line, faults);
-    refuseRepeated(lineOfPlace, `${discKey} ${number}`, line, faults);
+    reportRepeated(lineOfTrack, trackId, line, faults);
+    reportRepeated(lineOfPosition, `${discKey} ${number}`, line, faults);
     tracks.push({
       id: trackId,
       album_id: albumId,
@@ -172,14 +173,14 @@ export function buildRows(
 type Given = string | number | readonly string[];
 type Fields = Readonly<Record<string, Given | undefined>>;
 
-/** What several lines say of one thing: a line may be silent, but none may contradict another. */
+/** Merges what several lines state about an item: a line may omit a field but must not contradict another. */
 function createMerger(faults: string[]) {
-  const things = new Map<string, Map<string, { value: Given; line: number }>>();
+  const items = new Map<string, Map<string, { value: Given; line: number }>>();
   return {
     merge(kind: "artist" | "album", id: string, line: number, fields: Fields): void {
       const key = `${kind} ${id}`;
-      const known = things.get(key) ?? new Map<string, { value: Given; line: number }>();
-      things.set(key, known);
+      const known = items.get(key) ?? new Map<string, { value: Given; line: number }>();
+      items.set(key, known);
       for (const [name, value] of Object.entries(fields)) {
         if (value === undefined) continue;
         const before = known.get(name);
@@ -192,7 +193,7 @@ function createMerger(faults: string[]) {
       }
     },
     merged(kind: "artist" | "album"): [string, Fields][] {
-      return [...things]
+      return [...items]
         .filter(([key]) => key.startsWith(`${kind} `))
         .map(([key, fields]) => [
           key.slice(kind.length + 1),
@@ -202,7 +203,7 @@ function createMerger(faults: string[]) {
   };
 }
 
-function refuseRepeated(
+function reportRepeated(
   lines: Map<string, number>,
   key: string,
   line: number,
@@ -210,14 +211,14 @@ function refuseRepeated(
 ): void {
   const before = lines.get(key);
   if (before === undefined) lines.set(key, line);
-  // The same pair of lines may repeat an id and a place at once: one sentence is enough.
+  // One pair of lines may repeat both an id and a position, which is reported once.
   else if (faults.at(-1) !== repeated(line, before)) faults.push(repeated(line, before));
 }
 
 const repeated = (line: number, before: number) =>
   `line ${line}: the same track as in line ${before}`;
 
-/** Twenty-two letters and digits. */
+/** Derives an id of 22 letters and digits. */
 function deriveId(...parts: readonly string[]): string {
   const digest = createHash("sha256").update(JSON.stringify(parts)).digest("base64");
   return digest.replaceAll(/[+/=]/g, "").slice(0, 22).padEnd(22, "0");

@@ -1,13 +1,13 @@
-/** CSV as RFC 4180 has it: quoted fields may hold commas, line breaks and doubled quotes. */
+/** CSV of RFC 4180: quoted fields may contain commas, line breaks and doubled quotes. */
 export interface CsvLine {
-  /** Where the record begins, from 1. */
+  /** The line on which the record starts, from 1. */
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** Lines without any text are left out. @throws SyntaxError with the line of a quote that is never closed */
+/** Returns the records, without empty lines. @throws SyntaxError with the line of a misplaced quote */
 export function readCsv(text: string): CsvLine[] {
-  // A field with what ends it: a comma, a line break or the end of the text.
+  // A field and its terminator: a comma, a line break or the end of the text.
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
   const lines: CsvLine[] = [];
   let fields: string[] = [];
@@ -19,14 +19,14 @@ export function readCsv(text: string): CsvLine[] {
     if (!match) {
       const open = text[at] === '"';
       throw new SyntaxError(
-        `line ${line}: ${open ? "a quoted field is not closed properly" : "a quote stands inside a field that is not quoted"}`,
+        `line ${line}: ${open ? "a quoted field is not closed properly" : "a field that is not quoted contains a quote"}`,
       );
     }
     const [whole, quoted, plain = "", end] = match;
     fields.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
     line += whole.match(/\r\n|\n|\r/g)?.length ?? 0;
     if (end === ",") {
-      // A comma at the very end is followed by one more, empty field.
+      // A comma at the end of the text is followed by one more, empty field.
       if (field.lastIndex === text.length) fields.push("");
       else continue;
     }

@@ -1,7 +1,7 @@
 /**
- * A catalog file's entries: one track each. CSV with a header line, or JSON lines (`.jsonl`,
- * `.ndjson`), with the columns or keys of `entry` below. In CSV an empty field counts as absent, and
- * lists are separated by `;`.
+ * Reads the entries of a catalog file, one per track: CSV with a header line, or JSON lines (`.jsonl`,
+ * `.ndjson`), with the columns or keys of `entry` below. In CSV, an empty field counts as absent and
+ * `;` separates the items of a list.
  */
 import { z } from "zod";
 import { describeFault } from "../../contract/describe-issue.ts";
@@ -49,16 +49,16 @@ const entry = z.strictObject({
   artist_followers: integer(0, 2_147_483_647).optional(),
   artist_image: z.url().optional(),
   artist_url: z.url().optional(),
-  /** Names of those who are heard on this track too. */
+  /** Names of featured artists. */
   featured: list.optional(),
   album: name,
   album_id: id.optional(),
-  /** `album` when absent. */
+  /** Default: `album`. */
   album_type: z.enum(["album", "single", "compilation"]).optional(),
   release_date: z.string().refine(isDate, {
     error: "release_date must be a date such as 2024, 2024-05 or 2024-05-31",
   }),
-  /** ISO 3166-1 alpha-2 codes; every country when absent. */
+  /** ISO 3166-1 alpha-2 codes. Default: every country. */
   markets: list
     .refine((codes) => codes.every((code) => markets.includes(code)), {
       error: "markets must be ISO 3166-1 alpha-2 country codes",
@@ -68,9 +68,9 @@ const entry = z.strictObject({
   album_url: z.url().optional(),
   title: name,
   track_id: id.optional(),
-  /** The next on its disc when absent. */
+  /** Default: the next number on the disc. */
   track_number: integer(1, 10_000).optional(),
-  /** 1 when absent. */
+  /** Default: 1. */
   disc_number: integer(1, 1_000).optional(),
   duration_ms: integer(0, 2_147_483_647).optional(),
   explicit: flag.optional(),
@@ -88,7 +88,7 @@ export type Entry = z.output<typeof entry> & { readonly line: number };
 
 export const columns: readonly string[] = Object.keys(entry.shape);
 
-/** Either all entries, or every fault with its line. */
+/** All entries, or every fault with its line. */
 export type ReadResult =
   | { readonly entries: readonly Entry[] }
   | { readonly faults: readonly string[] };
@@ -117,10 +117,10 @@ function readCsvEntries(text: string, faults: string[]): RawEntry[] {
     const [header, ...lines] = readCsv(text);
     if (!header) return [];
     const unknown = header.fields.filter((column) => !columns.includes(column));
-    const twice = header.fields.filter((column, at) => header.fields.indexOf(column) !== at);
+    const repeated = header.fields.filter((column, at) => header.fields.indexOf(column) !== at);
     const known = `Known columns: ${columns.join(", ")}`;
     for (const column of unknown) faults.push(`line 1: unknown column "${column}". ${known}`);
-    for (const column of twice) faults.push(`line 1: column "${column}" stands there twice`);
+    for (const column of repeated) faults.push(`line 1: column "${column}" appears twice`);
     if (faults.length > 0) return [];
     return lines.flatMap(({ line, fields }) => {
       if (fields.length !== header.fields.length) {

@@ -1,15 +1,15 @@
-/** The catalog's tables get other rows: all of them or none, while readers still see the old ones. */
+/** Replaces all rows of the catalog in one transaction, during which readers still see the old ones. */
 import postgres from "postgres";
 import type { CatalogRows } from "./build-rows.ts";
 
-/** PostgreSQL takes at most 65,535 parameters in one statement. */
-const BATCH = 1_000;
+/** PostgreSQL accepts at most 65,535 parameters per statement. */
+const BATCH_ROWS = 1_000;
 
 export async function replaceCatalog(databaseUrl: string, rows: CatalogRows): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
     await sql.begin(async (sql) => {
-      // Two imports at once: the second waits, and then replaces the first.
+      // A concurrent import waits, and then replaces this one.
       await sql`lock table public.catalog_artists in share row exclusive mode`;
       await sql`delete from public.catalog_others`;
       await sql`delete from public.catalog_albums`;
@@ -33,8 +33,7 @@ export async function replaceCatalog(databaseUrl: string, rows: CatalogRows): Pr
       for (const batch of batches(rows.trackArtists)) {
         await sql`insert into public.catalog_track_artists ${sql(batch)}`;
       }
-      // Without fresh statistics the planner takes the tables for empty ones, and needs ten times as
-      // long.
+      // Without fresh statistics, the planner assumes empty tables and queries take ten times as long.
       await sql`analyze public.catalog_artists, public.catalog_albums, public.catalog_tracks,
         public.catalog_album_artists, public.catalog_track_artists`;
       await sql`select public.catalog_index()`;
@@ -45,5 +44,6 @@ export async function replaceCatalog(databaseUrl: string, rows: CatalogRows): Pr
 }
 
 function* batches<T>(rows: readonly T[]): Generator<T[]> {
-  for (let start = 0; start < rows.length; start += BATCH) yield rows.slice(start, start + BATCH);
+  for (let start = 0; start < rows.length; start += BATCH_ROWS)
+    yield rows.slice(start, start + BATCH_ROWS);
 }

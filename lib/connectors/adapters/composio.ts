@@ -1,4 +1,4 @@
-/** Connections kept by Composio, over its HTTP API (v3.1). An account is its `user_id`. */
+/** Connections that Composio manages, over its HTTP API (v3.1). The account id is its `user_id`. */
 import { z } from "zod";
 import { timestamp } from "../../platform/database/columns.ts";
 import { readRetryAfter } from "../../platform/outbound/fetch-json.ts";
@@ -6,11 +6,12 @@ import { parseJsonOf, readText } from "../../platform/outbound/read-text.ts";
 import type { Connection } from "../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../port.ts";
 
-/** Pages of a hundred that are read of one account's connections. */
+/** Bounds how many pages of connections are read for one account. */
 const MAX_PAGES = 10;
+const PAGE_SIZE = 100;
 
-const session = z.object({ session_id: z.string().min(1) });
-const link = z.object({ redirect_url: z.url({ protocol: /^https?$/ }) });
+const createdSession = z.object({ session_id: z.string().min(1) });
+const createdLink = z.object({ redirect_url: z.url({ protocol: /^https?$/ }) });
 const page = z.object({ items: z.array(z.unknown()), next_cursor: z.string().nullish() });
 const item = z.object({
   id: z.string(),
@@ -30,13 +31,13 @@ const statusOf: Readonly<Record<string, Connection["status"]>> = {
   FAILED: "failed",
 };
 
-/** @param options.deadline milliseconds that one call of the port may take, all its requests included */
+/** @param options.timeoutMs the deadline of one call of the port, including all its requests */
 export function createComposioConnectors(options: {
   readonly apiKey: string;
   readonly baseUrl: string;
-  readonly deadline: number;
+  readonly timeoutMs: number;
 }): ConnectorProvider {
-  const { apiKey, baseUrl, deadline } = options;
+  const { apiKey, baseUrl, timeoutMs } = options;
 
   async function ask<S extends z.ZodType>(
     schema: S,
@@ -66,16 +67,16 @@ export function createComposioConnectors(options: {
     name: "composio",
 
     async authorize({ accountId, connector, callbackUrl }) {
-      const signal = AbortSignal.timeout(deadline);
-      const made = await ask(session, "/tool_router/session", signal, {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const made = await ask(createdSession, "/tool_router/session", signal, {
         user_id: accountId,
         toolkits: { enable: [connector] },
-        // The session is for the link alone.
+        // The session is used only to create the link.
         manage_connections: { enable: false },
       });
       if (made.kind !== "answer") return made;
       const id = encodeURIComponent(made.value.session_id);
-      const started = await ask(link, `/tool_router/session/${id}/link`, signal, {
+      const started = await ask(createdLink, `/tool_router/session/${id}/link`, signal, {
         toolkit: connector,
         callback_url: callbackUrl,
       });
@@ -84,17 +85,17 @@ export function createComposioConnectors(options: {
     },
 
     async list(accountId) {
-      const signal = AbortSignal.timeout(deadline);
+      const signal = AbortSignal.timeout(timeoutMs);
       const connections: Connection[] = [];
       let cursor: string | null | undefined;
-      for (let read = 0; read < MAX_PAGES; read++) {
-        const query = new URLSearchParams({ user_ids: accountId, limit: "100" });
+      for (let pageNumber = 1; pageNumber <= MAX_PAGES; pageNumber++) {
+        const query = new URLSearchParams({ user_ids: accountId, limit: String(PAGE_SIZE) });
         if (cursor) query.set("cursor", cursor);
         const answer = await ask(page, `/connected_accounts?${query}`, signal);
         if (answer.kind !== "answer") return answer;
         for (const one of answer.value.items) {
           const { data } = item.safeParse(one);
-          // Never only because the provider says so: a filter that it ignored would show strangers'.
+          // Checked here as well: the filter of the request alone is not trusted with the tenant.
           if (data?.user_id === accountId) connections.push(describe(data));
         }
         cursor = answer.value.next_cursor;
@@ -106,7 +107,7 @@ export function createComposioConnectors(options: {
   };
 }
 
-/** The provider names the toolkit in its refusal when it is what it does not know or cannot link. */
+/** An error slug that names the toolkit means that the provider does not know it or cannot link it. */
 function refusalOf(path: string, { status, headers }: Response, text: string): ConnectorFault {
   const cause = `${path} answered ${status}`;
   const slug = refusal.safeParse(parseJson(text)).data?.error.slug ?? "";
@@ -128,7 +129,7 @@ function parseJson(text: string): unknown {
 const describe = (data: z.output<typeof item>): Connection => ({
   id: data.id,
   connector: data.toolkit.slug,
-  // INACTIVE, REVOKED, and what may be added: there, but not to be used.
+  // INACTIVE, REVOKED and future statuses: the connection exists but cannot be used.
   status: statusOf[data.status] ?? "inactive",
   createdAt: data.created_at,
   updatedAt: data.updated_at,

@@ -1,11 +1,11 @@
-/** Mail as files that any mail program opens, in a folder of this machine. */
+/** Writes mail as `.eml` files, which mail programs can open, to a folder of this machine. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import type { Mailer } from "../port.ts";
 
-/** Files are named by time, so that the newest is the last: `2026-11-20T10-15-00.000Z-….eml`. */
+/** Names files by time, so that the newest comes last: `2026-11-20T10-15-00.000Z-….eml`. */
 export function createMailboxMailer(options: {
   readonly folder: string;
   readonly from: string;
@@ -20,12 +20,12 @@ export function createMailboxMailer(options: {
     async send(mail) {
       const { message } = await transport.sendMail(mail);
       const name = `${new Date().toISOString().replaceAll(":", "-")}-${randomUUID()}`;
-      const unfinished = join(folder, `.${name}`);
+      const draft = join(folder, `.${name}`);
       try {
-        // Codes are secrets of the addressee: for this user of the machine only.
+        // Sign-in codes are secret, so only this operating system user may read the files.
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await writeFile(unfinished, message, { mode: 0o600 });
-        await rename(unfinished, join(folder, `${name}.eml`));
+        await writeFile(draft, message, { mode: 0o600 });
+        await rename(draft, join(folder, `${name}.eml`));
         return { kind: "sent" };
       } catch (error) {
         return { kind: "unavailable", cause: String(error) };

@@ -1,4 +1,4 @@
-/** Mail through any SMTP server. */
+/** Sends mail through any SMTP server. */
 import { createTransport } from "nodemailer";
 import { z } from "zod";
 import type { Mailer, MailOutcome } from "../port.ts";
@@ -10,15 +10,18 @@ const failure = z.object({
   message: z.string(),
 });
 
-/** @param options.url as `smtps://user:password@host:465`; deadline in milliseconds, for a mail */
+/**
+ * @param options.url such as `smtps://user:password@host:465`
+ * @param options.timeoutMs the deadline of one mail
+ */
 export function createSmtpMailer(options: {
   readonly url: string;
   readonly from: string;
-  readonly deadline: number;
+  readonly timeoutMs: number;
 }): Mailer {
-  const { url, from, deadline } = options;
+  const { url, from, timeoutMs } = options;
   const transport = createTransport(
-    // What a mail says can never make this process read a file or ask another server.
+    // The content of a mail must not make this process read files or request URLs.
     { url, disableFileAccess: true, disableUrlAccess: true },
     { from },
   );
@@ -26,7 +29,7 @@ export function createSmtpMailer(options: {
     name: "smtp",
     async send(mail) {
       try {
-        await transport.sendMail({ ...mail, signal: AbortSignal.timeout(deadline) });
+        await transport.sendMail({ ...mail, signal: AbortSignal.timeout(timeoutMs) });
         return { kind: "sent" };
       } catch (error) {
         return outcomeOf(error);

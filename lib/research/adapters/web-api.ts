@@ -1,6 +1,6 @@
 /**
- * Research at a web API in the shape of Songstats': `GET /artists/search?q=` gives artists,
- * `GET /artists/catalog?songstats_artist_id=` their tracks, page by page.
+ * Research with a web API compatible with Songstats': `GET /artists/search?q=` finds artists,
+ * `GET /artists/catalog?songstats_artist_id=` lists their tracks in pages.
  */
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
@@ -9,18 +9,17 @@ import { createTtlCache } from "../../platform/ttl-cache.ts";
 import type { ResearchTrack } from "../contract.ts";
 import type { ArtistKey, ResearchProvider } from "../port.ts";
 
-export interface RemoteResearchSettings {
+export interface WebApiResearchSettings {
   readonly apiKey: string;
   readonly baseUrl: string;
-  /** Of one page; a whole lookup has three times as long. */
+  /** The deadline of one page; a whole lookup has three times as long. */
   readonly timeoutMs: number;
 }
 
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 const PAGE_SIZE = 100;
-/** Milliseconds for which an answer is given again. */
-const FRESH = 60_000;
-const MOST_ANSWERS = 200;
+const CACHE_TTL_MS = 60_000;
+const MAX_CACHED_ANSWERS = 200;
 
 const artists = z.object({
   results: z.array(z.object({ songstats_artist_id: z.string().min(1), name: z.string() })),
@@ -41,10 +40,10 @@ const tracksPage = z.object({ catalog: z.array(z.unknown()) });
 
 const artistNotFound = appError("not_found", "Artist not found");
 
-export function createWebApiResearch(settings: RemoteResearchSettings): ResearchProvider {
+export function createWebApiResearch(settings: WebApiResearchSettings): ResearchProvider {
   const answers = createTtlCache<readonly ResearchTrack[] | AppError>({
-    ttlMs: FRESH,
-    maxEntries: MOST_ANSWERS,
+    ttlMs: CACHE_TTL_MS,
+    maxEntries: MAX_CACHED_ANSWERS,
     shouldKeep: (answer) => !isAppError(answer),
   });
 
@@ -52,41 +51,41 @@ export function createWebApiResearch(settings: RemoteResearchSettings): Research
     path: string,
     query: Readonly<Record<string, string>>,
     schema: S,
-    whole: AbortSignal,
+    deadline: AbortSignal,
   ): Promise<z.output<S> | AppError> => {
     const url = new URL(settings.baseUrl.replace(/\/+$/, "") + path);
     url.search = new URLSearchParams(query).toString();
     const answer = await fetchJson(url, {
       headers: { apikey: settings.apiKey },
-      deadline: AbortSignal.any([whole, AbortSignal.timeout(settings.timeoutMs)]),
+      deadline: AbortSignal.any([deadline, AbortSignal.timeout(settings.timeoutMs)]),
     });
     if (answer.kind !== "json") return failure(answer);
     const parsed = schema.safeParse(answer.body);
     return parsed.success ? parsed.data : failedWith(502);
   };
 
-  const findId = async (artist: ArtistKey, whole: AbortSignal): Promise<string | AppError> => {
+  const findId = async (artist: ArtistKey, deadline: AbortSignal): Promise<string | AppError> => {
     if ("id" in artist) return artist.id;
-    const found = await read("/artists/search", { q: artist.name, limit: "10" }, artists, whole);
+    const found = await read("/artists/search", { q: artist.name, limit: "10" }, artists, deadline);
     if (isAppError(found)) return found;
-    const same = found.results.find(({ name }) => fold(name) === fold(artist.name));
-    return (same ?? found.results[0])?.songstats_artist_id ?? artistNotFound;
+    const exact = found.results.find(({ name }) => fold(name) === fold(artist.name));
+    return (exact ?? found.results[0])?.songstats_artist_id ?? artistNotFound;
   };
 
-  const readTracks = async (artist: ArtistKey): Promise<readonly ResearchTrack[] | AppError> => {
-    const whole = AbortSignal.timeout(3 * settings.timeoutMs);
-    const id = await findId(artist, whole);
+  const fetchTracks = async (artist: ArtistKey): Promise<readonly ResearchTrack[] | AppError> => {
+    const deadline = AbortSignal.timeout(3 * settings.timeoutMs);
+    const id = await findId(artist, deadline);
     if (isAppError(id)) return id;
     const tracks: ResearchTrack[] = [];
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const query = {
         songstats_artist_id: id,
         limit: String(PAGE_SIZE),
         offset: String(page * PAGE_SIZE),
       };
-      const found = await read("/artists/catalog", query, tracksPage, whole);
+      const found = await read("/artists/catalog", query, tracksPage, deadline);
       if (isAppError(found)) return found;
-      // One track that is not as it should be must not hide the others.
+      // Invalid tracks are omitted, so that they do not hide the valid ones.
       tracks.push(...found.catalog.flatMap((item) => track.safeParse(item).data ?? []));
       if (found.catalog.length < PAGE_SIZE) break;
     }
@@ -95,7 +94,7 @@ export function createWebApiResearch(settings: RemoteResearchSettings): Research
 
   return {
     name: "web-api",
-    listTracks: (artist) => answers.get(JSON.stringify(artist), () => readTracks(artist)),
+    listTracks: (artist) => answers.get(JSON.stringify(artist), () => fetchTracks(artist)),
   };
 }
 
@@ -110,7 +109,7 @@ function failure(answer: Exclude<UpstreamAnswer, { kind: "json" }>): AppError {
   return answer.status === 404 ? artistNotFound : failedWith(answer.status, answer.retryAfter);
 }
 
-/** Specification: `Request failed with status 501`. */
+/** Passes the status of the provider on in the message, such as `Request failed with status 501`. */
 function failedWith(status: number, retryAfter: string | null = null): AppError {
   const message = `Request failed with status ${status}`;
   switch (status) {

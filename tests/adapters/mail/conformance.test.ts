@@ -31,7 +31,7 @@ interface Adapter {
 
 const adapters: Record<Mailer["name"], Adapter> = {
   smtp: {
-    mailer: () => createSmtpMailer({ url: smtp.url, from, deadline }),
+    mailer: () => createSmtpMailer({ url: smtp.url, from, timeoutMs: deadline }),
     arrived: async () => smtp.mails.map(({ raw }) => raw),
   },
   mailbox: {
@@ -80,7 +80,7 @@ const mail = { to: "somebody@example.com", subject: "Hello", text: "hello" };
 
 describe("a mail server that fails", () => {
   const send = (url: string, limit = deadline) =>
-    createSmtpMailer({ url, from, deadline: limit }).send(mail);
+    createSmtpMailer({ url, from, timeoutMs: limit }).send(mail);
 
   const faults = [
     ["RCPT TO", 550, "refused"],

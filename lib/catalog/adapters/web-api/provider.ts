@@ -1,7 +1,7 @@
 /**
- * The catalog of a web API in the shape of Spotify's: `GET /search` and `GET /artists/{id}/albums`
- * with a client-credentials token. Its answers are read into our records, so that nothing comes
- * through that is not in the contract; its name stays here.
+ * The catalog of a web API compatible with Spotify's: `GET /search` and `GET /artists/{id}/albums` with
+ * a client-credentials token. Its responses are parsed into our records, so that nothing outside the
+ * contract passes through, and its name does not appear in ours.
  */
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
@@ -19,47 +19,46 @@ import {
 } from "../../records.ts";
 import { createTokenSource } from "./token.ts";
 
-export interface RemoteCatalogSettings {
+export interface WebApiCatalogSettings {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly baseUrl: string;
   readonly tokenUrl: string;
-  /** Of one question: its token and its second try included. */
+  /** The deadline of one lookup, including its token and its retry. */
   readonly timeoutMs: number;
 }
 
-/** Milliseconds for which an answer is given again. */
-const FRESH = 60_000;
-const MOST_ANSWERS = 500;
+const CACHE_TTL_MS = 60_000;
+const MAX_CACHED_ANSWERS = 500;
 
-const PAGES = "https://open.spotify.com";
-/** What must not be in an address that we give out. */
-const NAME = /spotify/i;
+const PAGES_ORIGIN = "https://open.spotify.com";
+/** Must not appear in URLs of our answers. */
+const PROVIDER_NAME = /spotify/i;
 
-export function createWebApiCatalog(settings: RemoteCatalogSettings): CatalogProvider {
+export function createWebApiCatalog(settings: WebApiCatalogSettings): CatalogProvider {
   const tokens = createTokenSource(settings);
   const answers = createTtlCache<UpstreamAnswer | AppError>({
-    ttlMs: FRESH,
-    maxEntries: MOST_ANSWERS,
+    ttlMs: CACHE_TTL_MS,
+    maxEntries: MAX_CACHED_ANSWERS,
     shouldKeep: (answer) => !isAppError(answer) && answer.kind === "json",
   });
 
   const ask = async (url: URL): Promise<UpstreamAnswer> => {
     const deadline = AbortSignal.timeout(settings.timeoutMs);
     let token = await tokens.get(deadline);
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       if (token.kind !== "token") return token;
       const answer = await fetchJson(url, {
         headers: { authorization: `Bearer ${token.value}` },
         deadline,
       });
-      const expired = answer.kind === "refused" && answer.status === 401;
-      if (!expired || tries === 2) return answer;
+      const isRejected = answer.kind === "refused" && answer.status === 401;
+      if (!isRejected || attempt === 2) return answer;
       token = await tokens.get(deadline, token);
     }
   };
 
-  /** @param missing the sentence of a 404 */
+  /** @param missing the message of a 404 */
   const read = async <T>(
     path: string,
     query: Readonly<Record<string, string | number | null>>,
@@ -90,7 +89,7 @@ export function createWebApiCatalog(settings: RemoteCatalogSettings): CatalogPro
         "Artist not found",
         readAlbums,
       ),
-    pageOf: (kind, id) => `${PAGES}/${kind}/${id}`,
+    pageOf: (kind, id) => `${PAGES_ORIGIN}/${kind}/${id}`,
   };
 }
 
@@ -109,13 +108,13 @@ function failure(answer: Exclude<UpstreamAnswer, { kind: "json" }>, missing: str
   return unavailable;
 }
 
-/** Items that are null or not as they should be are left out: they must not hide the others. */
+/** Omits null and invalid items, so that they do not hide the valid ones. */
 const pageOf = <S extends z.ZodType>(item: S) =>
   z.object({
     total: z.int().min(0),
     items: z.array(z.unknown()).transform((items) =>
-      items.flatMap((given) => {
-        const parsed = item.safeParse(withoutName(given));
+      items.flatMap((raw) => {
+        const parsed = item.safeParse(withoutProvider(raw));
         return parsed.success ? [parsed.data] : [];
       }),
     ),
@@ -134,19 +133,19 @@ function readFindings(body: unknown, wanted: SearchQuery["kinds"]): Findings | n
 }
 
 /**
- * The provider's own pages become links through this service (`GET /api/catalog/open`), and pictures
- * on hosts that bear its name are left out. Names and descriptions are content and stay as they are.
- * What is null counts as absent.
+ * Replaces links to the provider's pages by links through this service (`GET /api/catalog/open`), omits
+ * images on hosts with its name, and omits null fields. Names and descriptions are content and remain
+ * unchanged.
  */
-function withoutName(value: unknown): unknown {
+function withoutProvider(value: unknown): unknown {
   if (Array.isArray(value)) {
-    return value.filter((item) => !isNamedImage(item)).map((item) => withoutName(item));
+    return value.filter((item) => !isProviderImage(item)).map((item) => withoutProvider(item));
   }
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.fromEntries(
     Object.entries(value)
       .filter(([, inner]) => inner !== null)
-      .map(([name, inner]) => [name, withoutName(inner)]),
+      .map(([name, inner]) => [name, withoutProvider(inner)]),
   );
   return typeof fields.id === "string" && isKind(fields.type)
     ? { ...fields, url: openUrl(fields.type, fields.id) }
@@ -156,10 +155,10 @@ function withoutName(value: unknown): unknown {
 const isKind = (value: unknown): value is (typeof kinds)[number] =>
   kinds.some((kind) => kind === value);
 
-/** Most arrays are of words: the markets of a page of albums alone are thousands. */
-function isNamedImage(item: unknown): boolean {
+/** Most items are strings, such as the markets of a page of albums: thousands per page. */
+function isProviderImage(item: unknown): boolean {
   if (typeof item !== "object" || item === null || !("url" in item)) return false;
-  return typeof item.url === "string" && NAME.test(item.url);
+  return typeof item.url === "string" && PROVIDER_NAME.test(item.url);
 }
 
 function openUrl(kind: string, id: string): string {

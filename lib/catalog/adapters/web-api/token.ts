@@ -1,4 +1,4 @@
-/** The access token of the service itself (OAuth client credentials), fetched once for everybody. */
+/** The access token of this service (OAuth 2.0 client credentials), shared by all requests. */
 import { z } from "zod";
 import { fetchJson, type UpstreamAnswer } from "../../../platform/outbound/fetch-json.ts";
 
@@ -18,16 +18,21 @@ type TokenFailure = Exclude<UpstreamAnswer, { kind: "json" }>;
 
 export interface TokenSource {
   /**
-   * @param deadline of who asks; the token itself has the whole of `timeoutMs`, for others wait too
-   * @param refused a token that the provider did not take: it is never given again
+   * Returns the cached token, or fetches one.
+   *
+   * @param deadline of this caller only; the shared fetch has `timeoutMs`, because others wait for it too
+   * @param refused a token that the provider rejected, which is not returned again
    */
   get(deadline: AbortSignal, refused?: Token): Promise<Token | TokenFailure>;
 }
 
-/** Milliseconds before its end when a token is no longer used: requests take time to arrive. */
-const MARGIN = 30_000;
+/** How long before its expiry a token is no longer used, because requests take time to arrive. */
+const EXPIRY_MARGIN_MS = 30_000;
 
-const answer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+const tokenResponse = z.object({
+  access_token: z.string().min(1),
+  expires_in: z.number().positive(),
+});
 
 export function createTokenSource(settings: TokenSettings): TokenSource {
   let current: { readonly token: Token; readonly until: number } | undefined;
@@ -36,28 +41,30 @@ export function createTokenSource(settings: TokenSettings): TokenSource {
   const request = async (): Promise<Token | TokenFailure> => {
     const { clientId, clientSecret, tokenUrl, timeoutMs } = settings;
     const basic = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
-    const given = await fetchJson(new URL(tokenUrl), {
+    const response = await fetchJson(new URL(tokenUrl), {
       method: "POST",
       headers: { authorization: `Basic ${basic}` },
       body: new URLSearchParams({ grant_type: "client_credentials" }),
       deadline: AbortSignal.timeout(timeoutMs),
     });
-    // What else it refuses is a matter between the service and the provider: a 404 of the token's
-    // address is not that of an artist.
-    if (given.kind === "refused" && given.status !== 429) return { kind: "broken" };
-    if (given.kind !== "json") return given;
-    const parsed = answer.safeParse(given.body);
+    // Other refusals concern this service's credentials: a 404 here must not look like a missing artist.
+    if (response.kind === "refused" && response.status !== 429) return { kind: "broken" };
+    if (response.kind !== "json") return response;
+    const parsed = tokenResponse.safeParse(response.body);
     if (!parsed.success) return { kind: "broken" };
-    const lifetime = parsed.data.expires_in * 1000;
+    const lifetimeMs = parsed.data.expires_in * 1000;
     const token = { kind: "token", value: parsed.data.access_token } as const;
-    current = { token, until: Date.now() + lifetime - Math.min(MARGIN, lifetime / 2) };
+    current = {
+      token,
+      until: Date.now() + lifetimeMs - Math.min(EXPIRY_MARGIN_MS, lifetimeMs / 2),
+    };
     return token;
   };
 
   return {
     async get(deadline, refused) {
       if (current && current.token !== refused && Date.now() < current.until) return current.token;
-      // A failure is told to all who wait, and the next caller tries anew.
+      // All waiting callers share a failure; the next caller retries.
       fetching ??= request().finally(() => {
         fetching = undefined;
       });

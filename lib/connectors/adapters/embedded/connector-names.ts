@@ -1,4 +1,4 @@
-/** What the embedded provider can connect: slugs as the real one spells them, with display names. */
+/** The connectors of the embedded provider: Composio's slugs with display names. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["airtable", "Airtable"],
   ["discord", "Discord"],
@@ -22,7 +22,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["youtube", "YouTube"],
 ]);
 
-/** Undefined for what is not in the list. */
+/** Returns the display name of a connector; undefined for an unknown one. */
 export function connectorName(slug: string): string | undefined {
   return NAMES.get(slug);
 }

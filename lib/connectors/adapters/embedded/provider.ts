@@ -1,17 +1,17 @@
-/** Connections kept in the project's own database; a page of this service asks for consent. */
+/** Connections in the project's own database. A page of this service asks for consent. */
 import { createHash, randomBytes } from "node:crypto";
 import type { ConnectorProvider } from "../../port.ts";
 import { insertConnection, selectConnections } from "../../store.ts";
 import { connectorName } from "./connector-names.ts";
 
-/** @param origin under which a person's browser reaches this service */
+/** @param origin under which browsers reach this service */
 export function createEmbeddedConnectors(origin: string): ConnectorProvider {
   return {
     name: "embedded",
 
     async authorize({ accountId, connector, callbackUrl }) {
       if (connectorName(connector) === undefined) {
-        return { kind: "unknown", cause: `${connector} is not in the embedded list` };
+        return { kind: "unknown", cause: `${connector} is not an embedded connector` };
       }
       const state = randomBytes(32).toString("base64url");
       await insertConnection({ accountId, connector, stateHash: hashState(state), callbackUrl });
@@ -24,7 +24,7 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
   };
 }
 
-/** All that is stored of a link's secret; 32 random bytes need no key. */
+/** Hashes the secret of a consent link for storage. 32 random bytes need no key. */
 export function hashState(state: string): string {
   return createHash("sha256").update(state).digest("hex");
 }

@@ -1,7 +1,7 @@
 /**
- * Ties a decision to the browser that was shown the question: the form carries an HMAC over the
- * link's secret and a cookie that no other site can read, set or send. A person who is lured to a
- * forged form cannot decide, not even about a link that the forger made.
+ * CSRF protection of the consent form: binds a decision to the browser that was shown the question. The
+ * form contains an HMAC over the secret of the link and a cookie that no other site can read, set or
+ * send, so that a forged form cannot decide, not even about a link that the forger created.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { config } from "../../../../platform/config.ts";
@@ -9,31 +9,32 @@ import { config } from "../../../../platform/config.ts";
 const COOKIE = "connector_consent";
 const PATTERN = /^[A-Za-z0-9_-]{43}$/;
 
-/** The browser's value, or a new one where it has none. One for all tabs. */
-export function browserOf(headers: Headers): string {
-  return readBrowser(headers) ?? randomBytes(32).toString("base64url");
+/** Returns the browser's id, which all its tabs share, or a new one. */
+export function browserIdOf(headers: Headers): string {
+  return readBrowserId(headers) ?? randomBytes(32).toString("base64url");
 }
 
-export function cookieOf(browser: string, secure: boolean): string {
+export function browserCookie(browserId: string, secure: boolean): string {
   const attributes = "Path=/connectors/consent; HttpOnly; SameSite=Strict; Max-Age=900";
-  return `${COOKIE}=${browser}; ${attributes}${secure ? "; Secure" : ""}`;
+  return `${COOKIE}=${browserId}; ${attributes}${secure ? "; Secure" : ""}`;
 }
 
-export function formToken(state: string, browser: string): string {
+export function formToken(state: string, browserId: string): string {
   return createHmac("sha256", config().API_KEY_SECRET)
-    .update(`connector consent ${state} ${browser}`)
+    .update(`connector consent ${state} ${browserId}`)
     .digest("base64url");
 }
 
+/** Returns whether the token is that of a form that this service showed to this browser. */
 export function isOwnForm(headers: Headers, state: string, token: string): boolean {
-  const browser = readBrowser(headers);
-  if (browser === undefined) return false;
-  const expected = Buffer.from(formToken(state, browser));
-  const given = Buffer.from(token);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const browserId = readBrowserId(headers);
+  if (browserId === undefined) return false;
+  const expected = Buffer.from(formToken(state, browserId));
+  const actual = Buffer.from(token);
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-function readBrowser(headers: Headers): string | undefined {
+function readBrowserId(headers: Headers): string | undefined {
   for (const part of headers.get("cookie")?.split(";") ?? []) {
     const [name, value = ""] = part.trim().split("=");
     if (name === COOKIE && PATTERN.test(value)) return value;

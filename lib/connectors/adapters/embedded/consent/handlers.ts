@@ -1,6 +1,6 @@
 /**
- * The pages at which a person allows or refuses a connection of the embedded provider: `GET` asks,
- * `POST` decides, once, and leads on to the callback. Decisions, section 9.
+ * The page on which a person allows or refuses a connection of the embedded provider: `GET` asks,
+ * `POST` decides once and redirects to the callback.
  */
 import { isDatabaseUnavailable } from "../../../../platform/database/unavailable.ts";
 import { log } from "../../../../platform/log.ts";
@@ -9,50 +9,51 @@ import { services } from "../../../../platform/services.ts";
 import { decideConnection, selectPending } from "../../../store.ts";
 import { connectorName } from "../connector-names.ts";
 import { hashState } from "../provider.ts";
-import { browserOf, cookieOf, formToken, isOwnForm } from "./form-token.ts";
+import { browserCookie, browserIdOf, formToken, isOwnForm } from "./form-token.ts";
 import { escapeHtml, renderNotice, renderPage } from "./render-page.ts";
 
-/** Bytes of a decision; the browser's own form is a tenth of it. */
-const BODY_LIMIT = 4096;
+/** Ten times the size of the form. */
+const MAX_BODY_BYTES = 4096;
 
 type Handler = (request: Request) => Promise<Response>;
 
 export const askConsent = guarded(async (request) => {
   const state = new URL(request.url).searchParams.get("state") ?? "";
   const pending = await selectPending(hashState(state));
-  if (!pending) return linkIsOver();
+  if (!pending) return linkExpired();
   const name = escapeHtml(connectorName(pending.connector) ?? pending.connector);
-  const browser = browserOf(request.headers);
+  const browserId = browserIdOf(request.headers);
   return renderPage({
     status: 200,
     title: `Connect ${connectorName(pending.connector) ?? pending.connector}?`,
     body: `<p><strong>${escapeHtml(pending.account)}</strong> asks to connect ${name}.</p>
-<p>This page stands in for the service's own: it records your answer and contacts nobody.</p>
+<p>This page stands in for the consent page of the service. It records your answer and does not contact the service.</p>
 <form method="post" action="/connectors/consent">
 <input type="hidden" name="state" value="${escapeHtml(state)}">
-<input type="hidden" name="token" value="${formToken(state, browser)}">
+<input type="hidden" name="token" value="${formToken(state, browserId)}">
 <button name="decision" value="allow">Allow</button>
 <button name="decision" value="refuse">Refuse</button>
 </form>`,
     formTarget: policySource(pending.callback_url),
-    headers: { "set-cookie": cookieOf(browser, serviceOrigin().startsWith("https:")) },
+    headers: { "set-cookie": browserCookie(browserId, serviceOrigin().startsWith("https:")) },
   });
 });
 
 export const decideConsent = guarded(async (request) => {
   const { headers } = request;
-  // Its size is known before it is read; a form of a browser always tells it.
-  if (!(Number(headers.get("content-length") ?? Number.NaN) <= BODY_LIMIT)) return notOurs();
+  // Browsers always send the length of a form, so an oversized body is refused before it is read.
+  if (!(Number(headers.get("content-length") ?? Number.NaN) <= MAX_BODY_BYTES))
+    return foreignForm();
   const form = new URLSearchParams(await request.text());
   const state = form.get("state") ?? "";
   const decision = form.get("decision");
-  const isOurs =
+  const isOwn =
     (headers.get("sec-fetch-site") ?? "same-origin") === "same-origin" &&
     (headers.get("origin") ?? serviceOrigin()) === serviceOrigin() &&
     isOwnForm(headers, state, form.get("token") ?? "");
-  if (!isOurs || (decision !== "allow" && decision !== "refuse")) return notOurs();
+  if (!isOwn || (decision !== "allow" && decision !== "refuse")) return foreignForm();
   const decided = await decideConnection(hashState(state), decision === "allow");
-  if (!decided) return linkIsOver();
+  if (!decided) return linkExpired();
   const target = new URL(decided.callback_url);
   target.searchParams.set("status", decision === "allow" ? "success" : "failed");
   target.searchParams.set("connector", decided.connector);
@@ -66,16 +67,16 @@ export const decideConsent = guarded(async (request) => {
   });
 });
 
-/** The pages exist only where they are needed, and fail as pages do. */
+/** Answers 404 unless the embedded provider is in use, and renders errors as pages. */
 function guarded(handler: Handler): Handler {
   return async (request) => {
     if (services().connectors?.name !== "embedded")
-      return renderNotice(404, "Not found", "No such page.");
+      return renderNotice(404, "Page not found", "There is no page at this address.");
     try {
       return await handler(request);
     } catch (error) {
       const isOutage = isDatabaseUnavailable(error);
-      log().error({ err: error, route: "/connectors/consent" }, "request");
+      log().error({ err: error, route: "/connectors/consent" }, "The consent page failed");
       return isOutage
         ? renderNotice(503, "Try again soon", "The service is temporarily unavailable.")
         : renderNotice(500, "Something went wrong", "Please try again.");
@@ -83,13 +84,17 @@ function guarded(handler: Handler): Handler {
   };
 }
 
-const linkIsOver = (): Response =>
-  renderNotice(410, "This link is over", "It has been used or has expired. Please start again.");
+const linkExpired = (): Response =>
+  renderNotice(
+    410,
+    "This link has expired",
+    "It has already been used, or its time is up. Please start again.",
+  );
 
-const notOurs = (): Response =>
-  renderNotice(403, "Not accepted", "Please open the link again and answer there.");
+const foreignForm = (): Response =>
+  renderNotice(403, "Request refused", "Please open the link again and answer there.");
 
-/** A source of a content security policy cannot be an IPv6 address. */
+/** Returns the scheme alone for IPv6 hosts, which a content security policy cannot express. */
 function policySource(callbackUrl: string): string {
   const { hostname, origin, protocol } = new URL(callbackUrl);
   return hostname.startsWith("[") ? protocol : origin;

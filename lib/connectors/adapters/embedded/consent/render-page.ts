@@ -1,4 +1,4 @@
-/** The HTML of the consent pages: no script, no outside resource, in nobody's frame. */
+/** The HTML of the consent pages: without scripts and external resources, and not to be framed. */
 import { createHash } from "node:crypto";
 
 const STYLE = `
@@ -10,7 +10,7 @@ button[value="allow"] { font-weight: 600; }
 `;
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
-/** Text for HTML, in elements and in quoted attributes. */
+/** Escapes text for HTML elements and quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -18,9 +18,9 @@ export function escapeHtml(text: string): string {
 export interface Page {
   readonly status: number;
   readonly title: string;
-  /** HTML, escaped by its maker. */
+  /** HTML in which the caller has escaped all text. */
   readonly body: string;
-  /** Where its form may lead, beside this service. */
+  /** A CSP source, besides this service, to which the form may lead. */
   readonly formTarget?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -39,7 +39,7 @@ ${body}
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
-    // Browsers apply it to the redirect that answers the form, too.
+    // Browsers also apply it to the redirect that answers the form.
     `form-action 'self'${formTarget ? ` ${formTarget}` : ""}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -53,14 +53,14 @@ ${body}
       "x-frame-options": "DENY",
       "x-content-type-options": "nosniff",
       "cross-origin-opener-policy": "same-origin",
-      // Not `no-referrer`: with that, browsers hide the origin of the form from us as well.
+      // Not `no-referrer`, with which browsers would also omit the origin of the form.
       "referrer-policy": "same-origin",
       "cache-control": "no-store",
     },
   });
 }
 
-/** A page that only says something. */
+/** Renders a page with only a message. */
 export function renderNotice(status: number, title: string, text: string): Response {
   return renderPage({ status, title, body: `<p>${escapeHtml(text)}</p>` });
 }
