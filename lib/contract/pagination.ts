@@ -59,14 +59,3 @@ function decodeCursor(text: string): PageCursor | null {
   if (Number.isNaN(at.getTime()) || at.toISOString().slice(0, 19) !== seconds) return null;
   return z.guid().safeParse(id).success ? { at: `${seconds}${fraction}`, id } : null;
 }
-
-/** `link` to the next page (RFC 8288), or no header on the last one. */
-export function linkHeader(
-  path: string,
-  limit: number,
-  nextCursor: string | null,
-): Record<string, string> {
-  if (nextCursor === null) return {};
-  const query = new URLSearchParams({ limit: String(limit), cursor: nextCursor });
-  return { link: `<${path}?${query}>; rel="next"` };
-}

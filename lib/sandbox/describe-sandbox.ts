@@ -13,10 +13,16 @@ export const noSandbox: SandboxView = {
   readyMs: null,
 };
 
-/** The provider's own name of the sandbox stays inside. */
+/** Returns what callers see of a sandbox: everything but the provider's own name for it. */
 export function describeSandbox(
   { provider, createdAt, expiresAt, readyMs }: SandboxState,
   state: SandboxStatus,
 ): SandboxView {
   return { provider, state, createdAt, expiresAt, readyMs };
 }
+
+/** Answers a request about the sandbox of a session. */
+export const sandboxAnswer =
+  ({ sessionId }: { readonly sessionId: string }) =>
+  (sandbox: SandboxView) =>
+    ({ body: { status: "success", sessionId, sandbox } }) as const;

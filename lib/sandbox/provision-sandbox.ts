@@ -13,6 +13,7 @@ import { sandboxQuotaExceeded } from "../contract/quota.ts";
 import { config } from "../platform/config.ts";
 import { services } from "../platform/services.ts";
 import { isSandboxSpaceFull } from "./account-space.ts";
+import { describeSandbox, type SandboxView } from "./describe-sandbox.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";
 import type { SandboxState } from "./port.ts";
 import { replaceSandboxState, selectSandbox } from "./store.ts";
@@ -30,8 +31,16 @@ export async function provisionSandbox(input: {
   readonly accountId: string;
   readonly sessionId: string;
   readonly log: Logger;
-}): Promise<SandboxState | AppError> {
-  const { accountId, sessionId, log } = input;
+}): Promise<SandboxView | AppError> {
+  const state = await provisionStored(input);
+  return isAppError(state) ? state : describeSandbox(state, "active");
+}
+
+async function provisionStored({
+  accountId,
+  sessionId,
+  log,
+}: Parameters<typeof provisionSandbox>[0]): Promise<SandboxState | AppError> {
   const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
 

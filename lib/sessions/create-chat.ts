@@ -13,11 +13,11 @@ import { insertChat } from "./store.ts";
 export async function createChat(input: {
   readonly accountId: string;
   readonly sessionId: string;
-  readonly chatId?: string | undefined;
+  readonly id?: string | undefined;
   readonly title?: string | undefined;
   readonly modelId?: string | undefined;
 }): Promise<Chat | AppError> {
-  const { accountId, sessionId, chatId = null, title = "", modelId } = input;
+  const { accountId, sessionId, id: chatId = null, title = "", modelId } = input;
   const fault = modelId === undefined ? undefined : await checkModel(modelId);
   if (fault) return fault;
   return insertChat({

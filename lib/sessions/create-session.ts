@@ -6,13 +6,13 @@ import { insertSession } from "./store.ts";
 /** The caller's access to the artist and the organization was checked with the credential. */
 export function createSession(input: {
   readonly accountId: string;
-  readonly organizationId?: string | null | undefined;
+  readonly organization_id?: string | null | undefined;
   readonly artistId?: string | null | undefined;
   readonly title?: string | undefined;
 }): Promise<{ session: Session; chat: Chat }> {
   return insertSession({
     accountId: input.accountId,
-    organizationId: input.organizationId ?? null,
+    organizationId: input.organization_id ?? null,
     artistId: input.artistId ?? null,
     title: input.title ?? "",
     modelId: services().models.defaultModelId,

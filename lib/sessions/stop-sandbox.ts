@@ -4,6 +4,7 @@
  */
 import type { Logger } from "pino";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import { noSandbox, type SandboxView } from "../sandbox/describe-sandbox.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { replaceSandboxState, selectSandbox } from "../sandbox/store.ts";
 import { stopSessionRuns } from "../turns/stop-session-runs.ts";
@@ -13,11 +14,11 @@ export async function stopSandbox(input: {
   readonly accountId: string;
   readonly sessionId: string;
   readonly log: Logger;
-}): Promise<AppError | undefined> {
+}): Promise<SandboxView | AppError> {
   const { accountId, sessionId, log } = input;
   const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
-  if (found.sandbox === null) return undefined;
+  if (found.sandbox === null) return noSandbox;
   await stopSessionRuns(sessionId);
   // First the sandbox, then the state: after a crash in between the state still names what to stop.
   const failure = await destroySandbox(found.sandbox, log);
@@ -27,5 +28,5 @@ export async function stopSandbox(input: {
     next: null,
   });
   // Not stored: another request has stopped it too, or made a new one since, which is not ours.
-  return isAppError(change) ? change : undefined;
+  return isAppError(change) ? change : noSandbox;
 }

@@ -1,30 +1,20 @@
-import { isAppError } from "@/lib/contract/app-error.ts";
+import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import {
-  getSandboxContract,
-  provisionSandboxContract,
-  stopSandboxContract,
-} from "@/lib/sandbox/contract.ts";
-import { describeSandbox, noSandbox } from "@/lib/sandbox/describe-sandbox.ts";
+import * as contracts from "@/lib/sandbox/contract.ts";
+import { sandboxAnswer } from "@/lib/sandbox/describe-sandbox.ts";
 import { getSandbox } from "@/lib/sandbox/get-sandbox.ts";
 import { provisionSandbox } from "@/lib/sandbox/provision-sandbox.ts";
 import { stopSandbox } from "@/lib/sessions/stop-sandbox.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(provisionSandboxContract, async ({ caller, body, log }) => {
-    const state = await provisionSandbox({ accountId: caller.accountId, ...body, log });
-    if (isAppError(state)) return state;
-    return { body: { status: "success", ...body, sandbox: describeSandbox(state, "active") } };
-  }),
-
-  GET: endpoint(getSandboxContract, async ({ caller, query, log }) => {
-    const sandbox = await getSandbox({ accountId: caller.accountId, ...query, log });
-    return isAppError(sandbox) ? sandbox : { body: { status: "success", ...query, sandbox } };
-  }),
-
-  DELETE: endpoint(stopSandboxContract, async ({ caller, query, log }) => {
-    const failure = await stopSandbox({ accountId: caller.accountId, ...query, log });
-    return failure ?? { body: { status: "success", ...query, sandbox: noSandbox } };
-  }),
+  POST: endpoint(contracts.provisionSandboxContract, ({ caller: { accountId }, body, log }) =>
+    answer(provisionSandbox({ accountId, ...body, log }), sandboxAnswer(body)),
+  ),
+  GET: endpoint(contracts.getSandboxContract, ({ caller: { accountId }, query, log }) =>
+    answer(getSandbox({ accountId, ...query, log }), sandboxAnswer(query)),
+  ),
+  DELETE: endpoint(contracts.stopSandboxContract, ({ caller: { accountId }, query, log }) =>
+    answer(stopSandbox({ accountId, ...query, log }), sandboxAnswer(query)),
+  ),
 });

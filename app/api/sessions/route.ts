@@ -1,4 +1,4 @@
-import { linkHeader } from "@/lib/contract/pagination.ts";
+import { pageOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createSessionContract, listSessionsContract } from "@/lib/sessions/contract.ts";
@@ -8,20 +8,13 @@ import { sessionsQuery } from "@/lib/sessions/store.ts";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createSessionContract, async ({ caller, body }) => ({
     status: 201,
-    body: await createSession({
-      accountId: caller.accountId,
-      organizationId: body.organization_id,
-      artistId: body.artistId,
-      title: body.title,
-    }),
+    body: await createSession({ accountId: caller.accountId, ...body }),
   })),
-
   GET: endpoint(listSessionsContract, {
     prefetch: ({ query }) => sessionsQuery(query),
     async handle({ query, read }) {
       const { sessions, nextCursor } = await read(sessionsQuery(query));
-      const headers = linkHeader("/api/sessions", query.limit, nextCursor);
-      return { body: { sessions, next_cursor: nextCursor }, headers };
+      return pageOf("/api/sessions", query, nextCursor, { sessions });
     },
   }),
 });

@@ -1,27 +1,20 @@
-import { isAppError } from "@/lib/contract/app-error.ts";
+import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import {
-  deleteSessionContract,
-  getSessionContract,
-  updateSessionContract,
-} from "@/lib/sessions/contract.ts";
+import * as contracts from "@/lib/sessions/contract.ts";
 import { deleteSession } from "@/lib/sessions/delete-session.ts";
-import { selectSession, updateSessionTitle } from "@/lib/sessions/store.ts";
+import { type StoredSession, selectSession, updateSessionTitle } from "@/lib/sessions/store.ts";
+
+const sessionAnswer = ({ session }: StoredSession) => ({ body: { session } });
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(getSessionContract, async ({ caller, params }) => {
-    const found = await selectSession(caller.accountId, params.sessionId);
-    return isAppError(found) ? found : { body: { session: found.session } };
-  }),
-
-  PATCH: endpoint(updateSessionContract, async ({ caller, params, body }) => {
-    const updated = await updateSessionTitle(caller.accountId, params.sessionId, body.title);
-    return isAppError(updated) ? updated : { body: { session: updated.session } };
-  }),
-
-  DELETE: endpoint(deleteSessionContract, async ({ caller, params, log }) => {
-    const failure = await deleteSession({ accountId: caller.accountId, ...params, log });
-    return failure ?? { body: { status: "success" } };
-  }),
+  GET: endpoint(contracts.getSessionContract, ({ caller, params }) =>
+    answer(selectSession(caller.accountId, params.sessionId), sessionAnswer),
+  ),
+  PATCH: endpoint(contracts.updateSessionContract, ({ caller, params, body }) =>
+    answer(updateSessionTitle(caller.accountId, params.sessionId, body.title), sessionAnswer),
+  ),
+  DELETE: endpoint(contracts.deleteSessionContract, ({ caller, params, log }) =>
+    answer(deleteSession({ accountId: caller.accountId, ...params, log }), done),
+  ),
 });

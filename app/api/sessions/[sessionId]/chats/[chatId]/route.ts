@@ -1,29 +1,19 @@
-import { isAppError } from "@/lib/contract/app-error.ts";
+import { answer, done, jsonText } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import {
-  deleteChatContract,
-  getChatContract,
-  updateChatContract,
-} from "@/lib/sessions/contract.ts";
+import * as contracts from "@/lib/sessions/contract.ts";
 import { deleteChat } from "@/lib/sessions/delete-chat.ts";
 import { selectChatBody } from "@/lib/sessions/store.ts";
 import { updateChat } from "@/lib/sessions/update-chat.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(getChatContract, async ({ caller, params }) => {
-    const json = await selectChatBody(caller.accountId, params.sessionId, params.chatId);
-    if (isAppError(json)) return json;
-    return new Response(json, { headers: { "content-type": "application/json" } });
-  }),
-
-  PATCH: endpoint(updateChatContract, async ({ caller, params, body }) => {
-    const chat = await updateChat({ accountId: caller.accountId, ...params, changes: body });
-    return isAppError(chat) ? chat : { body: { chat } };
-  }),
-
-  DELETE: endpoint(deleteChatContract, async ({ caller, params }) => {
-    const failure = await deleteChat({ accountId: caller.accountId, ...params });
-    return failure ?? { body: { status: "success" } };
-  }),
+  GET: endpoint(contracts.getChatContract, ({ caller, params: { sessionId, chatId } }) =>
+    answer(selectChatBody(caller.accountId, sessionId, chatId), jsonText),
+  ),
+  PATCH: endpoint(contracts.updateChatContract, ({ caller: { accountId }, params, body }) =>
+    answer(updateChat({ accountId, ...params, changes: body }), (chat) => ({ body: { chat } })),
+  ),
+  DELETE: endpoint(contracts.deleteChatContract, ({ caller, params }) =>
+    answer(deleteChat({ accountId: caller.accountId, ...params }), done),
+  ),
 });

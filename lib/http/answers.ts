@@ -1,0 +1,32 @@
+/** Makes the answers of endpoints from what their use cases resolve to. */
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { PageRequest } from "../contract/pagination.ts";
+
+/** Resolves to the error of a use case, or to the success that `describe` makes of its value. */
+export async function answer<V, const S>(
+  result: Promise<V | AppError>,
+  describe: (value: V) => S,
+): Promise<S | AppError> {
+  const value = await result;
+  return isAppError(value) ? value : describe(value);
+}
+
+/** The answer to a deletion that has succeeded. */
+export const done = () => ({ body: { status: "success" } }) as const;
+
+/** Responds with a text that is JSON already. */
+export const jsonText = (text: string): Response =>
+  new Response(text, { headers: { "content-type": "application/json" } });
+
+/** Returns one page of a list, with a `link` to the next one (RFC 8288) unless it is the last. */
+export function pageOf<const B extends object>(
+  path: string,
+  { limit }: PageRequest,
+  nextCursor: string | null,
+  body: B,
+) {
+  const next = new URLSearchParams({ limit: String(limit), cursor: nextCursor ?? "" });
+  const headers: Record<string, string> =
+    nextCursor === null ? {} : { link: `<${path}?${next}>; rel="next"` };
+  return { body: { ...body, next_cursor: nextCursor }, headers };
+}
