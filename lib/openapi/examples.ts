@@ -1,7 +1,7 @@
 /**
- * What a running server was asked and what it answered, for every operation. Recorded, never written
- * by hand: `RECORD_EXAMPLES=1 npm test -- tests/api/openapi-examples.test.ts` writes them anew,
- * and without the switch that test holds them against the answers of today.
+ * The requests and answers of a running server, for every operation. They are recorded, never
+ * written by hand: `RECORD_EXAMPLES=1 npm test -- tests/api/openapi-examples.test.ts` records them
+ * again, and without the switch that test compares them with the current answers.
  */
 import { z } from "zod";
 import agentTemplates from "./examples/agent-templates.json" with { type: "json" };
@@ -30,17 +30,17 @@ const exchange = z.object({
   response: z.object({
     status: z.int(),
     headers: texts,
-    /** Parsed JSON, or the text of an event stream; absent when there is none. */
+    /** Parsed JSON, or the text of an event stream; absent when there is no body. */
     body: z.unknown().optional(),
   }),
 });
 export type Exchange = z.output<typeof exchange>;
 
-/** By a name: what is special about a success, or the code of an error. The first is the plainest. */
+/** By name: the particularity of a success, or the code of an error. The simplest one is first. */
 const exchanges = z.record(z.string(), exchange);
 export type Exchanges = z.output<typeof exchanges>;
 
-/** By operation. */
+/** By operation id. */
 export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string(), exchanges).parse({
   ...agentTemplates,
   ...catalog,

@@ -1,6 +1,6 @@
 /**
- * Every contract of the service. OpenAPI is made from it, and a test holds it against the route
- * files: a contract without a route fails, and a route without a contract.
+ * Every contract of the service: the source of the OpenAPI document. A test compares it with the
+ * route files, and fails for a contract without a route and a route without a contract.
  */
 import * as models from "../agent/models/contract.ts";
 import * as catalog from "../catalog/contract.ts";
@@ -33,7 +33,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   health,
 ];
 
-/** What a domain's `contract.ts` exports beside contracts (schemas, types) is left out. */
+/** Leaves out what else a domain's `contract.ts` exports, such as schemas. */
 function isContract(value: unknown): value is Contract {
   return (
     typeof value === "object" &&
@@ -45,7 +45,7 @@ function isContract(value: unknown): value is Contract {
 }
 
 export interface Operation {
-  /** `createKey` of `createKeyContract`: its name for people and for generated clients. */
+  /** The operation id, such as `createKey` for `createKeyContract`. */
   readonly id: string;
   readonly contract: Contract;
 }

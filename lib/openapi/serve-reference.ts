@@ -1,14 +1,14 @@
-/** The script of the API reference: of the installed package, served from here and cached for good. */
+/** Serves the script of the API reference from the installed package. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { dependencies } from "../../package.json";
 
 const FILE = `scalar-${dependencies["@scalar/api-reference"]}.js`;
 
-/** Its version is in the name, so that browsers need never ask for it again. */
+/** The path contains the version, so that browsers can cache the script for ever. */
 export const referenceScript = `/reference/${FILE}`;
 
-/** 404 for any other name. Next compresses it. */
+/** Responds with the script, or 404 for any other name. Next compresses it. */
 export async function serveReference(
   _request: Request,
   context: { readonly params: Promise<{ readonly file: string }> },
