@@ -9,16 +9,10 @@ import type { z } from "zod";
 import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
-import {
-  type AccountQuery,
-  createReader,
-  type Reader,
-} from "../platform/database/account-query.ts";
-import { log } from "../platform/log.ts";
-import type { Plan } from "./exchange.ts";
+import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
+import { openExchange, type Plan } from "./exchange.ts";
 import { validator } from "./parse-input.ts";
 import { serve } from "./pipeline.ts";
-import { requestIdOf } from "./shared-headers.ts";
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
@@ -31,13 +25,13 @@ interface Input<C extends Contract> {
   readonly params: Output<C["params"]>;
   readonly query: Output<C["query"]>;
   readonly body: Output<C["body"]>;
-  /** A UUID that all attempts of an `idempotent` request have in common: see the contract. */
+  /** The UUID that all attempts of an `idempotent` request share (see `Contract.idempotent`). */
   readonly effectId: C["idempotent"] extends true ? string : null;
-  /** The text of `Idempotency-Key`; null without one, and where the contract takes none. */
+  /** The value of `Idempotency-Key`; null when it is absent or the contract takes none. */
   readonly idempotencyKey: string | null;
   /** Reads rows of the account that the caller acts for. */
   readonly read: Reader;
-  /** For headers and `signal`; the body has been read already where the contract has one. */
+  /** For its headers and its `signal`; its body has been consumed where the contract has one. */
   readonly request: Request;
   readonly requestId: string;
   /** Carries the request id. */
@@ -47,14 +41,14 @@ interface Input<C extends Contract> {
 interface ResponseHeaders {
   readonly headers?: Readonly<Record<string, string>>;
 }
-/** Literals in a handler's answer are inferred as constants, so its arrays are readonly. */
+/** A handler's literals are inferred as constants, so its arrays are readonly. */
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 type StatusField<S> = S extends 200 ? { readonly status?: S } : { readonly status: S };
 type BodyField<R> = R extends { readonly schema: infer S extends z.ZodType }
   ? { readonly body: DeepReadonly<z.input<S>> }
   : { readonly body?: undefined };
 
-/** What a success of the contract looks like; `status` may be left out when it is 200. */
+/** A success that the contract declares; `status` defaults to 200. */
 export type Success<C extends Contract> = SuccessOf<C["responses"]>;
 type SuccessOf<R> = {
   [S in keyof R]: StatusField<S> & BodyField<R[S]> & ResponseHeaders;
@@ -62,7 +56,7 @@ type SuccessOf<R> = {
 
 type Handle<C extends Contract, R> = (input: Input<C>) => Promise<R>;
 interface PrefetchingHandler<C extends Contract, R> {
-  /** What `handle` will read; it comes with the authentication, in one round trip. */
+  /** What `handle` will read: it is read in the round trip that authenticates. */
   readonly prefetch: (input: Pick<Input<C>, "params" | "query">) => AccountQuery<unknown> | null;
   readonly handle: Handle<C, R>;
 }
@@ -81,25 +75,10 @@ export function endpoint<
     contract,
     validate: validator(contract),
     bodyNamesAccounts: access.some((field) => field?.in === "body"),
-    // The compiler cannot follow that the contract's schemas and its `auth` made these values.
+    // The compiler cannot follow that the contract's schemas and `auth` produced these values.
     prefetch: prefetch && ((input) => prefetch(input as Input<C>)),
     handle: (input) => handle(input as Input<C>),
   };
-  return async (request, context) => {
-    const requestId = requestIdOf(request.headers);
-    return serve({
-      plan,
-      request,
-      requestId,
-      log: log().child({ requestId }),
-      params: contract.params ? await context.params : undefined,
-      query: contract.query ? Object.fromEntries(new URL(request.url).searchParams) : undefined,
-      caller: null,
-      denied: null,
-      rate: null,
-      read: createReader(null, null),
-      body: undefined,
-      input: { params: undefined, query: undefined, body: undefined },
-    });
-  };
+  return async (request, context) =>
+    serve(openExchange(plan, request, contract.params && (await context.params)));
 }

@@ -1,14 +1,20 @@
-/** One request on its way through the pipeline. */
+/** One request on its way through the pipeline, and what the stages have found out about it. */
 import type { Logger } from "pino";
 import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { RateVerdict } from "../contract/rate-limit.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
-import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
+import {
+  type AccountQuery,
+  createReader,
+  type Reader,
+} from "../platform/database/account-query.ts";
+import { log } from "../platform/log.ts";
 import type { ParsedInput, Validator } from "./parse-input.ts";
 import type { ReadBody } from "./read-body.ts";
+import { requestIdOf } from "./shared-headers.ts";
 
-/** What an endpoint is made of, worked out once and not for each request. */
+/** The parts of an endpoint, prepared once and not for each request. */
 export interface Plan {
   readonly contract: Contract;
   readonly validate: Validator;
@@ -62,3 +68,27 @@ export interface Exchange {
 
 /** Ends the exchange with an answer, or lets it go on. */
 export type Stage = (exchange: Exchange) => Promise<AppError | undefined>;
+
+/** Opens the exchange of a request. @param params of the path, where the contract declares any */
+export function openExchange(
+  plan: Plan,
+  request: Request,
+  params: Exchange["params"] = undefined,
+): Exchange {
+  const requestId = requestIdOf(request.headers);
+  const { searchParams } = new URL(request.url);
+  return {
+    plan,
+    request,
+    requestId,
+    log: log().child({ requestId }),
+    params,
+    query: plan.contract.query ? Object.fromEntries(searchParams) : undefined,
+    caller: null,
+    denied: null,
+    rate: null,
+    read: createReader(null, null),
+    body: undefined,
+    input: { params: undefined, query: undefined, body: undefined },
+  };
+}

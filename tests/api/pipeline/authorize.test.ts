@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import { appError } from "../../../lib/contract/app-error.ts";
+import { authorize } from "../../../lib/http/stages/authorize.ts";
+import type { Caller } from "../../../lib/identity/credentials/caller.ts";
+import { exchangeOf } from "../../support/harness/exchange.ts";
+
+const denied = appError("forbidden", "Access denied to specified account_id");
+const run = { sessionId: "own", chatId: "chat" };
+const ofRun: Caller = {
+  accountId: "a",
+  ownerId: "a",
+  credential: { kind: "run", keyId: "k", run },
+};
+const ofPerson: Caller = { ...ofRun, credential: { kind: "key", keyId: "k" } };
+
+const ownSessionOnly = {
+  runCredential: {
+    only: "for its own session",
+    allows: (
+      { query }: { readonly query: unknown },
+      { sessionId }: { readonly sessionId: string },
+    ) => query === sessionId,
+  },
+};
+const input = (query: string) => ({ params: undefined, query, body: undefined });
+
+it("refuses a run's credential beyond the condition of the contract", async () => {
+  const found = { caller: ofRun, input: input("another") };
+  expect(await authorize(exchangeOf({ contract: ownSessionOnly, found }))).toMatchObject({
+    code: "forbidden",
+    message: "This credential cannot be used here",
+  });
+});
+
+it("admits a run's credential within the condition, and a person's without one", async () => {
+  for (const found of [
+    { caller: ofRun, input: input("own") },
+    { caller: ofPerson, input: input("another") },
+  ]) {
+    expect(await authorize(exchangeOf({ contract: ownSessionOnly, found }))).toBeUndefined();
+  }
+});
+
+it("refuses an account that the caller has no access to, after the run's own condition", async () => {
+  expect(await authorize(exchangeOf({ found: { caller: ofPerson, denied } }))).toBe(denied);
+  const found = { caller: ofRun, input: input("another"), denied };
+  expect(await authorize(exchangeOf({ contract: ownSessionOnly, found }))).toMatchObject({
+    message: "This credential cannot be used here",
+  });
+});
+
+it("admits a caller without a credential where the contract needs none", async () => {
+  expect(await authorize(exchangeOf({ contract: { auth: "none" } }))).toBeUndefined();
+});

@@ -1,0 +1,95 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { identify } from "../../../lib/http/stages/identify.ts";
+import { SANDBOX_MARK } from "../../../lib/sandbox/outgoing-headers.ts";
+import {
+  createAccount,
+  createBearer,
+  createKey,
+  strangersKey,
+} from "../../support/harness/clients.ts";
+import { exchangeOf } from "../../support/harness/exchange.ts";
+import { createRunCredential } from "../../support/harness/run-credentials.ts";
+
+const NOT_EXACTLY_ONE = "Exactly one of x-api-key or Authorization must be provided";
+
+async function createOwner() {
+  const account = await createAccount();
+  const key = await createKey(account.id);
+  return { ...account, key, headers: { "x-api-key": key } };
+}
+
+it("refuses a request with no credential, two, or one that does not hold", async () => {
+  const { key, id } = await createOwner();
+  const revoked = await createKey(id, { revokedAt: new Date(0) });
+  const bearer = `Bearer ${await createBearer("someone@example.com", { exp: 1 })}`;
+  const cases: readonly (readonly [Record<string, string>, string])[] = [
+    [{}, NOT_EXACTLY_ONE],
+    [{ "x-api-key": key, authorization: bearer }, NOT_EXACTLY_ONE],
+    [{ "x-api-key": "not a key" }, "Unauthorized"],
+    [{ "x-api-key": strangersKey() }, "Unauthorized"],
+    [{ "x-api-key": revoked }, "Unauthorized"],
+    [{ authorization: "Basic abc" }, "Unauthorized"],
+    [{ authorization: bearer }, "Unauthorized"],
+  ];
+  for (const [headers, message] of cases) {
+    const exchange = exchangeOf({ headers });
+    expect(await identify(exchange)).toMatchObject({ code: "unauthorized", message });
+    expect(exchange.caller).toBeNull();
+  }
+});
+
+it("names the account of a key and of a bearer token", async () => {
+  const { id, email, headers } = await createOwner();
+  const authorization = `Bearer ${await createBearer(email ?? "")}`;
+  for (const [given, kind] of [
+    [headers, "key"],
+    [{ authorization }, "bearer"],
+  ] as const) {
+    const exchange = exchangeOf({ headers: given });
+    expect(await identify(exchange)).toBeUndefined();
+    expect(exchange.caller).toMatchObject({ accountId: id, ownerId: id, credential: { kind } });
+  }
+});
+
+it("refuses a run's credential where the contract does not allow it, and a stolen one", async () => {
+  const { id, headers } = await createOwner();
+  const run = await createRunCredential(id, "bearer");
+  const marked = { ...headers, [SANDBOX_MARK]: "1" };
+  const refused = { code: "forbidden", message: "This credential cannot be used here" };
+  expect(await identify(exchangeOf({ headers: run.headers }))).toMatchObject(refused);
+  expect(await identify(exchangeOf({ headers: marked }))).toMatchObject(refused);
+  const allowed = exchangeOf({ headers: run.headers, contract: { runCredential: true } });
+  expect(await identify(allowed)).toBeUndefined();
+  expect(allowed.caller?.credential).toMatchObject({ kind: "run" });
+});
+
+it("refuses a sandbox where no credential is needed, unless the contract allows it", async () => {
+  const headers = { [SANDBOX_MARK]: "1" };
+  const open = { auth: "none" } as const;
+  expect(await identify(exchangeOf({ headers, contract: open }))).toMatchObject({
+    code: "forbidden",
+    message: "This cannot be used from a sandbox",
+  });
+  const contract = { ...open, runCredential: true } as const;
+  expect(await identify(exchangeOf({ headers, contract }))).toBeUndefined();
+});
+
+it("decides about a named account, and leaves the refusal to authorize", async () => {
+  const { id, headers } = await createOwner();
+  const other = await createAccount();
+  const contract = {
+    accountAccess: { in: "body", field: "account_id" },
+    body: z.unknown(),
+  } as const;
+  const foreign = exchangeOf({ headers, contract, body: JSON.stringify({ account_id: other.id }) });
+  expect(await identify(foreign)).toBeUndefined();
+  expect(foreign.denied).toMatchObject({
+    code: "forbidden",
+    message: "Access denied to specified account_id",
+  });
+  expect(foreign.caller?.accountId).toBe(id);
+  const own = exchangeOf({ headers, contract, body: JSON.stringify({ account_id: id }) });
+  expect(await identify(own)).toBeUndefined();
+  expect(own.denied).toBeNull();
+});

@@ -1,0 +1,53 @@
+/** Exchanges for tests of single stages of the pipeline, below the server and with its settings. */
+import { z } from "zod";
+import { type Contract, contract } from "../../../lib/contract/contract.ts";
+import { type Exchange, openExchange, type Plan } from "../../../lib/http/exchange.ts";
+import { validator } from "../../../lib/http/parse-input.ts";
+import { stack } from "./stack.ts";
+
+Object.assign(process.env, stack.env);
+
+/** A small endpoint; `changes` are what a test is about. */
+export const contractWith = (changes: Partial<Contract> = {}): Contract =>
+  contract({
+    method: "POST",
+    path: "/api/echo",
+    summary: "Echo",
+    tag: "Test",
+    family: "error",
+    auth: "required",
+    responses: { 200: { description: "Echo", schema: z.object({ ok: z.literal(true) }) } },
+    errors: [],
+    ...changes,
+  });
+
+/** What a test gives; the rest is a request that every stage admits. */
+interface Given {
+  readonly contract?: Partial<Contract>;
+  readonly handle?: Plan["handle"];
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: BodyInit;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+  readonly found?: Partial<Exchange>;
+}
+
+export function exchangeOf(given: Given = {}): Exchange {
+  const declared = contractWith(given.contract);
+  const access = [declared.accountAccess, declared.organizationAccess, declared.artistAccess];
+  const plan: Plan = {
+    contract: declared,
+    validate: validator(declared),
+    bodyNamesAccounts: access.some((field) => field?.in === "body"),
+    prefetch: null,
+    handle: given.handle ?? (async () => ({ body: { ok: true } })),
+  };
+  const request = new Request(given.url ?? "http://localhost/api/echo", {
+    method: "POST",
+    headers: { ...given.headers },
+    ...(given.body === undefined ? {} : { body: given.body, duplex: "half" }),
+    ...(given.signal && { signal: given.signal }),
+  });
+  return { ...openExchange(plan, request, given.params), ...given.found };
+}
