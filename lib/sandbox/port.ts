@@ -37,6 +37,11 @@ export class SandboxError extends Error {
   }
 }
 
+/** By name: the server's parts are bundled apart, and each bundle has a class of its own. */
+export function isSandboxError(error: unknown): error is SandboxError {
+  return error instanceof Error && error.name === "SandboxError";
+}
+
 /** Most bytes that one `readFile` or `writeFile` moves; more is `too_large`. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 

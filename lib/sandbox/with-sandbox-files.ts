@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
-import { SandboxError, type SandboxFiles, type SandboxState } from "./port.ts";
+import { isSandboxError, type SandboxError, type SandboxFiles, type SandboxState } from "./port.ts";
 import { selectSandbox } from "./store.ts";
 
 const uninitialized = appError("sandbox_missing", "Sandbox not initialized");
@@ -31,9 +31,9 @@ export async function lookIntoSandbox<T>(
   try {
     return await read(services().sandboxes.look(found.sandbox, accountId));
   } catch (error) {
-    const refusal = error instanceof SandboxError ? refusals[error.code] : undefined;
+    const refusal = isSandboxError(error) ? refusals[error.code] : undefined;
     if (refusal) return refusal;
-    if (error instanceof SandboxError && error.code === "busy") return busy;
+    if (isSandboxError(error) && error.code === "busy") return busy;
     if (await isGone(found.sandbox)) return uninitialized;
     log.error({ err: error, sessionId }, "the sandbox's files could not be read");
     return failed;

@@ -1,7 +1,7 @@
 /** Whatever happens in a tool is an answer for the model: it never throws. */
 import type { JSONValue } from "ai";
 import { isQueueRefusal } from "../../platform/fair-queue.ts";
-import { SandboxError } from "../../sandbox/port.ts";
+import { isSandboxError, type SandboxError } from "../../sandbox/port.ts";
 import { makeStorable } from "./make-storable.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
 
@@ -24,7 +24,7 @@ export async function runSafely(
   const answered = tool.run(input, context).catch((error: unknown) => {
     if (signal.aborted) return toolFailure(STOPPED);
     if (isQueueRefusal(error)) return toolFailure(BUSY);
-    if (error instanceof SandboxError) return toolFailure(textOf(error));
+    if (isSandboxError(error)) return toolFailure(textOf(error));
     context.reportFault(tool.name, error);
     return toolFailure(`The tool ${tool.name} failed`);
   });

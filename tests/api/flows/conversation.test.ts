@@ -150,7 +150,7 @@ describe("contextLimit", () => {
     expect(least[0]?.content).toEqual(whole[0]?.content);
   });
 
-  it.each([0, -1, 1.5, "1000", null])("%j is 400", async (contextLimit) => {
+  it.each([0, -1, 1.5, "1000"])("%j is 400", async (contextLimit) => {
     const talk = await openTalk(caller);
     const stream = await talk.send("hello", { context: { contextLimit: contextLimit as never } });
     await stream.ended;

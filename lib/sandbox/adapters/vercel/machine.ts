@@ -5,6 +5,7 @@ import {
   type CommandOptions,
   type CommandResult,
   type FolderEntry,
+  isSandboxError,
   MAX_FILE_BYTES,
   MAX_LISTED_ENTRIES,
   type Sandbox,
@@ -189,7 +190,7 @@ function killed(why: string): CommandResult {
 }
 
 function refusal(error: unknown): SandboxError {
-  if (error instanceof SandboxError) return error;
+  if (isSandboxError(error)) return error;
   const status = statusOf(error);
   if (status !== undefined && status < 500) {
     const full = error instanceof Error && /no space|ENOSPC|quota/i.test(error.message);
