@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
-import { COMPOSIO_KEY, type Fault, startFakeComposio } from "../support/fakes/composio.ts";
+import { startFakeComposio } from "../support/fakes/composio.ts";
+import type { Fault } from "../support/fakes/vendor-server.ts";
 import { createOrganization, type Organization } from "../support/fixtures/organization.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { type Client, createPerson, type Person } from "../support/harness/clients.ts";
@@ -167,14 +168,12 @@ describe("a provider that fails", async () => {
   let server: RunningNext;
   let caller: Client;
   beforeAll(async () => {
-    server = await startServer({
-      env: { COMPOSIO_API_KEY: COMPOSIO_KEY, COMPOSIO_BASE_URL: composio.url },
-    });
+    server = await startServer({ env: composio.env });
     caller = (await createPerson(server.url)).withKey;
   });
   afterAll(async () => {
     await server?.stop();
-    composio.close();
+    await composio.close();
   });
 
   const both = () =>
@@ -205,7 +204,7 @@ describe("a provider that fails", async () => {
   });
 
   it("502: 429 has the provider's retry-after with it", async () => {
-    composio.fail({ status: 429, body: words });
+    composio.fail({ status: 429, headers: { "retry-after": "7" }, body: words });
     for (const answer of await both()) expect(answer.headers.get("retry-after")).toBe("7");
   });
 
@@ -232,7 +231,7 @@ describe("a provider that fails", async () => {
   });
 
   it("502: a later page of the list fails, which is no shorter list", async () => {
-    composio.fail(null);
+    composio.recover();
     const person = await createPerson(server.url);
     for (const connector of ["gmail", "slack", "notion"]) {
       await authorize(person.withKey, { connector });
@@ -242,9 +241,9 @@ describe("a provider that fails", async () => {
   });
 
   it("200 again when it is well, and 502 when nobody listens", async () => {
-    composio.fail(null);
+    composio.recover();
     for (const answer of await both()) expect(answer.status).toBe(200);
-    composio.close();
+    await composio.close();
     for (const answer of await both()) expect(answer.status).toBe(502);
   });
 });

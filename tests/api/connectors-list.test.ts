@@ -1,12 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
-import {
-  COMPOSIO_KEY,
-  composioItem,
-  type FakeComposio,
-  startFakeComposio,
-} from "../support/fakes/composio.ts";
+import { composioItem, type FakeComposio, startFakeComposio } from "../support/fakes/composio.ts";
 import { createOrganization, type Organization } from "../support/fixtures/organization.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
@@ -62,13 +57,11 @@ describe("200 with Composio", () => {
   let server: RunningNext;
   beforeAll(async () => {
     composio = await startFakeComposio();
-    server = await startServer({
-      env: { COMPOSIO_API_KEY: COMPOSIO_KEY, COMPOSIO_BASE_URL: composio.url },
-    });
+    server = await startServer({ env: composio.env });
   });
   afterAll(async () => {
     await server?.stop();
-    composio?.close();
+    await composio?.close();
   });
 
   it("every page and every state is shown, the odd ones too, and no credential of it", async () => {
@@ -96,7 +89,7 @@ describe("200 with Composio", () => {
     const other = randomUUID();
     composio.add(other, composioItem(other, "slack", "ACTIVE"));
     composio.add(id, composioItem(id, "gmail", "ACTIVE"));
-    composio.mixUp();
+    composio.ignoreUserFilter();
     expect(await statesOf(withKey)).toEqual(["gmail active"]);
   });
 });

@@ -221,12 +221,11 @@ describe("502", () => {
   let server: RunningNext;
   beforeAll(async () => {
     fal = await startFakeFal();
-    const env = { FAL_KEY: fal.key, FAL_BASE_URL: fal.origin, FAL_STORAGE_URL: fal.origin };
-    server = await startServer({ env });
+    server = await startServer({ env: fal.env });
   });
   afterAll(async () => {
     await server?.stop();
-    await fal.shut();
+    await fal.close();
   });
 
   test("the provider fails: nothing of its own words gets through, and the run says so", async () => {

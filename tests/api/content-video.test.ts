@@ -249,10 +249,9 @@ describe("with a provider that takes its time", () => {
   let impatient: RunningNext;
   beforeAll(async () => {
     fal = await startFakeFal();
-    const env = { FAL_KEY: fal.key, FAL_BASE_URL: fal.origin, FAL_STORAGE_URL: fal.origin };
-    server = await startServer({ env });
+    server = await startServer({ env: fal.env });
     // Of one origin, so that the same body is good at both.
-    const both = { ...env, PUBLIC_URL: server.url };
+    const both = { ...fal.env, PUBLIC_URL: server.url };
     impatient = await startServer({
       env: { ...both, CONTENT_TIMEOUT_MS: "1", CONTENT_AT_ONCE: "1" },
     });
@@ -260,7 +259,7 @@ describe("with a provider that takes its time", () => {
   afterAll(async () => {
     await server?.stop();
     await impatient?.stop();
-    await fal.shut();
+    await fal.close();
   });
 
   /** An account of its own for each test, and a request. */

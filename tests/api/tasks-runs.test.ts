@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import type { paths } from "../generated/api.ts";
 import { type FakeTrigger, startFakeTrigger } from "../support/fakes/trigger.ts";
+import type { Fault } from "../support/fakes/vendor-server.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { fullRun, insertRun, newRunId, plainRun, runsIn } from "../support/fixtures/task-runs.ts";
 import {
@@ -161,35 +161,30 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
 
   beforeAll(async () => {
     fake = await startFakeTrigger();
-    server = await startServer({
-      env: { TRIGGER_SECRET_KEY: fake.secretKey, TRIGGER_API_URL: fake.url },
-    });
+    server = await startServer({ env: fake.env });
     person = await createPerson();
-    fake.feed(fullRun(person.id));
+    fake.addRun(fullRun(person.id));
   });
   afterEach(() => fake.recover());
   afterAll(async () => {
     await server?.stop();
-    fake?.close();
+    await fake?.close();
   });
 
-  const faults: Record<string, (response: ServerResponse) => void> = {
-    "a connection that is cut": (response) => response.socket?.resetAndDestroy(),
-    "401": (response) => response.writeHead(401).end('{"error":"Invalid API key tr_test_secret"}'),
-    "403": (response) => response.writeHead(403).end("{}"),
-    "429 with retry-after": (response) => response.writeHead(429, { "retry-after": "9" }).end(),
-    "500": (response) => response.writeHead(500).end("<b>trigger.dev stack</b>"),
-    "a redirect": (response) => response.writeHead(302, { location: fake.url }).end(),
-    "an HTML page": (response) => response.writeHead(200).end("<html>trigger.dev</html>"),
-    "JSON of another shape": (response) => response.writeHead(200).end('{"id":7,"data":{}}'),
-    "half an answer": (response) => {
-      response.writeHead(200, { "content-length": "1000" }).write('{"data":[');
-      response.destroy();
-    },
-  };
+  const faults: [string, Fault][] = [
+    ["a connection that is reset", "reset"],
+    ["401", { status: 401, body: '{"error":"Invalid API key tr_test_secret"}' }],
+    ["403", { status: 403, body: "{}" }],
+    ["429 with retry-after", { status: 429, headers: { "retry-after": "9" }, body: "" }],
+    ["500", { status: 500, body: "<b>trigger.dev stack</b>" }],
+    ["a redirect", { status: 302, headers: { location: "/" }, body: "" }],
+    ["an HTML page", { status: 200, body: "<html>trigger.dev</html>" }],
+    ["JSON of another shape", { status: 200, body: '{"id":7,"data":{}}' }],
+    ["half a body", "cut"],
+  ];
 
-  test.each(Object.entries(faults))("502: %s is told as one fixed sentence", async (_, answer) => {
-    fake.fail(answer);
+  test.each(faults)("502: %s gets one fixed sentence", async (_, fault) => {
+    fake.fail(fault);
     for (const query of ["", `?runId=${newRunId()}`]) {
       const failed = await ask(query);
       expect([failed.status, failed.text]).toEqual([
@@ -205,12 +200,12 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
   });
 
   test("502: a list that is not found is no empty list", async () => {
-    fake.fail((response) => response.writeHead(404).end("{}"));
+    fake.fail({ status: 404, body: "{}" });
     expect((await ask()).status).toBe(502);
   });
 
   test("504: silence ends at the deadline, for a list and for a run", async () => {
-    fake.fail(() => {});
+    fake.fail("silence");
     const answers = await Promise.all([ask(), ask(`?runId=${newRunId()}`)]);
     for (const answer of answers) {
       expect([answer.status, answer.body]).toEqual([
@@ -226,15 +221,15 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
     const caller = client({ key: owner.key }, server.url);
     const good = plainRun(owner.id);
     const odd = plainRun(owner.id, { status: "A_STATUS_OF_TOMORROW", createdAt: good.updatedAt });
-    fake.feed(good);
-    fake.feed(odd);
+    fake.addRun(good);
+    fake.addRun(odd);
     const tags = [`account:${owner.id}`];
     const { env: _, ...withoutEnv } = good;
-    fake.feedBroken("null", null);
-    fake.feedBroken("nameless", { tags, status: "QUEUED" });
-    fake.feedBroken("foreign", plainRun(randomUUID()));
+    fake.addItem(null);
+    fake.addItem({ tags, status: "QUEUED" });
+    fake.addItem(plainRun(randomUUID()));
     const oddFields = { createdAt: "2027-01-01T00:00:00Z", env: 7, durationMs: "long" };
-    fake.feedBroken("odd field", { ...withoutEnv, id: newRunId(), ...oddFields });
+    fake.addItem({ ...withoutEnv, id: newRunId(), ...oddFields });
     const runs = runsIn(await caller.get(path));
     expect(runs.map(({ id, status }) => ({ id, status }))).toEqual([
       { id: expect.not.stringMatching(good.id), status: good.status },
@@ -246,7 +241,7 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
   });
 
   test("200: runs whose look-up fails are listed as the list has them", async () => {
-    fake.fail((response) => response.writeHead(500).end(), "look-ups");
+    fake.fail({ status: 500, body: "" }, "/api/v3/runs/");
     const [run] = runsIn(await ask());
     expect(run).toMatchObject({ status: "COMPLETED", metadata: { step: "done" } });
     expect(run).not.toHaveProperty("payload");
@@ -254,7 +249,7 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
 
   test("200: a payload and an output that are stored apart are fetched, without the key", async () => {
     const run = fullRun(person.id);
-    fake.feed(run);
+    fake.addRun(run);
     fake.store(run.id, "payload", { large: true });
     fake.store(run.id, "output", {
       json: { at: "2026-11-20T00:00:00.000Z" },
@@ -268,10 +263,10 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
   });
 
   test("an id that cannot be one is never asked for", async () => {
-    fake.asked.length = 0;
+    const before = fake.count("/");
     for (const runId of ["../../v1/runs", "run_", "run_a/../b", "run_a%2Fb", "ü"]) {
       expect((await ask(`?${new URLSearchParams({ runId })}`)).status).toBe(404);
     }
-    expect(fake.asked).toEqual([]);
+    expect(fake.count("/")).toBe(before);
   });
 });

@@ -102,7 +102,7 @@ describe("a bearer of an OIDC provider", () => {
   });
   afterAll(async () => {
     await server?.stop();
-    await provider?.stop();
+    await provider?.close();
   });
 
   it("is never verified without an audience: the settings are refused", () => {
@@ -200,10 +200,10 @@ describe("a bearer of an OIDC provider", () => {
       jti: randomUUID(),
     });
     provider.setProfile(token, { sub: "person", email, email_verified: true });
-    const before = provider.userinfoCalls();
+    const before = provider.count("/userinfo");
     expect(await statusOf(token)).toBe(200);
     expect(await statusOf(token)).toBe(200);
-    expect(provider.userinfoCalls()).toBe(before + 1);
+    expect(provider.count("/userinfo")).toBe(before + 1);
     expect(await sql`select 1 from accounts where email = ${email}`).toHaveLength(1);
   });
 
@@ -254,17 +254,17 @@ describe("a bearer of an OIDC provider", () => {
     const there = async (bearer: string) => client({ bearer }, another.url).get("/api/sessions");
     try {
       const bearer = await provider.sign();
-      provider.setDown(true);
+      provider.fail({ status: 503, body: "{}" });
       const answer = await there(bearer);
       expect(answer.status).toBe(503);
       expect(z.object({ error: z.string() }).parse(answer.body).error).toBe(
         "Service temporarily unavailable",
       );
       expect((await client(null, another.url).get("/api/health/ready")).status).toBe(503);
-      provider.setDown(false);
+      provider.recover();
       expect((await there(bearer)).status).toBe(200);
     } finally {
-      provider.setDown(false);
+      provider.recover();
       await another.stop();
     }
   });
@@ -295,7 +295,7 @@ describe("with a hosted Supabase and no shared secret", () => {
       expect(await statusOf(await provider.sign(claims))).toBe(500);
     } finally {
       await server.stop();
-      await provider.stop();
+      await provider.close();
     }
   });
 });

@@ -20,12 +20,11 @@ let fal: FakeFal;
 let server: RunningNext;
 beforeAll(async () => {
   fal = await startFakeFal();
-  const env = { FAL_KEY: fal.key, FAL_BASE_URL: fal.origin, FAL_STORAGE_URL: fal.origin };
-  server = await startServer({ env: { ...env, ACCOUNT_MEDIA_BYTES: String(LIMIT) } });
+  server = await startServer({ env: { ...fal.env, ACCOUNT_MEDIA_BYTES: String(LIMIT) } });
 });
 afterAll(async () => {
   await server?.stop();
-  await fal?.shut();
+  await fal?.close();
 });
 
 const post = (person: Person, headers: Record<string, string> = {}) =>

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await remote?.stop();
-  await fake?.shut();
+  await fake?.close();
 });
 
 /** Where things are seen outside differs by nature. */

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeCatalog, startFakeCatalog } from "../../support/fakes/catalog.ts";
-import { type Fault, PROVIDER_TEXT } from "../../support/fakes/faulty-server.ts";
+import { type Fault, PROVIDER_TEXT } from "../../support/fakes/vendor-server.ts";
 import { expectErrorShape, sentenceOf } from "../../support/fixtures/shapes.ts";
 import { type Client, client } from "../../support/harness/clients.ts";
 import { startServer } from "../../support/harness/server.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await remote?.stop();
-  await fake?.shut();
+  await fake?.close();
 });
 
 /** Never asked before, so that nothing is remembered of it. */
@@ -55,9 +55,9 @@ describe.each([
   ["albums", "/v1/artists", newAlbums],
 ])("%s, when the web API answers with", (_, api, newPath) => {
   test.each(faults)("%s", async (_, fault, [status, code, sentence]) => {
-    fake.failAlways(api, fault);
+    fake.fail(fault, api);
     const answer = await caller.get(newPath());
-    fake.failAlways(api, null);
+    fake.recover();
     expect(answer.status, answer.text).toBe(status);
     expectErrorShape(answer, "catalog");
     expect(answer.body).toEqual({ error: { status, message: sentence } });
@@ -109,11 +109,11 @@ describe.each([
 
 describe("when nobody listens at the web API", () => {
   test("502, and it is found again as soon as somebody does", async () => {
-    await fake.shut();
+    await fake.close();
     const answer = await caller.get(newSearch());
     expect(answer.status).toBe(502);
     expect(sentenceOf(answer)).toBe("The catalog is not available");
-    await fake.open();
+    await fake.reopen();
     expect((await caller.get(newSearch())).status).toBe(200);
   });
 });
@@ -159,11 +159,11 @@ describe("answers", () => {
     const q = randomUUID();
     await caller.get(`/api/catalog/search?q=${q}&type=track,artist&market=SE&limit=7&offset=70`);
     const asked = { q, type: "track,artist", limit: "7", offset: "70" };
-    expect(fake.lastQuery("/v1/search")).toEqual({ ...asked, market: "SE" });
+    expect(fake.lastSearch()).toEqual({ ...asked, market: "SE" });
     await caller.get(
       `/api/catalog/search?q=${q}&type=track,artist&market=from_token&limit=7&offset=70`,
     );
-    expect(fake.lastQuery("/v1/search")).toEqual(asked);
+    expect(fake.lastSearch()).toEqual(asked);
   });
 });
 
@@ -208,9 +208,9 @@ describe("the token", () => {
   ])(
     "cannot be had (%s): told as what it is, and tried anew by the next",
     async (_, fault, status) => {
-      fake.failAlways("/api/token", fault);
+      fake.fail(fault, "/api/token");
       const answer = await asking.get(newSearch());
-      fake.failAlways("/api/token", null);
+      fake.recover();
       expect(answer.status).toBe(status);
       expectErrorShape(answer, "catalog");
       expect(answer.text).not.toMatch(/spotify|status\.example|the-secret/i);
@@ -229,7 +229,7 @@ describe("a token of a short life", () => {
       expect(brief.count("/api/token")).toBe(3);
     } finally {
       await server.stop();
-      await brief.shut();
+      await brief.close();
     }
   });
 });

@@ -1,11 +1,7 @@
-/** What both providers of connections promise, seen from the API; decisions, section 9. */
+/** What both providers of connections guarantee at the API. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
-import {
-  COMPOSIO_KEY,
-  type FakeComposio,
-  startFakeComposio,
-} from "../../support/fakes/composio.ts";
+import { type FakeComposio, startFakeComposio } from "../../support/fakes/composio.ts";
 import { createOrganization } from "../../support/fixtures/organization.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { authorize, statesOf } from "../../support/harness/connections.ts";
@@ -17,13 +13,11 @@ let composio: FakeComposio;
 let server: RunningNext;
 beforeAll(async () => {
   composio = await startFakeComposio();
-  server = await startServer({
-    env: { COMPOSIO_API_KEY: COMPOSIO_KEY, COMPOSIO_BASE_URL: composio.url },
-  });
+  server = await startServer({ env: composio.env });
 });
 afterAll(async () => {
   await server?.stop();
-  composio?.close();
+  await composio?.close();
 });
 
 interface Provider {

@@ -47,7 +47,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await fal?.shut();
+  await fal?.close();
   await workshop?.clear();
 });
 

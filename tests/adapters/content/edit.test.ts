@@ -105,7 +105,7 @@ describe("a video of a hosted model", () => {
   beforeAll(async () => {
     fal = await startFakeFal();
   });
-  afterAll(() => fal?.shut());
+  afterAll(() => fal?.close());
 
   async function generate(edit: readonly EditStep[]) {
     const causes: string[] = [];

@@ -5,7 +5,7 @@ import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts"
 import type { ContentProvider, MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
-import { type Fault, PROVIDER_TEXT } from "../../support/fakes/faulty-server.ts";
+import { type Fault, PROVIDER_TEXT } from "../../support/fakes/vendor-server.ts";
 import {
   imageOrder,
   isEmpty,
@@ -42,7 +42,7 @@ beforeAll(async () => {
   audio = await workshop.put("d.mp3", "audio/mpeg", await makeSound("mp3"));
 });
 afterAll(async () => {
-  await fal?.shut();
+  await fal?.close();
   await workshop?.clear();
 });
 beforeEach(() => {
@@ -232,9 +232,9 @@ describe("what is submitted is submitted once, also when the answer is", () => {
   });
 
   test("no connection at all", async () => {
-    await fal.shut();
+    await fal.close();
     const outcome = await fail({ image: { ...image, url: "https://example.com/a.png" } });
-    await fal.open();
+    await fal.reopen();
     expect(outcome).toMatchObject(failed);
   });
 
@@ -266,9 +266,9 @@ describe("once it is submitted", () => {
 
   test("faults that do not pass fail the order", async () => {
     for (const fault of [{ status: 500 }, { status: 401 }, "html", "reset"] as const) {
-      fal.failAlways(REQUESTS, fault);
+      fal.fail(fault, REQUESTS);
       const outcome = await fail({ image });
-      fal.failAlways(REQUESTS, null);
+      fal.recover();
       expect(outcome).toMatchObject(failed);
     }
   });

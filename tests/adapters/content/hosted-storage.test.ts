@@ -18,16 +18,13 @@ beforeAll(async () => {
   const url = setting("SUPABASE_URL");
   project = await startFakeStorage({ url, secretKey: setting("SUPABASE_SECRET_KEY") });
   server = await startServer({
-    env: {
-      ...{ EMBEDDED_SUPABASE: "false", SUPABASE_URL: project.origin },
-      ...{ FAL_KEY: fal.key, FAL_BASE_URL: fal.origin, FAL_STORAGE_URL: fal.origin },
-    },
+    env: { ...fal.env, EMBEDDED_SUPABASE: "false", SUPABASE_URL: project.origin },
   });
 });
 afterAll(async () => {
   await server?.stop();
-  await project?.stop();
-  await fal?.shut();
+  await project?.close();
+  await fal?.close();
 });
 
 describe("a server beside a Supabase project", () => {
@@ -52,9 +49,9 @@ describe("a server beside a Supabase project", () => {
 
   test("answers 503 while the project's Storage is away, and the run has failed", async () => {
     const person = await createPerson(server.url);
-    project.failWith(503);
+    project.fail({ status: 503, body: "<h1>trouble</h1>" }, "/storage/");
     const answer = await person.withKey.post("/api/content/image", { prompt: "A red kite" });
-    project.failWith(0);
+    project.recover();
     expect([answer.status, answer.body]).toEqual([
       503,
       { error: "Service temporarily unavailable" },

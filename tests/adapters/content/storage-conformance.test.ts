@@ -25,7 +25,7 @@ beforeAll(async () => {
   fake = await startFakeStorage();
 });
 afterAll(async () => {
-  await fake.stop();
+  await fake.close();
   await rm(folder, { recursive: true });
 });
 
@@ -157,14 +157,14 @@ describe("at Supabase", () => {
     expect(await read.text()).toBe("x");
     expect(read.headers.get("content-type")).toBe("image/png");
     expect(read.headers.get("cache-control")).toBe("no-cache");
-    await own.stop();
+    await own.close();
   });
 
   test.each([401, 429, 500, 503])(
     "a storage that answers %i is a service that is away",
     async (status) => {
       const own = await startFakeStorage();
-      own.failWith(status);
+      own.fail({ status, body: "<h1>trouble</h1>" });
       const given = { url: own.origin, secretKey: own.secretKey, bucket: "media" };
       const storage = createSupabaseStorage(given);
       const file = { path: await newFile(Buffer.from("x")), contentType: "image/png" } as const;
@@ -175,7 +175,7 @@ describe("at Supabase", () => {
         storage.sizeOf(key),
         storage.remove(key),
       ]);
-      await own.stop();
+      await own.close();
       failures.push(...(await Promise.allSettled([storage.copyTo(key, newPath())])));
       for (const failure of failures) {
         expect(failure.status === "rejected" && isDatabaseUnavailable(failure.reason)).toBe(true);

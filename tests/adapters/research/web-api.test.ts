@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listTracksContract } from "../../../lib/research/contract.ts";
 import type { RunningNext } from "../../../scripts/run-next.ts";
-import type { Fault } from "../../support/fakes/faulty-server.ts";
 import { type FakeResearch, startFakeResearch } from "../../support/fakes/research.ts";
+import type { Fault } from "../../support/fakes/vendor-server.ts";
 import { expectErrorShape } from "../../support/fixtures/shapes.ts";
 import { type Client, client } from "../../support/harness/clients.ts";
 import { expectPublished } from "../../support/harness/published.ts";
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await remote?.stop();
-  await fake?.shut();
+  await fake?.close();
 });
 
 const ask = (query: Record<string, string>) =>
@@ -142,9 +142,9 @@ describe.each([
   ["the tracks", catalog, () => ({ id: randomUUID() })],
 ])("when %s ends with", (_, path, newQuery) => {
   test.each(faults)("%s", async (_, fault, status, code, named) => {
-    fake.failAlways(path, fault);
+    fake.fail(fault, path);
     const answer = await ask(newQuery());
-    fake.failAlways(path, null);
+    fake.recover();
     expect(answer.status, answer.text).toBe(status);
     expectErrorShape(answer, "error");
     expect(answer.body).toEqual({ status: "error", error: `Request failed with status ${named}` });
@@ -190,9 +190,9 @@ describe("a fault", () => {
   });
 
   test("that nobody listens is 502", async () => {
-    await fake.shut();
+    await fake.close();
     const answer = await ask({ id: "refused" });
-    await fake.open();
+    await fake.reopen();
     expect(answer.status).toBe(502);
     expect(answer.body).toEqual({ status: "error", error: "Request failed with status 502" });
   });

@@ -19,13 +19,11 @@ let fake: FakeTrigger;
 let withTrigger: RunningNext;
 beforeAll(async () => {
   fake = await startFakeTrigger();
-  withTrigger = await startServer({
-    env: { TRIGGER_SECRET_KEY: fake.secretKey, TRIGGER_API_URL: fake.url },
-  });
+  withTrigger = await startServer({ env: fake.env });
 });
 afterAll(async () => {
   await withTrigger?.stop();
-  fake?.close();
+  await fake?.close();
 });
 
 const path = "/api/tasks/runs";
@@ -40,7 +38,7 @@ describe.each([
   {
     name: "trigger",
     url: () => withTrigger.url,
-    feed: async (_: string, run: RawRun) => fake.feed(run),
+    feed: async (_: string, run: RawRun) => fake.addRun(run),
   },
 ])("the $name task runner", ({ name, url, feed }) => {
   let owner: Person;

@@ -16,14 +16,12 @@ let fake: FakeTrigger;
 let server: RunningNext;
 beforeAll(async () => {
   fake = await startFakeTrigger();
-  server = await startServer({
-    env: { TRIGGER_SECRET_KEY: fake.secretKey, TRIGGER_API_URL: fake.url },
-  });
+  server = await startServer({ env: fake.env });
 });
 afterEach(() => fake.recover());
 afterAll(async () => {
   await server?.stop();
-  fake?.close();
+  await fake?.close();
 });
 
 const path = "/api/tasks/runs";
@@ -41,7 +39,7 @@ describe("own runs beside those of Trigger.dev", () => {
     for (let count = 0; count < 12; count++) {
       const run = fullRun(person.id, { createdAt: minute(count) });
       ids.unshift(run.id);
-      if (count % 3 === 0) fake.feed(run);
+      if (count % 3 === 0) fake.addRun(run);
       else await insertRun(person.id, run);
     }
     const read = async (query: string) => runsIn(await caller.get(path + query));
@@ -58,7 +56,7 @@ describe("own runs beside those of Trigger.dev", () => {
     const { person, caller } = await createCaller();
     const older = plainRun(person.id, { createdAt: "2026-11-20T10:00:00Z" });
     const newer = plainRun(person.id, { createdAt: "2026-11-20T10:00:00.001Z" });
-    fake.feed(older);
+    fake.addRun(older);
     await insertRun(person.id, newer);
     const runs = runsIn(await caller.get(path));
     expect(runs.map(({ id }) => id)).toEqual([newer.id, older.id]);
@@ -68,7 +66,7 @@ describe("own runs beside those of Trigger.dev", () => {
     const { person, caller } = await createCaller();
     const [own, theirs] = [fullRun(person.id), fullRun(person.id)];
     await insertRun(person.id, own);
-    fake.feed(theirs);
+    fake.addRun(theirs);
     for (const run of [own, theirs]) {
       expect(runsIn(await caller.get(`${path}?runId=${run.id}`))).toEqual([run]);
     }
@@ -90,7 +88,7 @@ describe("while Trigger.dev fails", () => {
     const { person, caller } = await createCaller();
     const own = fullRun(person.id);
     await insertRun(person.id, own);
-    fake.fail((response) => response.writeHead(500).end());
+    fake.fail({ status: 500, body: "" });
 
     const list = await caller.get(path);
     expect([list.status, list.body]).toEqual([

@@ -1,5 +1,4 @@
 /** Trigger.dev's faults that need more than one answer of it; the plain ones are with the endpoint. */
-import type { ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeTrigger, startFakeTrigger } from "../../support/fakes/trigger.ts";
@@ -14,16 +13,14 @@ let person: Person;
 let caller: Client;
 beforeAll(async () => {
   fake = await startFakeTrigger();
-  server = await startServer({
-    env: { TRIGGER_SECRET_KEY: fake.secretKey, TRIGGER_API_URL: fake.url },
-  });
+  server = await startServer({ env: fake.env });
   person = await createPerson(server.url);
   caller = person.withKey;
 });
 afterEach(() => fake.recover());
 afterAll(async () => {
   await server?.stop();
-  fake?.close();
+  await fake?.close();
 });
 
 const one = (runId: string) => caller.get(`/api/tasks/runs?runId=${runId}`);
@@ -35,7 +32,7 @@ test.each([
   ["9", "9"],
   ["soon, says trigger.dev", null],
 ])("502: 429 with retry-after: %s, which is passed on when it is one", async (given, passed) => {
-  fake.fail((response) => response.writeHead(429, { "retry-after": given }).end());
+  fake.fail({ status: 429, headers: { "retry-after": given }, body: "" });
   for (const answer of await both()) {
     expect([answer.status, answer.body]).toEqual([502, unavailable]);
     expect(answer.headers.get("retry-after")).toBe(passed);
@@ -43,7 +40,7 @@ test.each([
 });
 
 test("504: headers and nothing else end at the deadline", async () => {
-  fake.fail((response: ServerResponse) => response.writeHead(200).write('{"data":['));
+  fake.fail("stalled body");
   for (const answer of await both()) {
     expect(answer.status).toBe(504);
     expectErrorShape(answer, "error");
@@ -53,7 +50,7 @@ test("504: headers and nothing else end at the deadline", async () => {
 
 test("502: a payload that is stored apart and cannot be had; its run is still listed", async () => {
   const run = fullRun(person.id);
-  fake.feed(run);
+  fake.addRun(run);
   fake.store(run.id, "payload", undefined);
   const answer = await one(run.id);
   expect([answer.status, answer.body]).toEqual([502, unavailable]);
@@ -61,7 +58,7 @@ test("502: a payload that is stored apart and cannot be had; its run is still li
 });
 
 test("502: nobody listens", async () => {
-  fake.close();
+  await fake.close();
   for (const answer of await both()) {
     expect([answer.status, answer.body]).toEqual([502, unavailable]);
     expectErrorShape(answer, "error");

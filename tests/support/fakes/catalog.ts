@@ -3,105 +3,109 @@
  * embedded one, read from the same tables, so that the two adapters can be held against each other.
  */
 import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import { HttpResponse, http } from "msw";
 import type { Sql } from "postgres";
-import { type FaultyServer, startFaultyServer } from "./faulty-server.ts";
+import { serveHandlers, type VendorServer } from "./vendor-server.ts";
 
-export interface FakeCatalog extends FaultyServer {
-  /** What makes a server of the product use it. */
+export interface FakeCatalog extends VendorServer {
+  /** The settings that make a server of the product use this catalog. */
   readonly env: Record<string, string>;
-  /** Every token given so far is refused from now on. */
+  /** Refuses every token that was issued so far. */
   revokeTokens(): void;
-  /** The query of the newest request to a path that begins so. */
-  lastQuery(path: string): Readonly<Record<string, string>>;
+  /** Returns the query of the newest search. */
+  lastSearch(): Readonly<Record<string, string>>;
 }
 
 const CLIENT = { id: "the-client", secret: "the-secret-of-the-catalog" };
-const [TOKEN_PATH, API] = ["/api/token", "/v1"];
 
 export async function startFakeCatalog(
   sql: Sql,
-  settings: { tokenSeconds?: number } = {},
+  { tokenSeconds = 3600 } = {},
 ): Promise<FakeCatalog> {
+  const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64");
   let tokens = new Set<string>();
-  const queries: { path: string; query: Record<string, string> }[] = [];
+  let lastSearch: Record<string, string> = {};
 
-  const server = await startFaultyServer(async (request, url, response) => {
-    const query = Object.fromEntries(url.searchParams);
-    queries.push({ path: url.pathname, query });
-    const { authorization = "" } = request.headers;
-    if (url.pathname === TOKEN_PATH) {
-      const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64");
-      let body = "";
-      for await (const piece of request) body += piece;
+  const server = await serveHandlers([
+    http.post("/api/token", async ({ request }) => {
       const isRight =
-        request.method === "POST" &&
-        authorization === `Basic ${basic}` &&
-        new URLSearchParams(body).get("grant_type") === "client_credentials";
-      if (!isRight) return send(response, 400, { error: "invalid_client" });
+        request.headers.get("authorization") === `Basic ${basic}` &&
+        new URLSearchParams(await request.text()).get("grant_type") === "client_credentials";
+      if (!isRight) return HttpResponse.json({ error: "invalid_client" }, { status: 400 });
       const token = randomUUID();
       tokens.add(token);
-      const expires_in = settings.tokenSeconds ?? 3600;
-      return send(response, 200, { access_token: token, token_type: "Bearer", expires_in });
-    }
-    if (!tokens.has(authorization.replace("Bearer ", ""))) {
-      return fail(response, 401, "The access token expired");
-    }
-    if (query.market === "from_token") return fail(response, 400, "Invalid market code");
-    const { limit = "20", offset = "0", market = null } = query;
-    const page = { href: url.href, limit: Number(limit), offset: Number(offset), next: url.href };
-
-    if (url.pathname === `${API}/search`) {
-      const kinds = (query.type ?? "").split(",");
+      return HttpResponse.json({
+        access_token: token,
+        token_type: "Bearer",
+        expires_in: tokenSeconds,
+      });
+    }),
+    http.all("*", ({ request }) => {
+      const token = request.headers.get("authorization")?.replace("Bearer ", "");
+      if (!tokens.has(token ?? "")) return refuse(401, "The access token expired");
+      if (queryOf(request).market === "from_token") return refuse(400, "Invalid market code");
+    }),
+    http.get("/v1/search", async ({ request }) => {
+      const query = queryOf(request);
+      lastSearch = query;
+      const { type = "", q = "", market = null, limit = "20", offset = "0" } = query;
       const [row] = await sql`select catalog_search(
-        ${kinds}, ${query.q ?? ""}, '{}', ${market}, ${limit}, ${offset}) as found`;
+        ${type.split(",")}, ${q}, '{}', ${market}, ${limit}, ${offset}) as found`;
       const found: Record<string, { total: number; items: object[] }> = row?.found;
       const dressed = Object.entries(found).map(([plural, { total, items }]) => [
         plural,
-        // Searches do hold null items.
-        { ...page, total, items: [null, ...items.map((item) => dress(plural.slice(0, -1), item))] },
+        {
+          ...pageOf(request),
+          total,
+          // Searches do hold null items.
+          items: [null, ...items.map((item) => dress(plural.slice(0, -1), item))],
+        },
       ]);
-      return send(response, 200, Object.fromEntries(dressed));
-    }
-    const artistId = /^\/v1\/artists\/(\w+)\/albums$/.exec(url.pathname)?.[1];
-    if (artistId === undefined) return fail(response, 404, "Service not found");
-    const groups = (query.include_groups ?? "").split(",");
-    const [row] = await sql`select catalog_artist_albums(
-      ${artistId}, ${groups}, ${market}, ${limit}, ${offset}) as found`;
-    if (!row?.found) return fail(response, 404, "Resource not found");
-    const { total, items }: { total: number; items: object[] } = row.found;
-    send(response, 200, { ...page, total, items: items.map((item) => dress("album", item)) });
-  });
+      return HttpResponse.json(Object.fromEntries(dressed));
+    }),
+    http.get<{ id: string }>("/v1/artists/:id/albums", async ({ request, params }) => {
+      const { include_groups = "", market = null, limit = "20", offset = "0" } = queryOf(request);
+      const [row] = await sql`select catalog_artist_albums(
+        ${params.id}, ${include_groups.split(",")}, ${market}, ${limit}, ${offset}) as found`;
+      if (!row?.found) return refuse(404, "Resource not found");
+      const { total, items }: { total: number; items: object[] } = row.found;
+      const albums = items.map((item) => dress("album", item));
+      return HttpResponse.json({ ...pageOf(request), total, items: albums });
+    }),
+  ]);
 
   return {
     ...server,
     env: {
       CATALOG_CLIENT_ID: CLIENT.id,
       CATALOG_CLIENT_SECRET: CLIENT.secret,
-      CATALOG_BASE_URL: `${server.origin}${API}`,
-      CATALOG_TOKEN_URL: `${server.origin}${TOKEN_PATH}`,
+      CATALOG_BASE_URL: `${server.origin}/v1`,
+      CATALOG_TOKEN_URL: `${server.origin}/api/token`,
       LOOKUP_TIMEOUT_MS: "2000",
     },
-    revokeTokens: () => {
+    revokeTokens() {
       tokens = new Set();
     },
-    lastQuery: (path) => queries.findLast((one) => one.path.startsWith(path))?.query ?? {},
+    lastSearch: () => lastSearch,
   };
 }
 
-function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+const queryOf = (request: Request): Record<string, string> =>
+  Object.fromEntries(new URL(request.url).searchParams);
+
+function pageOf(request: Request) {
+  const { limit = "20", offset = "0" } = queryOf(request);
+  return { href: request.url, limit: Number(limit), offset: Number(offset), next: request.url };
 }
 
-function fail(response: ServerResponse, status: number, message: string): void {
-  send(response, status, { error: { status, message: `Spotify: ${message}` } });
-}
+const refuse = (status: number, message: string) =>
+  HttpResponse.json({ error: { status, message: `Spotify: ${message}` } }, { status });
 
-/** A thing as the provider tells it: with its own addresses, and more fields than the contract has. */
+/** Adds what the vendor's own answers have: its addresses, and more fields than the contract. */
 function dress(kind: string, thing: object): object {
   const fields: Record<string, unknown> = { ...thing };
   delete fields.url;
-  // Always null there.
+  // The vendor always sends null.
   if (typeof fields.followers === "object") {
     fields.followers = { ...fields.followers, href: null };
   }

@@ -1,35 +1,22 @@
 /** The part of Composio's HTTP API (v3.1) that the adapter calls, on loopback. */
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
+import { HttpResponse, http } from "msw";
 import { z } from "zod";
+import { serveHandlers, type VendorServer } from "./vendor-server.ts";
 
-/** What every answer is from now on: a whole response, a body cut in the middle, or nothing. */
-export type Fault =
-  | { readonly status: number; readonly body: string }
-  | "cut"
-  | "silence"
-  /** The headers are sent, and nothing else. */
-  | "stalled body"
-  | "hang-up"
-  | null;
-
-export interface FakeComposio {
-  readonly url: string;
-  /** @param at only where the address has this in it */
-  fail(fault: Fault, at?: string): void;
-  /** How many requests have come in. */
-  requests(): number;
-  /** Puts a connection into the account, or anything else into what it lists. */
+export interface FakeComposio extends VendorServer {
+  /** The settings that make a server of the product use this API. */
+  readonly env: Record<string, string>;
+  /** Adds a connection, or an item of any shape, to what a user's list has. */
   add(userId: string, item: object): void;
-  /** Makes the list ignore whom it was asked for. */
-  mixUp(): void;
-  close(): void;
+  /** Makes the list return every user's connections. */
+  ignoreUserFilter(): void;
 }
 
-export const COMPOSIO_KEY = "composio-test-key";
+const KEY = "composio-test-key";
+const API = "/api/v3.1";
 const TOOLKITS = ["gmail", "slack", "notion"];
+const PAGE_SIZE = 2;
 
 const sessionBody = z.object({
   user_id: z.string(),
@@ -41,99 +28,78 @@ export async function startFakeComposio(): Promise<FakeComposio> {
   const sessions = new Map<string, string>();
   const links = new Map<string, { item: Record<string, unknown>; callback: string }>();
   const accounts: { userId: string; item: object }[] = [];
-  let failing: { readonly fault: Fault; readonly at: string } = { fault: null, at: "" };
-  let mixed = false;
-  let requests = 0;
+  let isUserFilterIgnored = false;
 
-  const send = (response: ServerResponse, status: number, body: unknown): void => {
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  };
-  const refuse = (response: ServerResponse, status: number, slug: string): void =>
-    send(response, status, { error: { message: `Composio: ${slug}`, slug, status } });
-
-  const server = createServer((request, response) => void answer(request, response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname, searchParams } = new URL(request.url ?? "/", url);
-    const link = links.get(pathname);
-    if (link) {
+  const server = await serveHandlers([
+    http.get<{ token: string }>("/consent/:token", ({ params }) => {
+      const link = links.get(params.token);
+      if (!link) return;
       link.item.status = "ACTIVE";
       const target = new URL(link.callback);
       target.searchParams.set("status", "success");
       target.searchParams.set("connected_account_id", String(link.item.id));
-      return void response.writeHead(302, { location: target.href }).end();
-    }
-    requests++;
-    const body = await text(request);
-    const fault = request.url?.includes(failing.at) ? failing.fault : null;
-    if (fault === "silence") return;
-    if (fault === "hang-up") return void request.socket.destroy();
-    if (fault === "cut" || fault === "stalled body") {
-      response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
-      response.write('{"session_id": "trs_');
-      return void (fault === "cut" && response.socket?.end());
-    }
-    if (fault) return void response.writeHead(fault.status, { "retry-after": "7" }).end(fault.body);
-    if (request.headers["x-api-key"] !== COMPOSIO_KEY) {
-      return refuse(response, 401, "ApiKey_Invalid");
-    }
-
-    const [, , , area, , id, action] = pathname.split("/");
-    if (request.method === "GET" && area === "connected_accounts") {
-      const wanted = searchParams.get("user_ids");
-      const all = accounts.filter(({ userId }) => mixed || userId === wanted);
-      // Two a page, so that whoever reads one page only is found out.
-      const start = Number(searchParams.get("cursor") ?? 0);
-      const items = all.slice(start, start + 2).map(({ item }) => item);
-      const next = start + 2 < all.length ? String(start + 2) : null;
-      return send(response, 200, { items, next_cursor: next, total_items: all.length });
-    }
-    if (area === "tool_router" && action === undefined) {
-      const { user_id } = sessionBody.parse(JSON.parse(body));
+      return HttpResponse.redirect(target, 302);
+    }),
+    http.all("*", ({ request }) => {
+      if (request.headers.get("x-api-key") !== KEY) return refuse(401, "ApiKey_Invalid");
+    }),
+    http.get(`${API}/connected_accounts`, ({ request }) => {
+      const query = new URL(request.url).searchParams;
+      const wanted = query.get("user_ids");
+      const all = accounts.filter(({ userId }) => isUserFilterIgnored || userId === wanted);
+      // Short pages, so that an adapter that reads only the first one fails its tests.
+      const start = Number(query.get("cursor") ?? 0);
+      const end = start + PAGE_SIZE;
+      return HttpResponse.json({
+        items: all.slice(start, end).map(({ item }) => item),
+        next_cursor: end < all.length ? String(end) : null,
+        total_items: all.length,
+      });
+    }),
+    http.post(`${API}/tool_router/session`, async ({ request }) => {
+      const { user_id } = sessionBody.parse(await request.json());
       const session = `trs_${randomUUID()}`;
       sessions.set(session, user_id);
-      return send(response, 201, { session_id: session, mcp: { url }, config: {} });
-    }
-    if (area === "tool_router" && action === "link") {
-      const userId = sessions.get(id ?? "");
-      if (userId === undefined) return refuse(response, 404, "ToolRouterV2_SessionNotFound");
-      const { toolkit, callback_url } = linkBody.parse(JSON.parse(body));
-      if (!TOOLKITS.includes(toolkit)) return refuse(response, 400, "Toolkit_ToolkitNotFound");
-      const item = composioItem(userId, toolkit, "INITIATED");
-      accounts.unshift({ userId, item });
-      const path = `/link/${randomUUID()}`;
-      links.set(path, { item, callback: callback_url });
-      return send(response, 201, {
-        link_token: path,
-        redirect_url: url + path,
-        connected_account_id: item.id,
-      });
-    }
-    refuse(response, 404, "Not_Found");
-  }
+      const mcp = { url: new URL(request.url).origin };
+      return HttpResponse.json({ session_id: session, mcp, config: {} }, { status: 201 });
+    }),
+    http.post<{ id: string }>(
+      `${API}/tool_router/session/:id/link`,
+      async ({ request, params }) => {
+        const userId = sessions.get(params.id);
+        if (userId === undefined) return refuse(404, "ToolRouterV2_SessionNotFound");
+        const { toolkit, callback_url } = linkBody.parse(await request.json());
+        if (!TOOLKITS.includes(toolkit)) return refuse(400, "Toolkit_ToolkitNotFound");
+        const item = composioItem(userId, toolkit, "INITIATED");
+        accounts.unshift({ userId, item });
+        const token = randomUUID();
+        links.set(token, { item, callback: callback_url });
+        return HttpResponse.json(
+          {
+            link_token: token,
+            redirect_url: new URL(`/consent/${token}`, request.url).href,
+            connected_account_id: item.id,
+          },
+          { status: 201 },
+        );
+      },
+    ),
+  ]);
 
   return {
-    url,
-    fail(fault, at = "") {
-      failing = { fault, at };
-    },
-    requests: () => requests,
+    ...server,
+    env: { COMPOSIO_API_KEY: KEY, COMPOSIO_BASE_URL: server.origin },
     add: (userId, item) => void accounts.unshift({ userId, item }),
-    mixUp() {
-      mixed = true;
-    },
-    close() {
-      server.closeAllConnections();
-      server.close();
+    ignoreUserFilter() {
+      isUserFilterIgnored = true;
     },
   };
 }
 
-/** As the list shows one, with the credentials that it carries. */
+const refuse = (status: number, slug: string) =>
+  HttpResponse.json({ error: { message: `Composio: ${slug}`, slug, status } }, { status });
+
+/** Returns a connection as the list shows it, with the credentials that it carries. */
 export function composioItem(
   userId: string,
   toolkit: string,

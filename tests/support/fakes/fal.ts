@@ -1,36 +1,39 @@
 /**
- * fal's queue and storage on loopback. Each model takes exactly the inputs that its published schema
- * has and refuses others as fal does; what it makes are files of the size and length it was asked for.
+ * fal's queue and storage on loopback. Each model accepts exactly the inputs of its published schema
+ * and refuses others as fal does; its results are files of the requested size and length.
  */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { path as ffmpeg } from "@ffmpeg-installer/ffmpeg";
+import { HttpResponse, http } from "msw";
 import sharp from "sharp";
 import { z } from "zod";
-import { type FaultyServer, startFaultyServer } from "./faulty-server.ts";
+import { serveHandlers, type VendorServer } from "./vendor-server.ts";
 
-export interface FakeFal extends FaultyServer {
+interface Job {
+  readonly model: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+export interface FakeFal extends VendorServer {
   readonly key: string;
-  /** What was submitted, the newest last. */
-  readonly submitted: readonly {
-    readonly model: string;
-    readonly input: Readonly<Record<string, unknown>>;
-  }[];
-  /** What has been uploaded, by the URL that it got. */
+  /** The settings that make a server of the product use this API. */
+  readonly env: Record<string, string>;
+  /** What was submitted, oldest first. */
+  readonly submitted: readonly Job[];
+  /** The uploaded files by their URLs. */
   readonly uploads: ReadonlyMap<string, Uint8Array>;
-  /** Requests that were cancelled. */
+  /** The ids of cancelled requests. */
   readonly cancelled: ReadonlySet<string>;
-  /** From now on requests stay in line, or with false they are made at once. */
+  /** Keeps requests in the queue; with false they are completed at once. */
   hold(isHeld: boolean): void;
-  /** The next output is this, whatever the model. */
+  /** Sets the next output, for any model. */
   outputNext(output: unknown): void;
-  /** Puts a file where results are: `/results/name`. */
+  /** Serves a file among the results, at `/results/name`. */
   serve(name: string, bytes: Buffer): void;
 }
 
@@ -82,105 +85,97 @@ const models: Readonly<Record<string, z.ZodType>> = {
 
 export async function startFakeFal(): Promise<FakeFal> {
   const key = `fal-${randomUUID()}`;
-  const submitted: { model: string; input: Record<string, unknown> }[] = [];
+  const submitted: Job[] = [];
   const uploads = new Map<string, Uint8Array>();
   const cancelled = new Set<string>();
-  const requests = new Map<string, { model: string; input: Record<string, unknown> }>();
+  const jobs = new Map<string, Job>();
   const results = new Map<string, Buffer>();
   const outputs: unknown[] = [];
   let isHeld = false;
 
-  const send = (response: ServerResponse, status: number, body: unknown) =>
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  const invalid = (response: ServerResponse, type: string) =>
-    send(response, 422, {
-      detail: [{ loc: ["body"], msg: "fal says no", type, url: "https://docs.fal.ai" }],
-    });
-
-  const server: FaultyServer = await startFaultyServer(async (request, url, response) => {
-    const path = url.pathname.slice(1);
-    const body = await buffer(request);
-    const place = `${server.origin}/files/`;
-    if (request.method === "GET" && path.startsWith("results/")) {
-      const result = results.get(path);
-      return void response.writeHead(result ? 200 : 404).end(result);
-    }
-    if (request.method === "PUT" && path.startsWith("files/")) {
-      // Whoever has the URL may write: a key that comes along would be given away.
-      if (request.headers.authorization) return void send(response, 403, {});
-      uploads.set(place + path.slice(6), body);
-      return void response.writeHead(200).end();
-    }
-    if (request.headers.authorization !== `Key ${key}`)
-      return void send(response, 401, { detail: "no" });
-    if (path === "storage/upload/initiate") {
-      const target = place + randomUUID();
-      return void send(response, 200, { upload_url: target, file_url: target });
-    }
-    const [, model = "", id = "", action] =
-      /^(.*)\/requests\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
-    const known = requests.get(id);
-    if (model === "" && request.method === "POST") return submit(path, body, response);
-    if (!known) return void send(response, 404, { detail: "no such request" });
-    if (action === "cancel" && request.method === "PUT") {
-      cancelled.add(id);
-      return void send(response, 202, { status: "CANCELLATION_REQUESTED" });
-    }
-    if (action === "status") {
-      return void send(response, isHeld ? 202 : 200, {
-        status: isHeld ? "IN_QUEUE" : "COMPLETED",
-        request_id: id,
-      });
-    }
-    const unreadable = urlsOf(known.input).find(
-      (one) => uploads.has(one) && !isMedia(uploads.get(one)),
-    );
-    if (unreadable) return void invalid(response, "file_download_error");
-    send(response, 200, outputs.shift() ?? (await make(known.model, known.input)));
-  });
-
-  function submit(model: string, body: Buffer, response: ServerResponse): void {
-    const schema = models[model];
-    if (!schema) return void send(response, 404, { detail: `Application ${model} not found` });
-    const input: Record<string, unknown> = JSON.parse(body.toString());
-    if (!schema.safeParse(input).success) return void invalid(response, "value_error");
-    submitted.push({ model, input });
-    const id = randomUUID();
-    requests.set(id, { model, input });
-    // The application's own path, without that of the endpoint.
-    const place = `${server.origin}/${model.split("/").slice(0, 2).join("/")}/requests/${id}`;
-    send(response, 200, {
-      request_id: id,
-      status: "IN_QUEUE",
-      queue_position: 0,
-      response_url: place,
-      status_url: `${place}/status`,
-      cancel_url: `${place}/cancel`,
-    });
-  }
-
-  async function make(model: string, input: Record<string, unknown>): Promise<unknown> {
-    if (model.includes("nano-banana")) {
-      const images = Array.from({ length: Number(input.num_images) }, (_, at) =>
-        drawImage(input, at),
-      );
-      return {
-        images: (await Promise.all(images)).map((bytes) => keep(bytes, "png")),
-        description: "",
-      };
-    }
-    return { video: keep(await film(input), "mp4"), seed: 1 };
-  }
-
-  const keep = (bytes: Buffer, extension: string) => {
-    const path = `results/${randomUUID()}.${extension}`;
-    results.set(path, bytes);
-    return { url: `${server.origin}/${path}`, file_name: path, file_size: bytes.length };
+  const keep = (bytes: Buffer, extension: string, origin: string) => {
+    const name = `${randomUUID()}.${extension}`;
+    results.set(name, bytes);
+    return { url: `${origin}/results/${name}`, file_name: name, file_size: bytes.length };
   };
+  const make = async ({ model, input }: Job, origin: string) => {
+    if (!model.includes("nano-banana")) {
+      return { video: keep(await film(input), "mp4", origin), seed: 1 };
+    }
+    const images = Array.from({ length: Number(input.num_images) }, (_, at) =>
+      drawImage(input, at),
+    );
+    return {
+      images: (await Promise.all(images)).map((bytes) => keep(bytes, "png", origin)),
+      description: "",
+    };
+  };
+
+  const server = await serveHandlers([
+    http.get<{ name: string }>("/results/:name", ({ params }) => {
+      const result = results.get(params.name);
+      return new HttpResponse(result && new Uint8Array(result), { status: result ? 200 : 404 });
+    }),
+    http.put("/files/:name", async ({ request }) => {
+      // Anyone with the URL may write: a key that is sent along would be given away.
+      if (request.headers.has("authorization")) return HttpResponse.json({}, { status: 403 });
+      uploads.set(request.url, Buffer.from(await request.arrayBuffer()));
+      return new HttpResponse();
+    }),
+    http.all("*", ({ request }) => {
+      if (request.headers.get("authorization") !== `Key ${key}`) return refuse(401, "no");
+    }),
+    http.post("/storage/upload/initiate", ({ request }) => {
+      const target = `${new URL(request.url).origin}/files/${randomUUID()}`;
+      return HttpResponse.json({ upload_url: target, file_url: target });
+    }),
+    http.post("*", async ({ request }) => {
+      const { origin, pathname } = new URL(request.url);
+      const model = pathname.slice(1);
+      const schema = models[model];
+      if (!schema) return refuse(404, `Application ${model} not found`);
+      const input = (await request.json()) as Job["input"];
+      if (!schema.safeParse(input).success) return invalid("value_error");
+      submitted.push({ model, input });
+      const id = randomUUID();
+      jobs.set(id, { model, input });
+      // The application's own path, without that of the endpoint.
+      const place = `${origin}/${model.split("/").slice(0, 2).join("/")}/requests/${id}`;
+      return HttpResponse.json({
+        request_id: id,
+        status: "IN_QUEUE",
+        queue_position: 0,
+        response_url: place,
+        status_url: `${place}/status`,
+        cancel_url: `${place}/cancel`,
+      });
+    }),
+    http.put<{ id: string }>("*/requests/:id/cancel", ({ params }) => {
+      if (!jobs.has(params.id)) return;
+      cancelled.add(params.id);
+      return HttpResponse.json({ status: "CANCELLATION_REQUESTED" }, { status: 202 });
+    }),
+    http.get<{ id: string }>("*/requests/:id/status", ({ params }) => {
+      if (!jobs.has(params.id)) return;
+      const status = isHeld ? "IN_QUEUE" : "COMPLETED";
+      return HttpResponse.json({ status, request_id: params.id }, { status: isHeld ? 202 : 200 });
+    }),
+    http.get<{ id: string }>("*/requests/:id", async ({ request, params }) => {
+      const job = jobs.get(params.id);
+      if (!job) return;
+      const unreadable = urlsOf(job.input).some(
+        (one) => uploads.has(one) && !isMedia(uploads.get(one)),
+      );
+      if (unreadable) return invalid("file_download_error");
+      const output = outputs.shift() ?? (await make(job, new URL(request.url).origin));
+      return HttpResponse.json(output as object);
+    }),
+  ]);
 
   return {
     ...server,
     key,
+    env: { FAL_KEY: key, FAL_BASE_URL: server.origin, FAL_STORAGE_URL: server.origin },
     submitted,
     uploads,
     cancelled,
@@ -188,9 +183,17 @@ export async function startFakeFal(): Promise<FakeFal> {
       isHeld = next;
     },
     outputNext: (output) => void outputs.push(output),
-    serve: (name, bytes) => void results.set(`results/${name}`, bytes),
+    serve: (name, bytes) => void results.set(name, bytes),
   };
 }
+
+const refuse = (status: number, detail: string) => HttpResponse.json({ detail }, { status });
+
+const invalid = (type: string) =>
+  HttpResponse.json(
+    { detail: [{ loc: ["body"], msg: "fal says no", type, url: "https://docs.fal.ai" }] },
+    { status: 422 },
+  );
 
 const urlsOf = (input: Readonly<Record<string, unknown>>): string[] =>
   Object.values(input)
@@ -214,7 +217,7 @@ function drawImage(input: Readonly<Record<string, unknown>>, at: number): Promis
 
 const films = new Map<string, Promise<Buffer>>();
 
-/** Encoded once for all requests that ask for the same. */
+/** Encodes each kind of film once. */
 function film(input: Readonly<Record<string, unknown>>): Promise<Buffer> {
   const isTall = input.aspect_ratio === "9:16";
   const isHeard = Boolean(input.generate_audio || input.audio_url);

@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { HttpResponse, http } from "msw";
+import { serveHandlers } from "./vendor-server.ts";
 
 type Profile = Readonly<Record<string, unknown>>;
 
-/** An OIDC provider on loopback, under `base`: discovery, keys that can be rotated, userinfo. */
+/** Starts an OIDC provider on loopback, under `base`: discovery, keys that can be rotated, userinfo. */
 export async function startIdentityProvider(base = "") {
   let keys: { kid: string; privateKey: CryptoKey; jwk: object }[] = [];
   const profiles = new Map<string, Profile>();
-  let userinfoCalls = 0;
-  let down = false;
-  let issuer = "";
 
   const addKey = async (): Promise<string> => {
     const { privateKey, publicKey } = await generateKeyPair("ES256");
@@ -21,39 +19,30 @@ export async function startIdentityProvider(base = "") {
   };
   await addKey();
 
-  const server = createServer((request, response) => {
-    const answer = (status: number, body: unknown) =>
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-    if (down) return answer(503, {});
-    switch (request.url) {
-      case `${base}/.well-known/openid-configuration`:
-        return answer(200, {
-          issuer,
-          jwks_uri: `${issuer}/jwks`,
-          userinfo_endpoint: `${issuer}/userinfo`,
-        });
-      case `${base}/jwks`:
-      case `${base}/.well-known/jwks.json`:
-        return answer(200, { keys: keys.map(({ jwk }) => jwk) });
-      case `${base}/userinfo`: {
-        userinfoCalls++;
-        const profile = profiles.get(request.headers.authorization ?? "");
-        return profile ? answer(200, profile) : answer(401, {});
-      }
-      default:
-        return answer(404, {});
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-  issuer = origin + base;
+  const keySet = () => HttpResponse.json({ keys: keys.map(({ jwk }) => jwk) });
+  const server = await serveHandlers([
+    http.get(`${base}/.well-known/openid-configuration`, ({ request }) => {
+      const issuer = new URL(request.url).origin + base;
+      return HttpResponse.json({
+        issuer,
+        jwks_uri: `${issuer}/jwks`,
+        userinfo_endpoint: `${issuer}/userinfo`,
+      });
+    }),
+    http.get(`${base}/jwks`, keySet),
+    http.get(`${base}/.well-known/jwks.json`, keySet),
+    http.get(`${base}/userinfo`, ({ request }) => {
+      const profile = profiles.get(request.headers.get("authorization") ?? "");
+      return HttpResponse.json(profile ?? {}, { status: profile ? 200 : 401 });
+    }),
+  ]);
+  const issuer = server.origin + base;
 
   return {
-    origin,
+    ...server,
     issuer,
     audience: "agent-platform",
-    /** Signed with the newest key; a claim given as undefined is left out. */
+    /** Signs a token with the newest key; a claim given as undefined is left out. */
     async sign(
       claims: Readonly<Record<string, unknown>> = {},
       header: object = {},
@@ -75,19 +64,14 @@ export async function startIdentityProvider(base = "") {
         .sign(key.privateKey);
     },
     addKey,
-    /** Keeps the newest key only. */
+    /** Drops all keys but the newest. */
     dropOldKeys(): void {
       keys = keys.slice(0, 1);
     },
     publicKey: () => JSON.stringify(keys[0]?.jwk),
-    /** What userinfo answers to this token. */
+    /** Sets what userinfo answers to this token. */
     setProfile(token: string, profile: Profile): void {
       profiles.set(`Bearer ${token}`, profile);
     },
-    userinfoCalls: () => userinfoCalls,
-    setDown(value: boolean): void {
-      down = value;
-    },
-    stop: () => new Promise((resolve) => server.close(resolve)),
   };
 }

@@ -1,5 +1,6 @@
 /** A research web API on loopback, in the shape of Songstats'. */
-import { type FaultyServer, startFaultyServer } from "./faulty-server.ts";
+import { HttpResponse, http } from "msw";
+import { serveHandlers, type VendorServer } from "./vendor-server.ts";
 
 export interface FakeArtist {
   readonly id: string;
@@ -7,8 +8,8 @@ export interface FakeArtist {
   readonly tracks: number;
 }
 
-export interface FakeResearch extends FaultyServer {
-  /** What makes a server of the product use it. */
+export interface FakeResearch extends VendorServer {
+  /** The settings that make a server of the product use this API. */
   readonly env: Record<string, string>;
 }
 
@@ -16,23 +17,20 @@ const KEY = "research-key-of-the-tests";
 const API = "/enterprise/v1";
 
 export async function startFakeResearch(artists: readonly FakeArtist[]): Promise<FakeResearch> {
-  const server = await startFaultyServer(async (request, url, response) => {
-    const send = (status: number, body: unknown) =>
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-    const query = url.searchParams;
-    if (request.headers.apikey !== KEY) {
-      send(401, { message: "Songstats: bad key" });
-    } else if (url.pathname === `${API}/artists/search`) {
-      const words = (query.get("q") ?? "").toLowerCase();
+  const server = await serveHandlers([
+    http.all("*", ({ request }) => {
+      if (request.headers.get("apikey") !== KEY) return refuse(401, "bad key");
+    }),
+    http.get(`${API}/artists/search`, ({ request }) => {
+      const words = queryOf(request).get("q")?.toLowerCase() ?? "";
       const found = artists.filter(({ name }) => name.toLowerCase().includes(words));
       const results = found.map(({ id, name }) => ({ songstats_artist_id: id, name, avatar: "x" }));
-      send(200, { result: "success", results });
-    } else if (url.pathname === `${API}/artists/catalog`) {
+      return HttpResponse.json({ result: "success", results });
+    }),
+    http.get(`${API}/artists/catalog`, ({ request }) => {
+      const query = queryOf(request);
       const artist = artists.find(({ id }) => id === query.get("songstats_artist_id"));
-      if (!artist) {
-        send(404, { message: "Songstats: no such artist" });
-        return;
-      }
+      if (!artist) return refuse(404, "no such artist");
       const [limit, offset] = [Number(query.get("limit")), Number(query.get("offset"))];
       const numbers = Array.from({ length: artist.tracks }, (_, index) => index);
       const catalog = numbers.slice(offset, offset + limit).map((number) => ({
@@ -45,9 +43,9 @@ export async function startFakeResearch(artists: readonly FakeArtist[]): Promise
         artists: [{ songstats_artist_id: artist.id, name: artist.name }],
         labels: [{ name: "not in the contract" }],
       }));
-      send(200, { result: "success", source_ids: [], catalog });
-    } else send(404, { message: "Songstats: no such path" });
-  });
+      return HttpResponse.json({ result: "success", source_ids: [], catalog });
+    }),
+  ]);
   return {
     ...server,
     env: {
@@ -57,3 +55,8 @@ export async function startFakeResearch(artists: readonly FakeArtist[]): Promise
     },
   };
 }
+
+const queryOf = (request: Request) => new URL(request.url).searchParams;
+
+const refuse = (status: number, message: string) =>
+  HttpResponse.json({ message: `Songstats: ${message}` }, { status });

@@ -1,95 +1,69 @@
 /**
- * The part of Trigger.dev's management API that the service asks, on loopback: the list of runs,
- * which lacks what only the single look-up tells, and the look-up, which lacks the environment.
+ * The part of Trigger.dev's management API that the service calls, on loopback: the list of runs,
+ * which lacks the fields of a single look-up, and the look-up, which lacks the environment.
  */
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { HttpResponse, http } from "msw";
 import { type RawRun, splitForTrigger } from "../fixtures/task-runs.ts";
+import { serveHandlers, type VendorServer } from "./vendor-server.ts";
 
-export interface FakeTrigger {
-  readonly url: string;
-  readonly secretKey: string;
-  /** Runs are listed in the order of their creation, the newest first. */
-  feed(run: RawRun): void;
-  /** Listed as it is, and looked up as it is. */
-  feedBroken(id: string, item: unknown): void;
-  /** Kept apart from the run, behind an address, as large ones are. */
+export interface FakeTrigger extends VendorServer {
+  /** The settings that make a server of the product use this API. */
+  readonly env: Record<string, string>;
+  /** Adds a run. Runs are listed newest first. */
+  addRun(run: RawRun): void;
+  /** Adds an item of any shape to the list, until `recover()`. */
+  addItem(item: unknown): void;
+  /** Keeps a value apart from its run, behind a URL, as Trigger.dev does with large ones. */
   store(runId: string, name: "payload" | "output", value: unknown): void;
-  /** Until `recover`, this answers in the API's place: all of it, or only the look-ups. */
-  fail(answer: (response: ServerResponse) => void, which?: "all" | "look-ups"): void;
-  recover(): void;
-  /** Paths that were asked for. */
-  asked: string[];
-  close(): void;
 }
 
 export async function startFakeTrigger(): Promise<FakeTrigger> {
   const secretKey = "tr_test_secret_of_the_runs";
   const runs: RawRun[] = [];
-  const broken = new Map<string, unknown>();
+  let items: unknown[] = [];
   const stored = new Map<string, unknown>();
-  const asked: string[] = [];
-  let failure: { answer: (response: ServerResponse) => void; which: string } | undefined;
 
-  const server = createServer((request, response) => handle(request, response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  const url = `http://127.0.0.1:${address.port}`;
-
-  function handle(request: IncomingMessage, response: ServerResponse): void {
-    const asksFor = new URL(request.url ?? "/", url);
-    asked.push(asksFor.pathname);
-    const send = (status: number, body: unknown) =>
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-
-    const packet = stored.get(asksFor.pathname);
-    // A signed address needs no key, and must not be shown ours.
-    if (packet !== undefined) return void send(request.headers.authorization ? 400 : 200, packet);
-    if (request.headers.authorization !== `Bearer ${secretKey}`) return void send(401, {});
-    const runId = /^\/api\/v3\/runs\/([^/]+)$/.exec(asksFor.pathname)?.[1];
-    if (failure && (failure.which === "all" || runId)) return void failure.answer(response);
-
-    if (asksFor.pathname === "/api/v1/runs") {
-      const tag = asksFor.searchParams.get("filter[tag]");
-      const size = Number(asksFor.searchParams.get("page[size]"));
+  const server = await serveHandlers([
+    http.get("/packets/*", ({ request }) => {
+      const packet = stored.get(new URL(request.url).pathname);
+      // A signed URL needs no key, and must not be sent ours.
+      const status = request.headers.has("authorization") ? 400 : 200;
+      if (packet !== undefined) return HttpResponse.json(packet as object, { status });
+    }),
+    http.all("*", ({ request }) => {
+      const isKnown = request.headers.get("authorization") === `Bearer ${secretKey}`;
+      if (!isKnown) return HttpResponse.json({}, { status: 401 });
+    }),
+    http.get("/api/v1/runs", ({ request }) => {
+      const query = new URL(request.url).searchParams;
+      const tag = query.get("filter[tag]");
       const tagged = runs
         .filter(({ tags }) => tag !== null && tags.includes(tag))
-        .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt));
-      const items = tagged.map((run) => splitForTrigger(run).item);
-      return void send(200, {
-        data: [...broken.values(), ...items].slice(0, size),
-        pagination: {},
+        .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
+        .map((run) => splitForTrigger(run).item);
+      const data = [...items, ...tagged].slice(0, Number(query.get("page[size]")));
+      return HttpResponse.json({ data: data as object[], pagination: {} });
+    }),
+    http.get<{ id: string }>("/api/v3/runs/:id", ({ request, params }) => {
+      const run = runs.find(({ id }) => id === params.id);
+      if (!run) return HttpResponse.json({ error: "Run not found" }, { status: 404 });
+      const urls = ["payload", "output"].flatMap((name) => {
+        const path = `/packets/${run.id}/${name}`;
+        return stored.has(path) ? [[`${name}PresignedUrl`, new URL(path, request.url).href]] : [];
       });
-    }
-    const run = runs.find(({ id }) => id === runId);
-    if (!run) return void send(404, { error: "Run not found" });
-    const urls = ["payload", "output"].flatMap((name) =>
-      stored.has(`/packets/${run.id}/${name}`)
-        ? [[`${name}PresignedUrl`, `${url}/packets/${run.id}/${name}`]]
-        : [],
-    );
-    send(200, { ...splitForTrigger(run).single, ...Object.fromEntries(urls) });
-  }
+      return HttpResponse.json({ ...splitForTrigger(run).single, ...Object.fromEntries(urls) });
+    }),
+  ]);
 
   return {
-    url,
-    secretKey,
-    feed: (run) => void runs.push(run),
-    feedBroken: (id, item) => void broken.set(id, item),
+    ...server,
+    env: { TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: server.origin },
+    addRun: (run) => void runs.push(run),
+    addItem: (item) => void items.push(item),
     store: (runId, name, value) => void stored.set(`/packets/${runId}/${name}`, value),
-    fail: (answer, which = "all") => {
-      failure = { answer, which };
-    },
     recover() {
-      failure = undefined;
-      broken.clear();
-    },
-    asked,
-    close() {
-      server.closeAllConnections();
-      server.close();
+      server.recover();
+      items = [];
     },
   };
 }

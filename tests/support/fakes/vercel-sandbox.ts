@@ -1,17 +1,22 @@
 /**
- * The part of Vercel's sandbox API that the SDK calls, on loopback. A machine is a folder, and its
- * commands run in real bash there; the machine's paths are translated at the edge.
+ * The part of Vercel's sandbox API that the SDK calls, on loopback. A machine is a folder in which its
+ * commands run in real bash; the machine's paths are translated on the way in and out.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createReadStream } from "node:fs";
+import { openAsBlob } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { HttpResponse, http } from "msw";
 import { z } from "zod";
+import { serveHandlers } from "./vendor-server.ts";
 
 const HOME = "/vercel/sandbox";
+const SANDBOXES = "/api/v2/sandboxes";
+const SESSION = `${SANDBOXES}/sessions/:session`;
+type InSession = { session: string };
+type ByName = { name: string };
+type OfCommand = { id: string };
 
 interface Machine {
   name: string;
@@ -32,15 +37,15 @@ interface Command {
 }
 
 export interface FakeVercel {
-  /** Hand this to the adapter: calls to Vercel's API come here. */
+  /** The adapter's `fetch`, which leads calls to Vercel's API to this server. */
   fetch: typeof globalThis.fetch;
-  /** The policy that the adapter asked for, by machine. */
+  /** Returns the network policy that the adapter set for a machine. */
   networkPolicyOf(name: string): unknown;
-  /** What Vercel does with a machine that has run for its time: saved, resumed by the next call. */
+  /** Stops a machine as Vercel does when its time has run out: it is saved, and resumed by the next call. */
   stopMachine(name: string): void;
-  /** How many commands were started. */
+  /** Returns how many commands were started. */
   commandsStarted(): number;
-  /** The next answer to the start of a command is lost after the command has started. */
+  /** Breaks the connection of the next request that starts a command, after the command has started. */
   loseNextAnswer(): void;
   close(): Promise<void>;
 }
@@ -56,95 +61,95 @@ export async function startFakeVercel(rootDir: string): Promise<FakeVercel> {
   const machines = new Map<string, Machine>();
   const commands = new Map<string, Command>();
   let ids = 0;
-  let loseAnswer = false;
+  let isNextAnswerLost = false;
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch((error) => {
-      response.writeHead(500).end(JSON.stringify({ error: { message: String(error) } }));
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  const origin = `http://127.0.0.1:${address.port}`;
+  const machineOf = (session: string) =>
+    [...machines.values()].find((machine) => machine.session.id === session);
+  const commandBodyOf = (command: Command, exitCode: number | null) =>
+    HttpResponse.json({ command: describeCommand(command, exitCode) });
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? "/", origin);
-    const [, version, , first = "", second = "", ...rest] = url.pathname
-      .slice("/api".length)
-      .split("/");
-    const send = (status: number, body: unknown) =>
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-    const fail = (status: number, code: string) => send(status, { error: { code, message: code } });
-
-    if (first !== "sessions") {
-      if (version === "v3" && request.method === "POST") {
-        const { name, networkPolicy } = createBody.parse(JSON.parse(await text(request)));
-        if (machines.has(name)) return void fail(409, "sandbox_exists");
-        const root = join(rootDir, name);
-        await mkdir(join(root, HOME), { recursive: true });
-        const session = { id: `session_${++ids}`, status: "running" } as const;
-        const machine = { name, root, createdAt: Date.now(), session, networkPolicy };
-        machines.set(name, machine);
-        return void send(200, describe(machine));
-      }
-      const machine = machines.get(decodeURIComponent(first));
-      if (!machine) return void fail(404, "not_found");
-      if (request.method === "DELETE") {
-        machines.delete(machine.name);
-        await rm(machine.root, { recursive: true, force: true });
-        return void send(200, { sandbox: describe(machine).sandbox });
-      }
-      if (url.searchParams.get("resume") === "true" && machine.session.status === "stopped") {
+  const server = await serveHandlers([
+    http.post("/api/v3/sandboxes", async ({ request }) => {
+      const { name, networkPolicy } = createBody.parse(await request.json());
+      if (machines.has(name)) return refuse(409, "sandbox_exists");
+      const root = join(rootDir, name);
+      await mkdir(join(root, HOME), { recursive: true });
+      const session = { id: `session_${++ids}`, status: "running" } as const;
+      const machine = { name, root, createdAt: Date.now(), session, networkPolicy };
+      machines.set(name, machine);
+      return HttpResponse.json(describe(machine));
+    }),
+    http.get<ByName>(`${SANDBOXES}/:name`, ({ request, params }) => {
+      const machine = machines.get(params.name);
+      if (!machine) return refuse(404, "not_found");
+      const isResumed = new URL(request.url).searchParams.get("resume") === "true";
+      if (isResumed && machine.session.status === "stopped") {
         machine.session = { id: `session_${++ids}`, status: "running" };
       }
-      return void send(200, describe(machine));
-    }
+      return HttpResponse.json(describe(machine));
+    }),
+    http.delete<ByName>(`${SANDBOXES}/:name`, async ({ params }) => {
+      const machine = machines.get(params.name);
+      if (!machine) return refuse(404, "not_found");
+      machines.delete(machine.name);
+      await rm(machine.root, { recursive: true, force: true });
+      return HttpResponse.json({ sandbox: describe(machine).sandbox });
+    }),
 
-    const machine = [...machines.values()].find(({ session }) => session.id === second);
-    if (!machine) return void fail(410, "sandbox_stopped");
-    const [area, id = "", action] = rest;
-    if (area === "stop") {
+    http.post<InSession>(`${SESSION}/stop`, ({ params }) => {
+      const machine = machineOf(params.session);
+      if (!machine) return;
       machine.session.status = "stopped";
-      return void send(200, { session: describe(machine).session });
-    }
-    if (machine.session.status === "stopped") return void fail(410, "sandbox_stopped");
-    if (area === "fs" && id === "read") {
-      const { path } = z.object({ path: z.string() }).parse(JSON.parse(await text(request)));
-      const file = join(machine.root, path);
+      return HttpResponse.json({ session: describe(machine).session });
+    }),
+    http.all<InSession>(`${SESSION}/*`, ({ params }) => {
+      if (machineOf(params.session)?.session.status !== "running") {
+        return refuse(410, "sandbox_stopped");
+      }
+    }),
+    http.post<InSession>(`${SESSION}/fs/read`, async ({ request, params }) => {
+      const { path } = z.object({ path: z.string() }).parse(await request.json());
+      const file = join(machineOf(params.session)?.root ?? "", path);
       const found = await stat(file).catch(() => undefined);
-      if (!found) return void fail(404, "not_found");
-      if (!found.isFile()) return void fail(400, "not_a_file");
-      response.writeHead(200, { "content-type": "application/octet-stream" });
-      return void createReadStream(file).pipe(response);
-    }
-    if (area === "fs" && id === "write") {
-      const tar = spawn("tar", ["xzf", "-", "-C", machine.root], {
-        stdio: ["pipe", "ignore", "ignore"],
-      });
-      request.pipe(tar.stdin);
+      if (!found) return refuse(404, "not_found");
+      if (!found.isFile()) return refuse(400, "not_a_file");
+      const headers = { "content-type": "application/octet-stream" };
+      return new HttpResponse(await openAsBlob(file), { headers });
+    }),
+    http.post<InSession>(`${SESSION}/fs/write`, async ({ request, params }) => {
+      const root = machineOf(params.session)?.root ?? "";
+      const tar = spawn("tar", ["xzf", "-", "-C", root], { stdio: ["pipe", "ignore", "ignore"] });
+      tar.stdin.end(Buffer.from(await request.arrayBuffer()));
       const [code] = await once(tar, "close");
-      return void (code === 0 ? send(200, {}) : fail(400, "not_written"));
-    }
-    if (area === "cmd" && id === "") {
-      const started = start(machine, commandBody.parse(JSON.parse(await text(request))));
-      if (!loseAnswer) return void send(200, { command: describeCommand(started, null) });
-      loseAnswer = false;
-      return void request.socket.destroy();
-    }
-    const command = commands.get(id);
-    if (!command) return void fail(404, "not_found");
-    if (action === "kill") {
-      const { signal } = z.object({ signal: z.number() }).parse(JSON.parse(await text(request)));
+      return code === 0 ? HttpResponse.json({}) : refuse(400, "not_written");
+    }),
+    http.post<InSession>(`${SESSION}/cmd`, async ({ request, params }) => {
+      const machine = machineOf(params.session);
+      if (!machine) return;
+      const command = start(machine, commandBody.parse(await request.json()));
+      if (!isNextAnswerLost) return commandBodyOf(command, null);
+      isNextAnswerLost = false;
+      return HttpResponse.error();
+    }),
+    http.post<OfCommand>(`${SESSION}/cmd/:id/kill`, async ({ request, params }) => {
+      const command = commands.get(params.id);
+      if (!command) return refuse(404, "not_found");
+      const { signal } = z.object({ signal: z.number() }).parse(await request.json());
       command.child.kill(signal as unknown as NodeJS.Signals);
-      return void send(200, { command: describeCommand(command, null) });
-    }
-    const exitCode = await command.finished;
-    if (action !== "logs") return void send(200, { command: describeCommand(command, exitCode) });
-    response.writeHead(200, { "content-type": "application/x-ndjson" });
-    response.end(command.logs.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  }
+      return commandBodyOf(command, null);
+    }),
+    http.get<OfCommand>(`${SESSION}/cmd/:id/logs`, async ({ params }) => {
+      const command = commands.get(params.id);
+      if (!command) return refuse(404, "not_found");
+      await command.finished;
+      const lines = command.logs.map((line) => `${JSON.stringify(line)}\n`).join("");
+      return new HttpResponse(lines, { headers: { "content-type": "application/x-ndjson" } });
+    }),
+    http.get<OfCommand>(`${SESSION}/cmd/:id`, async ({ params }) => {
+      const command = commands.get(params.id);
+      return command ? commandBodyOf(command, await command.finished) : refuse(404, "not_found");
+    }),
+  ]);
 
   function start(machine: Machine, { command, args, env }: z.output<typeof commandBody>): Command {
     const home = join(machine.root, HOME);
@@ -153,7 +158,7 @@ export async function startFakeVercel(rootDir: string): Promise<FakeVercel> {
       cwd: home,
       env: { ...process.env, HOME: home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
-      // As on the real machine, not in this process's group: a command may kill its own.
+      // A process group of its own, as on the real machine: a command may kill its group.
       detached: true,
     });
     const logs: Command["logs"] = [];
@@ -171,7 +176,7 @@ export async function startFakeVercel(rootDir: string): Promise<FakeVercel> {
   }
 
   return {
-    fetch: (input, init) => fetch(String(input).replace("https://vercel.com", origin), init),
+    fetch: (input, init) => fetch(String(input).replace("https://vercel.com", server.origin), init),
     networkPolicyOf: (name) => machines.get(name)?.networkPolicy,
     stopMachine(name) {
       const machine = machines.get(name);
@@ -179,15 +184,17 @@ export async function startFakeVercel(rootDir: string): Promise<FakeVercel> {
     },
     commandsStarted: () => commands.size,
     loseNextAnswer() {
-      loseAnswer = true;
+      isNextAnswerLost = true;
     },
     async close() {
       for (const { child } of commands.values()) child.kill("SIGKILL");
-      server.closeAllConnections();
-      server.close();
+      await server.close();
     },
   };
 }
+
+const refuse = (status: number, code: string) =>
+  HttpResponse.json({ error: { code, message: code } }, { status });
 
 function describe({ name, createdAt, session }: Machine) {
   const times = { createdAt, updatedAt: createdAt };

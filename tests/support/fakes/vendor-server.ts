@@ -1,0 +1,162 @@
+/**
+ * Serves msw handlers on loopback, where the server under test reaches them. What a handler cannot
+ * answer stands in front of it as a fault: a cut body, a silent socket, a port nobody listens on.
+ *
+ * `@mswjs/http-middleware` serves handlers too, but works with msw 2 only, and neither tells a handler
+ * that its client has gone nor breaks the connection when the body of a response fails.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
+import { getResponse, HttpResponse, type RequestHandler } from "msw";
+
+export type Fault =
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
+  /** The handlers answer; the next fault in the list is for the next request. */
+  | "none"
+  /** An HTML page with status 200. */
+  | "html"
+  /** The connection ends in the middle of the body. */
+  | "cut"
+  /** The connection ends before any response. */
+  | "hang-up"
+  /** The connection is reset before any response. */
+  | "reset"
+  /** Nothing is ever sent. */
+  | "silence"
+  /** The headers and the beginning of a body are sent, and nothing else. */
+  | "stalled body";
+
+/** In every method, `part` is a piece of the request's path and query; "/" is in all of them. */
+export interface VendorServer {
+  readonly origin: string;
+  /** The next requests that match end with these faults, one each. */
+  failNext(part: string, ...faults: readonly Fault[]): void;
+  /** Every request that matches ends with this fault until `recover()` or the next call. */
+  fail(fault: Fault, part?: string): void;
+  recover(): void;
+  /** Returns how many requests have matched, failed ones included. */
+  count(part: string): number;
+  /** Breaks every connection and refuses new ones until `reopen()`. */
+  close(): Promise<void>;
+  reopen(): Promise<void>;
+}
+
+export async function serveHandlers(
+  handlers: RequestHandler[],
+  { port: wantedPort = 0 } = {},
+): Promise<VendorServer> {
+  const next: { readonly part: string; readonly fault: Fault }[] = [];
+  let lasting: { readonly part: string; readonly fault: Fault } | undefined;
+  const targets: string[] = [];
+
+  const takeFault = (target: string): Fault | undefined => {
+    const index = next.findIndex(({ part }) => target.includes(part));
+    if (index >= 0) return next.splice(index, 1)[0]?.fault;
+    return lasting && target.includes(lasting.part) ? lasting.fault : undefined;
+  };
+
+  const server = createServer((incoming, outgoing) => {
+    const target = incoming.url ?? "/";
+    targets.push(target);
+    const fault = takeFault(target);
+    if (fault !== undefined && fault !== "none") sendFault(fault, outgoing);
+    else void respond(handlers, incoming, outgoing);
+  });
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(wantedPort);
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    failNext: (part, ...faults) => void next.push(...faults.map((fault) => ({ part, fault }))),
+    fail(fault, part = "/") {
+      lasting = { part, fault };
+    },
+    recover() {
+      lasting = undefined;
+    },
+    count: (part) => targets.filter((target) => target.includes(part)).length,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+    reopen: () => listen(port),
+  };
+}
+
+/** A Request follows the signal it was made with only while it is reachable itself. */
+const openRequests = new Set<Request>();
+
+async function respond(
+  handlers: RequestHandler[],
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const abort = new AbortController();
+  outgoing.once("close", () => {
+    if (!outgoing.writableFinished) abort.abort();
+  });
+  const { method = "GET", headers } = incoming;
+  const body = await buffer(incoming);
+  const url = new URL(incoming.url ?? "/", `http://${headers.host}`);
+  const request = new Request(url, {
+    method,
+    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    signal: abort.signal,
+    ...(body.length > 0 ? { body } : {}),
+  });
+  openRequests.add(request);
+  try {
+    const resolution = { baseUrl: url.origin };
+    // A teapot's status, so that a defect of a fake looks like nothing that a vendor answers.
+    const response =
+      (await getResponse(handlers, request, resolution).catch((error: unknown) =>
+        HttpResponse.text<string>(`The fake failed: ${error}`, { status: 418 }),
+      )) ?? HttpResponse.text<string>(PROVIDER_TEXT, { status: 404 });
+    if (response.type === "error") return void outgoing.destroy();
+    outgoing.writeHead(response.status, [...response.headers].flat());
+    if (!response.body) return void outgoing.end();
+    outgoing.flushHeaders();
+    // A body that fails breaks the connection, and a client that goes away cancels the body.
+    await pipeline(Readable.fromWeb(response.body as ReadableStream), outgoing).catch(() => {});
+  } finally {
+    openRequests.delete(request);
+  }
+}
+
+/** What a vendor says about itself in its errors. None of it may reach a caller. */
+export const PROVIDER_TEXT = "Spotify-Songstats internal: see https://status.example.com/secret";
+
+function sendFault(fault: Exclude<Fault, "none">, response: ServerResponse): void {
+  if (fault === "silence") return;
+  if (fault === "hang-up" || fault === "reset") {
+    if (fault === "reset") response.socket?.resetAndDestroy();
+    else response.destroy();
+    return;
+  }
+  if (fault === "html") {
+    const page = `<!doctype html><title>${PROVIDER_TEXT}</title>`;
+    response.writeHead(200, { "content-type": "text/html" }).end(page);
+    return;
+  }
+  if (fault === "cut" || fault === "stalled body") {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+    response.write('{"artists": {"items": [', () => {
+      if (fault === "cut") response.destroy();
+    });
+    return;
+  }
+  const { status, headers = {}, body } = fault;
+  response
+    .writeHead(status, { "content-type": "application/json", ...headers })
+    .end(body ?? JSON.stringify({ error: { status, message: PROVIDER_TEXT } }));
+}
