@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
+
+const { sandbox, faults, run, remove } = await createToolFixture();
+afterAll(remove);
+
+describe("read and write", () => {
+  test("what was written is read, as a whole and by lines", async () => {
+    const content = "one\ntwo\nthree\n";
+    expect(await run("write", { filePath: "dir/a.txt", content })).toEqual({
+      filePath: "dir/a.txt",
+      bytes: 14,
+      lines: 3,
+    });
+    const whole = {
+      filePath: "dir/a.txt",
+      content,
+      startLine: 1,
+      endLine: 3,
+      totalLines: 3,
+      truncated: false,
+    };
+    expect(await run("read", { filePath: "dir/a.txt" })).toEqual(whole);
+    expect(await run("read", { filePath: "dir/a.txt", offset: 2, limit: 1 })).toEqual({
+      ...whole,
+      content: "two\n",
+      startLine: 2,
+      endLine: 2,
+      truncated: true,
+    });
+  });
+
+  test("an empty file has no lines", async () => {
+    await run("write", { filePath: "empty", content: "" });
+    expect(await run("read", { filePath: "empty" })).toMatchObject({
+      content: "",
+      totalLines: 0,
+      endLine: 0,
+    });
+  });
+
+  test("a long file is cut, and says so", async () => {
+    await run("write", { filePath: "long", content: "ab\n".repeat(30_000) });
+    const result = Object(await run("read", { filePath: "long" }));
+    expect(result.content).toHaveLength(50_000);
+    expect(result).toMatchObject({ truncated: true, totalLines: 30_000, endLine: 16_667 });
+  });
+
+  test("a binary file is refused", async () => {
+    await sandbox.writeFile("bin", new Uint8Array([1, 0, 255]));
+    await sandbox.writeFile("latin", new Uint8Array([0xe9, 0x20]));
+    for (const filePath of ["bin", "latin"]) {
+      expect(await run("read", { filePath })).toEqual({ error: expect.stringContaining("binary") });
+    }
+  });
+
+  test("a missing file and a path outside are answers", async () => {
+    expect(await run("read", { filePath: "nope" })).toEqual({
+      error: "No such file in the sandbox",
+    });
+    for (const filePath of ["../../../etc/passwd", "/etc/passwd", "dir", "dir/../.."]) {
+      expect(await run("read", { filePath })).toHaveProperty("error");
+    }
+    expect(await run("write", { filePath: "/etc/x", content: "" })).toHaveProperty("error");
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("grep and glob", () => {
+  beforeAll(async () => {
+    const files = {
+      "tree/a.md": "# Title\nhello World 42\n",
+      "tree/b.ts": "const hello = 1;\n",
+      "tree/c.tsx": "hello\n",
+      "tree/sub/deep/d.md": "say hello: 7:8\n",
+      "tree/node_modules/e.md": "hello\n",
+      "tree/it's a file.md": "hello\n",
+      "tree/-dash.md": "hello\n",
+    };
+    for (const [path, content] of Object.entries(files)) await sandbox.writeFile(path, content);
+  });
+  const filesOf = (result: unknown): string[] =>
+    Object(result)
+      .matches.map((match: { file: string }) => match.file)
+      .sort();
+
+  test("finds lines by regular expression, below a folder", async () => {
+    expect(await run("grep", { pattern: "\\w+ \\d{2}$", path: "tree" })).toEqual({
+      matches: [{ file: "tree/a.md", line: 2, text: "hello World 42" }],
+      truncated: false,
+    });
+    expect(filesOf(await run("grep", { pattern: "hello", path: "tree" }))).toEqual([
+      "tree/-dash.md",
+      "tree/a.md",
+      "tree/b.ts",
+      "tree/c.tsx",
+      "tree/it's a file.md",
+      "tree/sub/deep/d.md",
+    ]);
+  });
+
+  test("filters by file name, and by case", async () => {
+    expect(
+      filesOf(await run("grep", { pattern: "hello", path: "tree", glob: "*.{ts,tsx}" })),
+    ).toEqual(["tree/b.ts", "tree/c.tsx"]);
+    expect(filesOf(await run("grep", { pattern: "hello", path: "tree", glob: "**/*.ts" }))).toEqual(
+      ["tree/b.ts"],
+    );
+    expect(await run("grep", { pattern: "WORLD", path: "tree" })).toMatchObject({ matches: [] });
+    expect(
+      filesOf(await run("grep", { pattern: "WORLD", path: "tree", caseSensitive: false })),
+    ).toEqual(["tree/a.md"]);
+  });
+
+  test("searches a single file, whatever its name", async () => {
+    for (const path of ["tree/it's a file.md", "./tree/-dash.md"]) {
+      expect(filesOf(await run("grep", { pattern: "hello", path }))).toHaveLength(1);
+    }
+    expect(await run("grep", { pattern: "say", path: "tree/sub" })).toMatchObject({
+      matches: [{ line: 1, text: "say hello: 7:8" }],
+    });
+  });
+
+  test("nothing in pattern, path or glob is run as a command", async () => {
+    for (const evil of [
+      "'; touch pwned; '",
+      "$(touch pwned)",
+      "`touch pwned`",
+      "a\ntouch pwned",
+      "--file=/etc/passwd",
+      "-rf",
+    ]) {
+      await run("grep", { pattern: evil, path: evil, glob: evil });
+      await run("glob", { pattern: evil, path: evil });
+      await run("grep", { pattern: evil, path: "tree" });
+      await run("glob", { pattern: evil, path: "tree" });
+      await run("skill", { skill: evil, args: evil });
+    }
+    expect(await run("glob", { pattern: "**/pwned*" })).toEqual({ files: [], truncated: false });
+  });
+
+  test("a wrong pattern and a missing path are answers", async () => {
+    expect(await run("grep", { pattern: "(", path: "tree" })).toHaveProperty("error");
+    expect(await run("grep", { pattern: "x", path: "nope" })).toEqual({
+      error: "nope does not exist",
+    });
+    expect(await run("glob", { pattern: "*", path: "nope" })).toEqual({
+      error: "nope is not a folder",
+    });
+    expect(await run("grep", { pattern: "x", glob: "src/*.ts" })).toHaveProperty("error");
+  });
+
+  test.each<[string, string[]]>([
+    ["*.md", ["-dash.md", "a.md", "it's a file.md"]],
+    ["**/*.md", ["-dash.md", "a.md", "it's a file.md", "sub/deep/d.md"]],
+    ["sub/**", ["sub/deep/d.md"]],
+    ["*.{ts,tsx}", ["b.ts", "c.tsx"]],
+    ["[ab].*", ["a.md", "b.ts"]],
+    ["[!a].md", []],
+    ["?.ts", ["b.ts"]],
+    ["a.md", ["a.md"]],
+    ["a*md", ["a.md"]],
+    ["a+md", []],
+    ["{a,b", []],
+  ])("glob %s", async (pattern, expected) => {
+    const files = expected.map((file) => `tree/${file}`);
+    expect(await run("glob", { pattern, path: "tree" })).toEqual({ files, truncated: false });
+  });
+
+  test("glob stops at its limit, and says so", async () => {
+    expect(await run("glob", { pattern: "**/*.md", path: "tree", limit: 2 })).toEqual({
+      files: ["tree/-dash.md", "tree/a.md"],
+      truncated: true,
+    });
+  });
+});
