@@ -19,19 +19,19 @@ const sources = [
 ];
 const sourceFile = /\.(ts|tsx|mjs|css|json|md|svg|png|ico|woff2?)$/;
 
-/** Builds the application into `distDir`, unless the build that is there is of these very sources. */
+/** Builds the application into `distDir`, unless the existing build is of the current sources. */
 export async function ensureFreshBuild(distDir: string): Promise<void> {
   if (!isFresh(distDir)) await build(distDir);
 }
 
 /**
- * Builds the application into `distDir` when it has no build. A stale one is left alone, because
- * another copy may be running on it.
+ * Builds the application into `distDir` if there is no build. Keeps a stale one, because another
+ * process may be serving it.
  */
 export async function ensureBuild(distDir: string): Promise<void> {
   if (!existsSync(join(projectRoot, distDir, "BUILD_ID"))) await build(distDir);
   else if (!isFresh(distDir)) {
-    console.log("The build is older than the sources: npm run build makes a new one.");
+    console.log("The build does not match the sources. Run `npm run build` to update it.");
   }
 }
 
@@ -40,7 +40,7 @@ function isFresh(distDir: string): boolean {
   return existsSync(stamp) && readFileSync(stamp, "utf8") === hashSources();
 }
 
-/** @throws Error when the build fails; its output has been shown. */
+/** @throws Error when the build fails, whose output has been printed */
 export async function build(distDir: string): Promise<void> {
   const hash = hashSources();
   const code = await runProgram(
@@ -57,7 +57,7 @@ function hashSources(): string {
     const full = join(projectRoot, path);
     if (!existsSync(full)) return;
     if (statSync(full).isDirectory()) {
-      // `app/.well-known/workflow` is made by the build itself.
+      // The build itself generates `app/.well-known/workflow`.
       const names = readdirSync(full).filter((name) => name !== ".well-known");
       for (const name of names.sort()) add(join(path, name));
     } else if (sourceFile.test(path)) {

@@ -1,6 +1,6 @@
 /**
- * Program: writes the types of the API, as its OpenAPI document tells them, for the client of the
- * tests. They are not in the repository: what a client would generate cannot be out of date then.
+ * Program: generates the types of the tests' API client from the OpenAPI document. They are not
+ * committed, so that they cannot be out of date.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Whether anybody has an account; true, too, where the database cannot say, as it is only a hint. */
+/** Returns whether any account exists. Returns true on errors, because the answer is only a hint. */
 export async function hasAccounts(env: NodeJS.ProcessEnv): Promise<boolean> {
   const apikey = env.SUPABASE_SECRET_KEY ?? "";
   try {

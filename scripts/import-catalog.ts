@@ -5,12 +5,11 @@ import { columns, readEntries } from "../lib/catalog/import/read-entries.ts";
 import { replaceCatalog } from "../lib/catalog/import/replace-catalog.ts";
 import { dataDirOf, reachEmbedded } from "./reach-database.ts";
 
-/** Faults that are worth reading at once. */
-const MOST_FAULTS = 20;
+const MAX_PRINTED_FAULTS = 20;
 
 /**
- * `npm run catalog:import FILE`: the file's tracks become the whole embedded catalog. Nothing is
- * changed when anything in the file is wrong. The server may run meanwhile.
+ * `npm run catalog:import FILE`: replaces the embedded catalog by the tracks of a file. Changes nothing
+ * when the file has any error. The server may be running.
  *
  * @returns the exit code
  */
@@ -18,16 +17,16 @@ export async function importCatalog([file]: readonly string[]): Promise<number> 
   const format = file && /\.csv$/i.test(file) ? "csv" : "jsonl";
   if (!file || (format === "jsonl" && !/\.(jsonl|ndjson)$/i.test(file))) {
     console.error(
-      "Usage: npm run catalog:import FILE, with a .csv, .jsonl or .ndjson file: one track a line, " +
-        "with artist, album, release_date, title and whatever else is known.\n" +
+      "Usage: npm run catalog:import FILE, with a .csv, .jsonl or .ndjson file: one track per line, " +
+        "with at least artist, album, release_date and title.\n" +
         `Columns or keys: ${columns.join(", ")}. Lists in CSV are separated by ";".`,
     );
     return 2;
   }
   const built = readRows(resolve(process.env.INIT_CWD ?? ".", file), format);
   if ("faults" in built) {
-    console.error(built.faults.slice(0, MOST_FAULTS).join("\n"));
-    const more = built.faults.length - MOST_FAULTS;
+    console.error(built.faults.slice(0, MAX_PRINTED_FAULTS).join("\n"));
+    const more = built.faults.length - MAX_PRINTED_FAULTS;
     if (more > 0) console.error(`and ${more} more`);
     console.error("Nothing was imported.");
     return 1;
@@ -60,12 +59,14 @@ function readRows(
   return "faults" in read ? read : buildRows(read.entries);
 }
 
-/** The configured database, or the embedded one, whether a server runs on it or not. */
+/** Returns the configured database or the embedded one. */
 async function reachDatabase(): Promise<{ url: string; stop(): Promise<void> }> {
   const { SUPABASE_URL, DATABASE_URL } = process.env;
   if (SUPABASE_URL) {
     if (DATABASE_URL) return { url: DATABASE_URL, stop: async () => {} };
-    throw new Error("DATABASE_URL must be set: the import goes straight to PostgreSQL.");
+    throw new Error(
+      "DATABASE_URL must be set, because the import connects directly to PostgreSQL.",
+    );
   }
   return reachEmbedded(dataDirOf(process.env));
 }

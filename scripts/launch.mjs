@@ -1,7 +1,7 @@
 /**
- * What every npm script starts, on whatever Node from 20 on: makes `node_modules` match
- * `package-lock.json`, then hands over to `run.ts` on the Node that the packages bring along.
- * Nothing is installed yet when this runs, so it imports nothing but Node itself.
+ * The entry point of every npm script, for any Node from version 20 on: makes `node_modules` match
+ * `package-lock.json`, then runs `run.ts` with the Node from npm. No package may be installed yet, so
+ * this file imports only Node's own modules.
  */
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
@@ -14,9 +14,9 @@ const ownNode = join(root, "node_modules", "node", "bin", "node");
 
 process.chdir(root);
 if (!isInstalled()) await installOnce();
-await handOver();
+await runScript();
 
-/** Whether npm's own record of what it installed agrees with the lock file. */
+/** Returns whether npm's record of the installed packages matches the lock file. */
 function isInstalled() {
   const record = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(record) || !existsSync(ownNode)) return false;
@@ -29,7 +29,7 @@ function isInstalled() {
   return (
     sameRoots &&
     Object.entries(wanted).every(
-      // Optional packages are for other machines, or missing without harm.
+      // Optional packages may be missing, for example because they are for other platforms.
       ([path, { version, optional, devOptional }]) =>
         path === "" || optional || devOptional || there[path]?.version === version,
     )
@@ -40,7 +40,7 @@ function readJson(file) {
   return JSON.parse(readFileSync(join(root, file), "utf8"));
 }
 
-/** Two commands that start at once must not both write `node_modules`. */
+/** Installs under a lock, so that concurrent commands do not write `node_modules` at the same time. */
 async function installOnce() {
   const lock = join(root, ".data.install.lock");
   while (!takeLock(lock)) await delay(500);
@@ -82,36 +82,35 @@ function isAlive(pid) {
 }
 
 async function install() {
-  console.log("Installing packages (a minute or two, once) ...");
+  console.log("Installing packages. This takes a minute or two and happens only once…");
   const started = Date.now();
-  // Development packages build and test the project, whatever NODE_ENV says.
+  // Building and testing need the development packages, even if NODE_ENV is production.
   const args = ["install", "--include=dev", "--include=optional", "--no-audit", "--no-fund"];
   const npm = process.env.npm_execpath;
   const [command, ...rest] = npm ? [process.execPath, npm] : ["npm"];
-  const code = await end(
+  const code = await exitCodeOf(
     spawn(command, [...rest, ...args, "--loglevel=error"], { cwd: root, stdio: "inherit" }),
   );
   if (code !== 0) {
-    console.error("npm install failed; see above.");
+    console.error("npm install failed. See the output above.");
     process.exit(1);
   }
   if (!existsSync(ownNode)) {
     console.error(
-      "npm did not set up the package `node` (its install script was not allowed to run).\n" +
-        "Run: npm rebuild node",
+      "npm did not run the install script of the package `node`.\nRun: npm rebuild node",
     );
     process.exit(1);
   }
   console.log(`Installed in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
 
-async function handOver() {
+async function runScript() {
   const child = spawn(
     ownNode,
     ["--disable-warning=ExperimentalWarning", join("scripts", "run.ts"), ...process.argv.slice(2)],
     {
       cwd: root,
-      // The channel is how the child learns that this process is gone, however it ended.
+      // The closing of the IPC channel tells the child that this process has exited, even after a kill.
       stdio: ["inherit", "inherit", "inherit", "ipc"],
       env: { ...process.env, PATH: `${dirname(ownNode)}:${process.env.PATH ?? ""}` },
     },
@@ -119,16 +118,16 @@ async function handOver() {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => child.kill(signal));
   }
-  // npm may be killed without a word to us.
+  // npm may be killed without signalling this process.
   const parent = process.ppid;
   setInterval(() => {
     if (process.ppid !== parent) child.kill("SIGTERM");
   }, 1000).unref();
-  process.exitCode = await end(child);
+  process.exitCode = await exitCodeOf(child);
 }
 
-/** @returns {Promise<number>} the exit code, as a shell would report it */
-function end(child) {
+/** @returns {Promise<number>} the exit code that a shell would report */
+function exitCodeOf(child) {
   return new Promise((done) => {
     child.once("error", (error) => {
       console.error(error.message);

@@ -24,9 +24,9 @@ interface StoredKey {
 }
 
 /**
- * `npm run key -- --email <address> [--name <name>]`: a new API key of the account of that address,
- * which is made on first sight. Whoever can run this has the database anyway, so nothing is mailed.
- * The server may run meanwhile.
+ * `npm run key -- --email <address> [--name <name>]`: creates an API key for the account of that
+ * address, and the account if it does not exist. The address is not verified, because anyone who can
+ * run this has access to the database. The server may be running.
  *
  * @returns the exit code
  */
@@ -35,12 +35,12 @@ export async function makeKey(args: readonly string[]): Promise<number> {
   if (wanted === null) {
     console.error(
       "Usage: npm run key -- --email you@example.com [--name laptop]\n" +
-        "The name is for people and has at most 100 characters.",
+        "The name describes the key and has at most 100 characters.",
     );
     return 2;
   }
-  const raw = process.env.SUPABASE_URL ? await makeHosted(wanted) : await makeEmbedded(wanted);
-  console.log(`\nAPI key of ${wanted.email}, shown this once:\n\n${raw}\n`);
+  const raw = process.env.SUPABASE_URL ? await createHosted(wanted) : await createEmbedded(wanted);
+  console.log(`\nAPI key of ${wanted.email}, which is shown only once:\n\n${raw}\n`);
   return 0;
 }
 
@@ -56,7 +56,7 @@ function readArguments(args: readonly string[]): Wanted | null {
   }
 }
 
-async function makeEmbedded(wanted: Wanted): Promise<string> {
+async function createEmbedded(wanted: Wanted): Promise<string> {
   const dataDir = dataDirOf(process.env);
   const database = await reachEmbedded(dataDir);
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
@@ -72,13 +72,11 @@ async function makeEmbedded(wanted: Wanted): Promise<string> {
   }
 }
 
-async function makeHosted(wanted: Wanted): Promise<string> {
+async function createHosted(wanted: Wanted): Promise<string> {
   const settings = hostedSettings.safeParse(process.env);
   if (!settings.success) {
     const names = settings.error.issues.map(({ path }) => path.join("."));
-    throw new Error(
-      `These settings of the service are needed, as it has them: ${names.join(", ")}`,
-    );
+    throw new Error(`Set these variables to the values that the service uses: ${names.join(", ")}`);
   }
   const { SUPABASE_URL, SUPABASE_SECRET_KEY, API_KEY_SECRET } = settings.data;
   const { raw, stored } = prepare(wanted, API_KEY_SECRET);
@@ -97,12 +95,12 @@ async function makeHosted(wanted: Wanted): Promise<string> {
   if (answer === null) throw new Error(`${url.origin} cannot be reached. Is SUPABASE_URL right?`);
   if (answer.ok) return raw;
   const why: Readonly<Record<number, string>> = {
-    401: "It refuses SUPABASE_SECRET_KEY.",
+    401: "It rejected SUPABASE_SECRET_KEY.",
     403: "SUPABASE_SECRET_KEY is not the project's secret key.",
-    404: "Its database lacks a function: apply supabase/migrations (supabase db push).",
+    404: "Its database lacks a migration: run `supabase db push`.",
   };
   throw new Error(
-    `No key was made: ${url.origin} answered ${answer.status}. ${why[answer.status] ?? ""}`.trim(),
+    `No key was created: ${url.origin} answered ${answer.status}. ${why[answer.status] ?? ""}`.trim(),
   );
 }
 

@@ -3,11 +3,11 @@ import { findRunning } from "./embedded/find-running.ts";
 import { DataDirInUse, startEmbedded } from "./embedded/start-embedded.ts";
 import { projectRoot } from "./start-parts.ts";
 
-/** The folder with the data of the embedded parts. */
+/** Returns the folder with the data of the embedded parts. */
 export const dataDirOf = (env: NodeJS.ProcessEnv): string =>
   resolve(projectRoot, env.DATA_DIR || ".data");
 
-/** The embedded database, whether a server runs on it or not. */
+/** Connects to the embedded database of a running server, or starts the database. */
 export async function reachEmbedded(
   dataDir: string,
 ): Promise<{ url: string; stop(): Promise<void> }> {

@@ -2,14 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureFreshBuild } from "./ensure-build.ts";
-import { freePort, runNext } from "./run-next.ts";
+import { freePort } from "./free-port.ts";
+import { runNext } from "./run-next.ts";
 import { runProgram } from "./run-program.ts";
 import { seedAccount } from "./seed-development.ts";
 import { startParts } from "./start-parts.ts";
 
 /**
- * Runs `tests/bench/run.ts` against a production server with a database of its own. It finds the
- * server's origin in `BENCH_URL`, an API key in `BENCH_API_KEY`, and the server's settings beside.
+ * Runs `tests/bench/run.ts` against a production server with its own database. The environment of the
+ * benchmark has the origin in `BENCH_URL`, an API key in `BENCH_API_KEY`, and the server's settings.
  */
 export async function bench(distDir: string, args: string[]): Promise<number> {
   await ensureFreshBuild(distDir);
@@ -23,7 +24,7 @@ export async function bench(distDir: string, args: string[]): Promise<number> {
       DATA_DIR: dataDir,
       PUBLIC_URL: url,
       LOG_LEVEL: "warn",
-      // Counted as always, and never reached.
+      // Requests are counted as usual, but the limits are never reached.
       ACCOUNT_RATE_LIMIT: "1000000",
       ADDRESS_RATE_LIMIT: "1000000",
     };

@@ -1,9 +1,8 @@
 import { runProgram } from "./run-program.ts";
 
 /**
- * Format, lint, the direction of imports, unused code, conventions and types. All of them run, so
- * that one call shows everything there is to fix. The types include those of the tests' client,
- * generated from the API as it is now.
+ * `npm run check`: format, lint, import directions, unused code, conventions and types. Every check
+ * runs even if an earlier one fails. The types of the tests' client are generated first.
  */
 export async function check(): Promise<number> {
   const codes = [

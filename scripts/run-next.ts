@@ -10,13 +10,13 @@ export type RunningNext = {
   url: string;
   pid: number;
   port: number;
-  /** Everything the process wrote so far. */
+  /** Returns the output of the process so far, at most the last 4 million characters. */
   logs(): string;
-  /** Signals the server process alone, as a crash would. */
+  /** Signals only the server process, as in a crash. */
   kill(signal: NodeJS.Signals): void;
-  /** Ends the server and whatever it started. */
+  /** Stops the server and every process that it started. */
   stop(): Promise<void>;
-  /** Resolves with a reason when the server ends without `stop()`. */
+  /** Resolves with a message when the server exits without `stop()`. */
   died: Promise<string>;
 };
 
@@ -24,7 +24,7 @@ export type RunningNext = {
  * Starts one Next server process and waits until `GET /api/health` answers.
  *
  * @param options.output `collect` for `logs()`, `show` to pass the output through.
- * @throws Error when the port is taken or the server ends before it answers.
+ * @throws Error when the port is in use or the server exits before it answers
  */
 export async function runNext(options: {
   mode: "dev" | "start";
@@ -36,7 +36,7 @@ export async function runNext(options: {
   output: "collect" | "show";
 }): Promise<RunningNext> {
   const { mode, host = "127.0.0.1", port } = options;
-  // Otherwise whoever holds the port would answer in the server's place.
+  // Otherwise another process on this port would answer the health check.
   await assertFree(host, port);
   const child = spawn(
     process.execPath,
@@ -46,8 +46,8 @@ export async function runNext(options: {
     ],
     {
       cwd: projectRoot,
-      // A group of its own, so that the server's helpers end with it, and so that Ctrl-C reaches
-      // them through us, in order.
+      // Its own process group, so that its helper processes stop with it and Ctrl-C reaches them
+      // through us, in order.
       detached: true,
       env: nextEnv(
         { ...options.env, HOST: host, PORT: String(port), NEXT_DIST_DIR: options.distDir },
@@ -66,14 +66,14 @@ export async function runNext(options: {
   let stopping = false;
   const stop = async () => {
     stopping = true;
-    // Asked politely, `next dev` leaves a reporting process behind for some seconds; it has nothing
-    // to finish that would be lost.
+    // On SIGTERM, `next dev` would leave a reporting process behind for some seconds. It has nothing
+    // to finish, so it is killed.
     if (alive(child) && mode === "start") {
       child.kill("SIGTERM");
-      // An open stream would hold a graceful end for as long as its reader likes.
-      const patience = setTimeout(() => signalGroup(child, "SIGKILL"), 2_000);
+      // A graceful shutdown waits for open streams, which may not end by themselves.
+      const timer = setTimeout(() => signalGroup(child, "SIGKILL"), 2_000);
       await ended;
-      clearTimeout(patience);
+      clearTimeout(timer);
     }
     signalGroup(child, "SIGKILL");
     await ended;
@@ -83,7 +83,7 @@ export async function runNext(options: {
   if (!(await becomesHealthy(url, child))) {
     signalGroup(child, "SIGKILL");
     const output = options.output === "collect" ? `\n${collected().slice(-4000)}` : "";
-    throw new Error(`The server ended (${await ended}) before it answered.${output}`);
+    throw new Error(`The server exited (${await ended}) before it answered.${output}`);
   }
   return {
     url,
@@ -94,7 +94,7 @@ export async function runNext(options: {
     stop,
     died: new Promise((resolve) => {
       ended.then((how) => {
-        if (!stopping) resolve(`The server ended (${how}).`);
+        if (!stopping) resolve(`The server exited unexpectedly (${how}).`);
       });
     }),
   };
@@ -107,8 +107,8 @@ function assertFree(host: string, port: number): Promise<void> {
       reject(
         new Error(
           code === "EADDRINUSE"
-            ? `Port ${port} is in use. Stop what uses it, or set PORT to another.`
-            : `Nothing can listen on ${host}, port ${port} (${code}). Set HOST to an address of this machine.`,
+            ? `Port ${port} is in use. Stop the process that uses it, or set PORT to another port.`
+            : `Cannot listen on ${host}, port ${port} (${code}). Set HOST to an address of this machine.`,
         ),
       ),
     );
@@ -116,22 +116,7 @@ function assertFree(host: string, port: number): Promise<void> {
   });
 }
 
-/** A free loopback port, free at the time of asking. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => {
-        if (address === null || typeof address === "string") reject(new Error("no port"));
-        else resolve(address.port);
-      });
-    });
-  });
-}
-
-/** What Next gets: our environment without what a test runner or an npm script put there. */
+/** Returns the environment of Next: ours without the variables of a test runner or of npm. */
 export function nextEnv(
   env: Readonly<Record<string, string | undefined>>,
   mode: "dev" | "start" | "build",
@@ -155,7 +140,7 @@ function collectOutput(child: ChildProcess, show: boolean): () => string {
   ] as const) {
     stream?.setEncoding("utf8");
     stream?.on("data", (piece: string) => {
-      // A long-running server must not fill our memory: the last part is what anyone looks at.
+      // Bounds the memory of a long-running server; the end of the output is what matters.
       text = (text + piece).slice(-4_000_000);
       if (show) target.write(piece);
     });

@@ -1,4 +1,4 @@
-/** Every npm script, once `launch.mjs` has installed what they need: `run.ts <script> [arguments]`. */
+/** Program: runs an npm script after `launch.mjs` has installed the packages: `run.ts <script> [arguments]`. */
 import { build } from "./ensure-build.ts";
 import { importCatalog } from "./import-catalog.ts";
 import { makeKey } from "./make-key.ts";
@@ -24,7 +24,9 @@ const scripts: Record<string, () => Promise<number>> = {
 
 const run = scripts[script];
 if (run === undefined) {
-  console.error(`Unknown script "${script}". There are: ${Object.keys(scripts).join(", ")}.`);
+  console.error(
+    `Unknown script "${script}". Available scripts: ${Object.keys(scripts).join(", ")}.`,
+  );
   process.exit(2);
 }
 try {

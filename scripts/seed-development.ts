@@ -7,9 +7,9 @@ import { DEVELOPER_EMAIL } from "../lib/identity/credentials/developer-account.t
 import { formatKey, hashKey, PREFIX_LENGTH } from "../lib/identity/keys/key-format.ts";
 
 /**
- * Makes sure that the development account has an API key. Each follows from the local secret and its
- * number, so it is the same at every start although only its hash is stored. One that was revoked,
- * or rotated away, stays so: the next number takes its place.
+ * Ensures that the development account has an API key. Keys are derived from the local secret and a
+ * number, so that the same key can be printed at every start although only its hash is stored. A
+ * revoked or rotated key stays revoked, and the next number replaces it.
  *
  * @returns the raw key
  */
@@ -48,10 +48,10 @@ const createdSchema = z.object({
 export type Place = z.output<typeof placeSchema>;
 
 /**
- * Makes sure that the development account has a session with a chat and a sandbox, so that one
- * request is enough for a first turn. Through the API, as any client would.
+ * Ensures that the development account has a session with a chat and a sandbox, so that a first turn
+ * takes one request. It uses the API like any client.
  *
- * @throws Error that names the request that failed
+ * @throws Error with the request that failed
  */
 export async function seedPlace(options: {
   url: string;
@@ -75,7 +75,7 @@ export async function seedPlace(options: {
   let place = existsSync(file)
     ? placeSchema.safeParse(JSON.parse(readFileSync(file, "utf8"))).data
     : undefined;
-  // Asked of the database: each endpoint that is called costs a start of `next dev` seconds.
+  // Asks the database, because `next dev` needs seconds to compile each endpoint that is called.
   const state = place && (await stateOf(place, options.databaseUrl));
   if (place === undefined || state === "missing") {
     const created = createdSchema.parse(

@@ -1,23 +1,20 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { z } from "zod";
+import { resolve } from "node:path";
 import { startEmbedded } from "./embedded/start-embedded.ts";
 
 export const projectRoot = resolve(import.meta.dirname, "..");
 
 export type Parts = {
-  /** Settings the application process needs besides those it was given. */
+  /** Settings that the application process needs in addition to the given ones. */
   env: Record<string, string>;
   embedded: boolean;
-  /** Resolves with a reason when a part ends without `stop()`; never when nothing is embedded. */
+  /** Resolves with a message when a part exits without `stop()`; never when nothing is embedded. */
   died: Promise<string>;
   stop(): Promise<void>;
 };
 
 /**
- * Starts the embedded parts, unless `given` names a Supabase project, and makes the durable engine's
- * tables.
+ * Starts the embedded parts, unless `given` names a Supabase project, and creates the tables of the
+ * durable engine.
  */
 export async function startParts(options: {
   dataDir: string;
@@ -29,7 +26,11 @@ export async function startParts(options: {
     : await embeddedParts(options.dataDir, options.publicUrl, options.given);
   const databaseUrl = parts.env.DATABASE_URL ?? options.given.DATABASE_URL;
   try {
-    if (databaseUrl) await prepareEngine(databaseUrl);
+    if (databaseUrl) {
+      // Loaded only here, because the other npm scripts do not need the engine.
+      const { prepareEngine } = await import("../lib/engine/adapters/postgres/prepare.ts");
+      await prepareEngine(databaseUrl);
+    }
   } catch (error) {
     await parts.stop();
     throw error;
@@ -71,17 +72,4 @@ async function embeddedParts(
     died: embedded.died,
     stop: embedded.stop,
   };
-}
-
-const prepareModuleSchema = z.object({
-  prepareEngine: z.custom<(databaseUrl: string) => Promise<void>>(
-    (value) => typeof value === "function",
-  ),
-});
-
-async function prepareEngine(databaseUrl: string): Promise<void> {
-  const file = join(projectRoot, "lib", "engine", "adapters", "postgres", "prepare.ts");
-  if (!existsSync(file)) return;
-  const loaded: unknown = await import(pathToFileURL(file).href);
-  await prepareModuleSchema.parse(loaded).prepareEngine(databaseUrl);
 }

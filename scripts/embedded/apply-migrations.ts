@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { Sql } from "postgres";
 
 /**
- * Applies `<folder>/migrations/*.sql` in the order of their names, then `<folder>/seed.sql`: each
- * file once, whole or not at all, and recorded where the Supabase CLI records it.
+ * Applies `<folder>/migrations/*.sql` in the order of their names, then `<folder>/seed.sql`. Each file
+ * is applied once, in a transaction, and recorded where the Supabase CLI records it.
  *
- * @throws Error that names the file whose SQL failed; the files before it stay applied.
+ * @throws Error with the name of the file whose SQL failed; earlier files stay applied
  */
 export async function applyMigrations(sql: Sql, folder: string): Promise<void> {
   const directory = join(folder, "migrations");
@@ -18,7 +18,7 @@ export async function applyMigrations(sql: Sql, folder: string): Promise<void> {
     : [];
 
   const connection = await sql.reserve();
-  // Two servers that start at once on one database must not both apply a file.
+  // Servers that start concurrently on one database must not apply the same file.
   const lock = 7_306_411_208;
   await connection`select pg_advisory_lock(${lock})`;
   try {

@@ -1,6 +1,5 @@
--- What a new Supabase project has before its first migration, as far as migrations and the REST
--- server rely on it. Runs once in the life of a cluster: run again, it would grant anew what a
--- migration has revoked.
+-- The parts of a new Supabase project that migrations and the REST server rely on. Runs once per
+-- cluster, because a second run would restore grants that a migration has revoked.
 
 create role anon nologin noinherit;
 create role authenticated nologin noinherit;
@@ -10,8 +9,8 @@ create schema extensions;
 
 grant usage on schema public, extensions to anon, authenticated, service_role;
 
--- As wide open as hosted Supabase: what protects a table there (row-level security, a revoke in a
--- migration) must be what protects it here.
+-- As permissive as hosted Supabase, so that the same mechanisms (row-level security, revokes in
+-- migrations) protect tables here and there.
 alter default privileges in schema public grant all on tables to anon, authenticated, service_role;
 alter default privileges in schema public grant all on sequences to anon, authenticated, service_role;
 alter default privileges in schema public grant all on functions to anon, authenticated, service_role;

@@ -12,15 +12,15 @@ type Signature = {
   returns: "nothing" | "value" | "row" | "rows";
 };
 
-/** As hosted Supabase: no answer has more rows. */
-const maxRows = 1000;
+/** The limit of hosted Supabase. */
+const MAX_ROWS = 1000;
 
 /**
  * Serves `POST /rest/v1/rpc/<function>` for the service key in one round trip to the database.
  *
- * Every rule of the product that writes is one such call, several for each chat turn; the general
- * server needs seven round trips and a translation of the whole request for it. The statement is
- * PostgREST's: the body goes to PostgreSQL as it came, and the answer comes back as JSON text.
+ * Every write of the product is such a call, and a chat turn makes several; the general server needs
+ * seven round trips and a translation of the whole request for each. The statement is that of
+ * PostgREST: PostgreSQL parses the body and returns the answer as JSON text.
  */
 export class FunctionCaller {
   readonly #sql: Sql;
@@ -33,7 +33,7 @@ export class FunctionCaller {
       max: 40,
       backoff: reconnectDelay,
       onnotice: () => {},
-      // Connections of their own, which never leave the service role: no statement has to set it.
+      // These connections always have the service role, so that no statement needs to set it.
       connection: {
         options:
           "-c role=service_role -c request.jwt.claim.role=service_role " +
@@ -42,12 +42,12 @@ export class FunctionCaller {
     });
   }
 
-  /** To be called when the schema has changed. */
-  forget(): void {
+  /** Clears the cached signatures after a change of the schema. */
+  clearCache(): void {
     this.#signatures = undefined;
   }
 
-  /** Passes on to `general` whatever needs more than this. */
+  /** Answers the call, or passes it to `general` when it needs more than this class supports. */
   async answer(
     request: Request,
     general: (request: Request) => Promise<Response>,
@@ -109,7 +109,7 @@ export class FunctionCaller {
               from ${source}, lateral (select ${call} as value) result`,
       row: `select row_to_json(result)::text as answer from ${source}, lateral ${call} result`,
       rows: `select coalesce(json_agg(result), '[]')::text as answer
-             from (select result.* from ${source}, lateral ${call} result limit ${maxRows}) result`,
+             from (select result.* from ${source}, lateral ${call} result limit ${MAX_ROWS}) result`,
     }[signature.returns];
     try {
       const [row] = await this.#sql.unsafe<{ answer: string | null }[]>(statement, [body], {
@@ -125,14 +125,14 @@ export class FunctionCaller {
 
   #load(): Promise<Map<string, Signature[]>> {
     this.#signatures ??= readSignatures(this.#sql);
-    this.#signatures.catch(() => this.forget());
+    this.#signatures.catch(() => this.clearCache());
     return this.#signatures;
   }
 }
 
 async function readSignatures(sql: Sql): Promise<Map<string, Signature[]>> {
-  // Left to the general server: what takes unnamed or variadic arguments or shapes the response
-  // itself, and a set of single values.
+  // The general server handles functions with unnamed or variadic arguments, those that set response
+  // headers, and sets of single values.
   const rows = await sql<
     {
       name: string;
@@ -186,7 +186,7 @@ function accepts(signature: Signature, given: string[]): boolean {
   );
 }
 
-/** The names of the arguments, or undefined when the body is no JSON object. */
+/** Returns the names of the arguments; undefined when the body is not a JSON object. */
 function keysOf(body: string): string[] | undefined {
   try {
     const parsed: unknown = JSON.parse(body === "" ? "{}" : body);
@@ -210,7 +210,7 @@ function failure(error: unknown): Response {
   return json(statuses[code] ?? 400, body);
 }
 
-/** As PostgREST: a single value that is asked for as text comes as it is. */
+/** Answers a single value as plain text, like PostgREST. */
 function text(value: string): Response {
   return new Response(value, { headers: { "content-type": "text/plain; charset=utf-8" } });
 }

@@ -11,11 +11,11 @@ type Vars = Parameters<WithContext>[0];
 type Options = NonNullable<Parameters<WithContext>[2]>;
 type Database = Parameters<Parameters<WithContext>[1]>[0];
 
-/** The connection of `@supabase/lite` with what its PostgreSQL driver gets wrong or does slowly set right. */
+/** The connection of `@supabase/lite`, with fixes for errors and slow paths of its PostgreSQL driver. */
 class Connection extends PostgresConnection {
   /**
-   * Runs `work` in one transaction under the caller's role. The original sends up to eleven
-   * statements ahead of every call, one by one; here they are one.
+   * Runs `work` in one transaction with the caller's role. The original sends up to eleven statements
+   * before every call; this override sends one.
    */
   override async withContext<T>(
     vars: Vars,
@@ -80,8 +80,8 @@ function literal(text: string): string {
   return ` E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''").replaceAll("\0", "")}'`;
 }
 
-// Text that PostgreSQL is to parse itself arrives here as JSON text already; encoding it again would
-// make an object a string.
+// Values that PostgreSQL parses itself arrive here as JSON text already; encoding them again would turn
+// an object into a string.
 const json = (oid: number) => ({
   to: oid,
   from: [oid],
@@ -93,7 +93,7 @@ const instant = (oid: number, suffix: RegExp, zone: string) => ({
   to: oid,
   from: [oid],
   serialize: (value: unknown) => String(value),
-  // `2026-01-02 03:04:05.6+00` as PostgREST shows it: `2026-01-02T03:04:05.6+00:00`.
+  // Converts `2026-01-02 03:04:05.6+00` to PostgREST's `2026-01-02T03:04:05.6+00:00`.
   parse: (text: string) => text.replace(" ", "T").replace(suffix, zone),
 });
 
@@ -113,19 +113,19 @@ export function connectLite(url: string): PostgresConnection {
     },
   };
   const connection = new Connection(config);
-  mendReservations(connection.driver, config);
+  fixReservations(connection.driver, config);
   return connection;
 }
 
 /**
- * Sets right how the driver lends out a connection, which is how the general server uses it.
+ * Fixes how the driver reserves connections, which is how the general server uses it.
  *
- * A connection that is lost while it is lent out would be taken back as good, and whoever gets it
- * next would wait for ever. A place in the queue whose connection could not be opened stays there
- * and swallows a connection later: such a pool is given up for a new one. And statements come back
- * in the same few shapes: prepared, each costs one round trip instead of two.
+ * Without this, a connection that is lost while reserved would return to the pool as healthy, and its
+ * next user would wait forever. A waiter whose connection could not be opened would stay in the queue
+ * and later swallow a connection, so such a pool is replaced. Statements are prepared, because they have
+ * few shapes and a prepared one takes one round trip instead of two.
  */
-function mendReservations(
+function fixReservations(
   driver: PostgresConnection["driver"],
   config: IPostgresConnectionConfig,
 ): void {
@@ -156,7 +156,7 @@ function mendReservations(
       });
       return query;
     };
-    // The driver itself has put a lost one with those to be opened anew.
+    // The driver itself reopens a lost connection.
     connection.release = () => {
       if (loss === undefined) release();
     };

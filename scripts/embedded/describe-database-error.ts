@@ -10,11 +10,11 @@ const databaseErrorSchema = z.object({
   routine: z.string().optional(),
 });
 
-/** A database error in the form that the REST server passes on word for word (`raise sqlstate 'PGRST'`). */
+/** A database error in the form that the REST server passes on verbatim (`raise sqlstate 'PGRST'`). */
 export class DescribedError extends Error {
   readonly code = "PGRST";
   readonly detail: string;
-  /** What may stand in a log: no message, detail or query, because those quote what people wrote. */
+  /** For the log: without the message, the detail and the query, which quote what users wrote. */
   readonly summary: string;
   readonly status: number;
 
@@ -27,8 +27,8 @@ export class DescribedError extends Error {
 }
 
 /**
- * Gives every SQLSTATE the status PostgREST gives it. The REST server knows some itself and answers
- * the rest with 500 and a code of its own. A database that cannot be reached is 503.
+ * Maps every SQLSTATE to the status that PostgREST uses. The REST server maps only some of them and
+ * answers 500 with its own code for the rest. A database that cannot be reached is 503.
  */
 export function describeDatabaseError(error: unknown): unknown {
   const parsed = databaseErrorSchema.safeParse(error);
@@ -47,15 +47,15 @@ export function describeDatabaseError(error: unknown): unknown {
   return new DescribedError(status, body, summary);
 }
 
-/** Whether the connection is gone: an error of the driver, or PostgreSQL on its way out. */
+/** Returns whether the connection was lost: an error of the driver, or a shutdown of PostgreSQL. */
 export function isConnectionLoss(error: unknown): boolean {
   const parsed = databaseErrorSchema.safeParse(error);
   return parsed.success && !(isSqlState(parsed.data.code) && !/^(08|57P)/.test(parsed.data.code));
 }
 
 /**
- * Seconds before a lost connection is opened anew. The driver's own wait grows to 20 s, in which
- * callers would hang; a refusal by loopback costs nothing.
+ * Returns the seconds before a lost connection is reopened. The driver's default grows to 20 s, during
+ * which callers would hang; on loopback, frequent attempts cost nothing.
  */
 export const reconnectDelay = () => 0.05;
 
@@ -63,7 +63,7 @@ function isSqlState(code: string): boolean {
   return /^[0-9A-Z]{5}$/.test(code);
 }
 
-/** @returns undefined where the REST server's own answer is PostgREST's, which depends on the caller. */
+/** Returns undefined where the REST server already answers like PostgREST, depending on the caller. */
 function statusOf(sqlState: string): number | undefined {
   const raised = /^PT(\d{3})$/.exec(sqlState)?.[1];
   if (raised !== undefined) {
@@ -76,7 +76,7 @@ function statusOf(sqlState: string): number | undefined {
     "23505": 409,
     "25006": 405,
     "42P17": 500,
-    // The server shuts down or starts.
+    // PostgreSQL is shutting down or starting.
     "57P01": 503,
     "57P02": 503,
     "57P03": 503,

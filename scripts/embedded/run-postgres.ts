@@ -11,21 +11,25 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
+import { freePort } from "../free-port.ts";
 import { type Account, findPostgres, type PostgresPrograms } from "./find-postgres.ts";
 import { guardProcess } from "./guard-process.ts";
+import { postgresUrl } from "./postgres-url.ts";
 
 export type RunningPostgres = {
   url: string;
   pid: number;
-  /** Resolves with a reason when the server ends without `stop()`. */
+  /** Resolves with a message when the server exits without `stop()`. */
   died: Promise<string>;
   stop(): Promise<void>;
 };
+
+const MAX_START_ATTEMPTS = 20;
+const STOP_TIMEOUT_MS = 10_000;
 
 const settings = [
   "listen_addresses=127.0.0.1",
@@ -34,15 +38,16 @@ const settings = [
   "timezone=UTC",
   "log_timezone=UTC",
   "jit=off",
-  // An error quotes what people wrote, and reaches the client anyway: none of it is logged.
+  // Errors quote what users wrote and reach the client anyway, so they are not logged.
   "log_min_messages=log",
   "log_min_error_statement=panic",
   "log_parameter_max_length_on_error=0",
 ];
 
 /**
- * Runs the cluster in `<dataDir>/postgres` on a free loopback port, made on first use. Every commit
- * is on disk before it is answered. A server that an earlier, killed run left behind is ended first.
+ * Runs the cluster in `<dataDir>/postgres` on a free loopback port and creates it on first use. Every
+ * commit is on disk before it is acknowledged. Stops a server that an earlier, killed process left
+ * running.
  */
 export async function runPostgres(options: {
   dataDir: string;
@@ -54,24 +59,24 @@ export async function runPostgres(options: {
   const programs = await findPostgres(account);
 
   if (!existsSync(cluster)) {
-    await initialise(programs, cluster, account, options.password);
+    await initialize(programs, cluster, account, options.password);
   }
-  await endLeftover(cluster, options.password);
+  await stopLeftover(cluster, options.password);
 
   for (let attempt = 1; ; attempt++) {
     const started = await start(programs, cluster, account, options);
     if (started !== undefined) return started;
-    // The port was taken in between, or processes of a killed server are still letting go of the
+    // Another process has taken the port, or processes of a killed server have not yet released the
     // cluster's shared memory.
-    if (attempt === 20) {
+    if (attempt === MAX_START_ATTEMPTS) {
       programs.dispose();
-      throw new Error(`PostgreSQL does not start. Its log: ${options.logFile}`);
+      throw new Error(`PostgreSQL could not be started. See ${options.logFile}`);
     }
     await delay(250);
   }
 }
 
-/** PostgreSQL refuses to run as root. An existing cluster keeps its owner. */
+/** Returns another account when this process is root, as which PostgreSQL refuses to run. An existing cluster keeps its owner. */
 function chooseAccount(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (existsSync(cluster)) {
@@ -85,12 +90,14 @@ function chooseAccount(cluster: string): Account | undefined {
       return { uid: id("-u"), gid: id("-g") };
     } catch {}
   }
-  throw new Error("PostgreSQL cannot run as root, and there is no user postgres or nobody here.");
+  throw new Error(
+    "PostgreSQL cannot run as root, and this machine has no user named postgres or nobody.",
+  );
 }
 
 /**
- * Starts a program on the cluster. Under another account the directory is handed over open, because
- * that account may not be allowed to walk the path to it.
+ * Starts a program on the cluster. Another account inherits the open directory, because it may not have
+ * permission to traverse the path.
  */
 function spawnOn(
   cluster: string,
@@ -118,13 +125,13 @@ function spawnOn(
   }
 }
 
-async function initialise(
+async function initialize(
   programs: PostgresPrograms,
   cluster: string,
   account: Account | undefined,
   password: string,
 ): Promise<void> {
-  // Made beside and renamed into place: a cluster that was cut half-way never gets the name.
+  // Created under another name and then renamed, so that a partial cluster never has the final name.
   const draft = `${cluster}.new`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });
@@ -167,11 +174,11 @@ async function start(
   const flags = ["-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   const child = spawnOn(cluster, account, programs.postgres, flags, output);
   closeSync(output);
-  // SIGINT is its fast shutdown: open transactions are rolled back, the rest is checkpointed.
+  // SIGINT requests a fast shutdown, which rolls back open transactions and writes a checkpoint.
   guardProcess(child, "INT", "process");
 
   const ended = exitOf(child);
-  const url = `postgresql://postgres:${options.password}@127.0.0.1:${port}/postgres`;
+  const url = postgresUrl(options.password, port);
   if (!(await becomesReady(url, child)) || child.pid === undefined) return undefined;
 
   let stopping = false;
@@ -180,37 +187,37 @@ async function start(
     pid: child.pid,
     died: new Promise((resolve) => {
       ended.then((code) => {
-        if (!stopping) resolve(`PostgreSQL ended (${code}). Its log: ${options.logFile}`);
+        if (!stopping) resolve(`PostgreSQL exited unexpectedly (${code}). See ${options.logFile}`);
       });
     }),
     async stop() {
       stopping = true;
       child.kill("SIGINT");
-      const patience = setTimeout(() => child.kill("SIGQUIT"), 10_000);
+      const timer = setTimeout(() => child.kill("SIGQUIT"), STOP_TIMEOUT_MS);
       await ended;
-      clearTimeout(patience);
+      clearTimeout(timer);
       programs.dispose();
     },
   };
 }
 
-/** Ends the server of an earlier run whose supervisor was killed, and clears its stale lock file. */
-async function endLeftover(cluster: string, password: string): Promise<void> {
+/** Stops the server of an earlier process that was killed, and removes its stale lock file. */
+async function stopLeftover(cluster: string, password: string): Promise<void> {
   const lockFile = join(cluster, "postmaster.pid");
   if (!existsSync(lockFile)) return;
   const lines = readFileSync(lockFile, "utf8").split("\n");
   const pid = Number(lines[0]);
   const port = Number(lines[3]);
 
-  // The number may belong to a stranger by now: only a server that takes this cluster's password,
-  // or a process that calls itself postgres, is ours to end.
-  const url = `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`;
-  const ours = (port > 0 && (await accepts(url))) || looksLikePostgres(pid);
-  if (ours) {
+  // Another process may have this pid by now: only a server that accepts this cluster's password, or
+  // a process named postgres, may be stopped.
+  const isPostgres =
+    (port > 0 && (await accepts(postgresUrl(password, port)))) || looksLikePostgres(pid);
+  if (isPostgres) {
     signal(pid, "SIGINT");
-    if (!(await untilGone(pid, 10_000))) {
+    if (!(await untilGone(pid))) {
       signal(pid, "SIGQUIT");
-      await untilGone(pid, 10_000);
+      await untilGone(pid);
     }
   }
   rmSync(lockFile, { force: true });
@@ -234,8 +241,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch {}
 }
 
-async function untilGone(pid: number, patience: number): Promise<boolean> {
-  for (const end = Date.now() + patience; Date.now() < end; await delay(25)) {
+async function untilGone(pid: number): Promise<boolean> {
+  for (const end = Date.now() + STOP_TIMEOUT_MS; Date.now() < end; await delay(25)) {
     try {
       process.kill(pid, 0);
     } catch {
@@ -269,19 +276,5 @@ function exitOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signalName) => resolve(code ?? signalName ?? "unknown"));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => {
-        if (address === null || typeof address === "string") reject(new Error("no port"));
-        else resolve(address.port);
-      });
-    });
   });
 }

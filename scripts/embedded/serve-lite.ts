@@ -1,6 +1,6 @@
 /**
- * The process that serves Supabase's REST and auth protocols over the embedded PostgreSQL.
- * Started by `start-embedded.ts` with an IPC channel: settings come in, the port goes out.
+ * The process that serves Supabase's REST and auth protocols from the embedded PostgreSQL.
+ * `start-embedded.ts` starts it, sends the settings over the IPC channel and receives the URL.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const codeMail = {
   content_path: join(here, "..", "..", "supabase", "templates", "sign-in-code.html"),
 };
 
-// The library logs a failed query with its parameters. A log gets the SQLSTATE and the place.
+// The library would log failed queries with their parameters: only the SQLSTATE and the place are logged.
 console.error = (...values: unknown[]) => {
   for (const value of values) {
     const described = value instanceof Error ? describeDatabaseError(value) : undefined;
@@ -56,7 +56,7 @@ async function run(settings: unknown): Promise<void> {
       publishable_key: publishableKey,
       secret_key: secretKey,
       site_url: siteUrl,
-      // An address is proved before there is a session: the API takes a bearer's e-mail for proved.
+      // The API trusts the email address of a bearer token, so an address is verified before it gets a session.
       email: {
         enable_signup: true,
         enable_confirmations: true,
@@ -81,10 +81,10 @@ async function run(settings: unknown): Promise<void> {
   }
   await app.ensureSystemSchema();
   await applyMigrations(sql, join(here, "..", "..", "supabase"));
-  // As PostgREST: `notify pgrst` after a change of the schema.
+  // Like PostgREST, listens to `notify pgrst` for changes of the schema.
   const functions = new FunctionCaller(databaseUrl, secretKey);
   await sql.listen("pgrst", () => {
-    functions.forget();
+    functions.clearCache();
     return connection.clearSchemaCache();
   });
   await connection.introspect({ useCache: true });
@@ -99,7 +99,7 @@ async function run(settings: unknown): Promise<void> {
     answer({ kind: "serving", url: `http://127.0.0.1:${port}` }),
   );
   if ("keepAliveTimeout" in server) {
-    // Longer than any client keeps an idle connection, so that none is closed under a request.
+    // Longer than any client keeps an idle connection, so that none is closed during a request.
     server.keepAliveTimeout = 120_000;
   }
 }
@@ -109,9 +109,9 @@ process.once("message", (settings) => {
     answer({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
   });
 });
-// Besides the caller's, a lost connection rejects promises that the driver keeps to itself.
+// A lost connection also rejects internal promises of the driver that nothing handles.
 process.on("unhandledRejection", (reason) => {
   if (!isConnectionLoss(reason)) throw reason;
 });
-// The supervisor is gone, however it ended.
+// The supervisor has exited.
 process.once("disconnect", () => process.exit(0));

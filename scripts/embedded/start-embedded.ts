@@ -10,33 +10,33 @@ import { runPostgres } from "./run-postgres.ts";
 export { DataDirInUse } from "./lock-data-dir.ts";
 
 export type Embedded = {
-  /** Direct to PostgreSQL, for the durable engine. */
+  /** The PostgreSQL URL for the durable engine. */
   databaseUrl: string;
   supabaseUrl: string;
   supabaseSecretKey: string;
   supabasePublishableKey: string;
   supabaseJwtSecret: string;
-  /** The `iss` of its tokens. The port of `supabaseUrl` changes; a token outlives that. */
+  /** The `iss` of its tokens. It differs from `supabaseUrl`, whose port changes with every start. */
   supabaseJwtIssuer: string;
-  /** Keys the HMAC of API keys when no other secret is configured. */
+  /** The HMAC key of API keys, unless another one is configured. */
   apiKeySecret: string;
   pids: { postgres: number; lite: number };
-  /** Resolves with a reason when a part ends without `stop()`. */
+  /** Resolves with a message when a part exits without `stop()`. */
   died: Promise<string>;
   stop(): Promise<void>;
 };
 
 /**
- * Starts what stands in for Supabase: PostgreSQL with its data in `<dataDir>/postgres`, migrated to
- * `supabase/migrations`, and the REST and auth server over it. Both listen on loopback only.
+ * Starts the embedded Supabase: PostgreSQL with its data in `<dataDir>/postgres`, migrated to
+ * `supabase/migrations`, and the REST and auth server. Both listen only on loopback.
  *
- * @throws DataDirInUse when another process runs on the same directory.
+ * @throws DataDirInUse when another process uses the directory
  */
 export async function startEmbedded(options: {
   dataDir: string;
-  /** The origin of the application, for links in mails. */
+  /** The origin of the application, for links in mails and the issuer of tokens. */
   siteUrl?: string;
-  /** Where the codes of the auth server go out; without `smtpUrl`, into `<dataDir>/mailbox`. */
+  /** How the auth server sends codes: through `smtpUrl`, otherwise to `<dataDir>/mailbox`. */
   mail?: { smtpUrl?: string | undefined; from?: string | undefined };
 }): Promise<Embedded> {
   const dataDir = resolve(options.dataDir);
@@ -45,7 +45,7 @@ export async function startEmbedded(options: {
   const lock = await lockDataDir(dataDir);
   try {
     const secrets = keepSecrets(dataDir);
-    // Its modules load while PostgreSQL starts.
+    // Started first, so that its modules load while PostgreSQL starts.
     const lite = startLite(join(logs, "supabase.log"));
     const postgres = await runPostgres({
       dataDir,
@@ -120,7 +120,7 @@ function startLite(logFile: string) {
   });
   const died = new Promise<string>((done) => {
     ended.then((how) => {
-      if (!stopping) done(`The embedded Supabase ended (${how}). Its log: ${logFile}`);
+      if (!stopping) done(`The embedded Supabase exited unexpectedly (${how}). See ${logFile}`);
     });
   });
   return {

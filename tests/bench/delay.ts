@@ -3,7 +3,8 @@
  * has it, at a steady pace, through the durable turn and through the bare route.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort, runNext } from "../../scripts/run-next.ts";
+import { freePort } from "../../scripts/free-port.ts";
+import { runNext } from "../../scripts/run-next.ts";
 import { startFakeOpenAI } from "../support/fakes/openai.ts";
 import { startBare } from "./bare-server.ts";
 import { bareTurn, newChat, productTurn } from "./chat-client.ts";

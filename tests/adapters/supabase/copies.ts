@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, vi } from "vitest";
-import { freePort, nextEnv } from "../../../scripts/run-next.ts";
+import { freePort } from "../../../scripts/free-port.ts";
+import { nextEnv } from "../../../scripts/run-next.ts";
 import { servers } from "../../support/harness/servers.ts";
 
 const projectRoot = join(import.meta.dirname, "../../..");

@@ -1,7 +1,8 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { freePort, type RunningNext, runNext } from "../../../scripts/run-next.ts";
+import { freePort } from "../../../scripts/free-port.ts";
+import { type RunningNext, runNext } from "../../../scripts/run-next.ts";
 import { noteSettings } from "../secrets/known.ts";
 import { servers } from "./servers.ts";
 
