@@ -8,8 +8,8 @@ import { dataDirOf, reachEmbedded } from "./reach-database.ts";
 const MAX_PRINTED_FAULTS = 20;
 
 /**
- * `npm run catalog:import FILE`: replaces the embedded catalog by the tracks of a file. Changes nothing
- * when the file has any error. The server may be running.
+ * `npm run catalog:import FILE`: replaces the embedded catalog by the tracks of a file. Changes
+ * nothing when the file has any error. The server may be running.
  *
  * @returns the exit code
  */

@@ -110,7 +110,8 @@ async function runScript() {
     ["--disable-warning=ExperimentalWarning", join("scripts", "run.ts"), ...process.argv.slice(2)],
     {
       cwd: root,
-      // The closing of the IPC channel tells the child that this process has exited, even after a kill.
+      // The closing of the IPC channel tells the child that this process has exited, even after a
+      // kill.
       stdio: ["inherit", "inherit", "inherit", "ipc"],
       env: { ...process.env, PATH: `${dirname(ownNode)}:${process.env.PATH ?? ""}` },
     },

@@ -1,4 +1,7 @@
-/** Program: runs an npm script after `launch.mjs` has installed the packages: `run.ts <script> [arguments]`. */
+/**
+ * Program: runs an npm script after `launch.mjs` has installed the packages: `run.ts <script>
+ * [arguments]`.
+ */
 import { build } from "./ensure-build.ts";
 import { importCatalog } from "./import-catalog.ts";
 import { makeKey } from "./make-key.ts";

@@ -14,7 +14,8 @@ import { type Parts, startParts } from "./start-parts.ts";
  * @returns the exit code
  */
 export async function serve(mode: "dev" | "start", distDir: string): Promise<number> {
-  // Development signs people in with one click and shows stack traces, so only this machine has access.
+  // Development signs people in with one click and shows stack traces, so only this machine has
+  // access.
   const host = process.env.HOST || (mode === "dev" ? "127.0.0.1" : "0.0.0.0");
   const port = Number(process.env.PORT || 3000);
   const dataDir = dataDirOf(process.env);

@@ -1,7 +1,7 @@
 /**
  * Parses the field filters of a search text: `artist:`, `album:`, `track:`, `genre:`, `isrc:` and
- * `year:` (one year or `1990-1999`), each followed by a word or by `"several words"`. The web API parses
- * them itself.
+ * `year:` (one year or `1990-1999`), each followed by a word or by `"several words"`. The web API
+ * parses them itself.
  */
 export interface ParsedQuery {
   /** The text without the filters. */

@@ -1,7 +1,10 @@
 /** The rules for URLs to which a person is redirected after connecting. */
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Allows https, and http on this machine; no user name, which could make a URL look like another host's. */
+/**
+ * Allows https, and http on this machine; no user name, which could make a URL look like another
+ * host's.
+ */
 export function isSafeCallback(text: string): boolean {
   const url = URL.parse(text);
   if (url === null) return false;

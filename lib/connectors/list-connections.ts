@@ -2,7 +2,10 @@ import type { Logger } from "pino";
 import { services } from "../platform/services.ts";
 import { describeFault, notConfigured } from "./describe-fault.ts";
 
-/** Returns the connections of the account, newest first. Errors: upstream_error, upstream_timeout, not_configured. */
+/**
+ * Returns the connections of the account, newest first. Errors: upstream_error, upstream_timeout,
+ * not_configured.
+ */
 export async function listConnections(accountId: string, log: Logger) {
   const provider = services().connectors;
   if (!provider) return notConfigured;

@@ -17,7 +17,10 @@ export function chooseMotion({ video }: ContentTemplate, effectId: string): Moti
   return { movement: choose("movement", video?.movements), mood: choose("mood", video?.moods) };
 }
 
-/** Returns a seed from 0 to 2^31 - 1: the same for every attempt at a request, different for each purpose. */
+/**
+ * Returns a seed from 0 to 2^31 - 1: the same for every attempt at a request, different for each
+ * purpose.
+ */
 export function seedOf(effectId: string, purpose: string): number {
   return createHash("sha256").update(`${purpose} ${effectId}`).digest().readUInt32BE() >>> 1;
 }

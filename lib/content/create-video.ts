@@ -31,8 +31,9 @@ const output = z.object({
 /**
  * Generates a video, stores it as media of the account and returns its URL.
  *
- * Errors: 400 for an input that the mode requires or cannot use; 403 when the account has no room for
- * media; 404 `Template not found`; 409; 502 `Video generation failed`; 504. @throws DatabaseUnavailable
+ * Errors: 400 for an input that the mode requires or cannot use; 403 when the account has no room
+ * for media; 404 `Template not found`; 409; 502 `Video generation failed`; 504. @throws
+ * DatabaseUnavailable
  */
 export async function createVideo(
   attempt: Attempt,

@@ -21,7 +21,9 @@ export interface Attempt {
   readonly effectId: string;
   /** The request's `Idempotency-Key`, which the run shows to its account; null without one. */
   readonly idempotencyKey: string | null;
-  /** Keeps a serverless platform from suspending the process while work continues after the response. */
+  /**
+   * Keeps a serverless platform from suspending the process while work continues after the response.
+   */
   readonly keepAlive: (work: Promise<unknown>) => void;
 }
 

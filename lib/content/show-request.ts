@@ -1,6 +1,6 @@
 /**
- * Returns a request as its run shows it: URLs lose their queries and fragments, which may be signatures
- * that grant access to files.
+ * Returns a request as its run shows it: URLs lose their queries and fragments, which may be
+ * signatures that grant access to files.
  */
 export function showRequest(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(body).map(([name, value]): [string, unknown] => {

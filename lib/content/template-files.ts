@@ -1,4 +1,7 @@
-/** Files that a template names: as untrusted as a caller's files, but their errors are not the caller's. */
+/**
+ * Files that a template names: as untrusted as a caller's files, but their errors are not the
+ * caller's.
+ */
 import { type AppError, appError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import type { FetchedInput, Input } from "./media/fetch-inputs.ts";
@@ -32,7 +35,9 @@ export function withAudio(
   });
 }
 
-/** Turns an error about a template's file into a failure of the generation; returns others unchanged. */
+/**
+ * Turns an error about a template's file into a failure of the generation; returns others unchanged.
+ */
 export function excuseCaller(error: AppError, failed: string): AppError {
   if (!error.fields?.includes(FIELD)) return error;
   log().warn({ cause: error.message }, "A file of a template cannot be used");

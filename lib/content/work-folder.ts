@@ -28,8 +28,8 @@ const workRoot = (): string =>
     : join(resolve(config().DATA_DIR), "content-work");
 
 /**
- * Removes the folders of processes that died. It runs once per process and goes by age, because another
- * server may be working in the same root.
+ * Removes the folders of processes that died. It runs once per process and goes by age, because
+ * another server may be working in the same root.
  */
 async function sweep(root: string): Promise<void> {
   for (const name of await readdir(root)) {

@@ -1,6 +1,6 @@
 /**
  * Runs work in this process as a task run, which its account finds in `GET /api/tasks/runs` even
- * after the request that started it has gone away.
+ * after the request that started it has ended.
  *
  *     const started = await runTask(
  *       {
@@ -74,7 +74,8 @@ export async function runTask<T extends object>(
   if (inserted.outcome === "full") return mediaQuotaExceeded;
   if (inserted.outcome === "earlier") return { runId: inserted.run_id, output: inserted.output };
   const result = execute(id, work);
-  // The result may never be awaited: its rejection is recorded in the run and must not end the process.
+  // The result may never be awaited: its rejection is recorded in the run and must not end the
+  // process.
   result.catch((error: unknown) => log().error({ err: error, runId: id }, "A task run failed"));
   return { runId: id, result };
 }

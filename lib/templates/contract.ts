@@ -27,7 +27,10 @@ const shareEmails = z
 const byId = z.object({ id: uuid.describe("The template's `id`") });
 const one = z.object({ status: z.literal("success"), template });
 
-/** Templates instruct agents, so the agent of a run must not be able to share one with other accounts. */
+/**
+ * Templates instruct agents, so the agent of a run must not be able to share one with other
+ * accounts.
+ */
 const unshared = z.object({ is_private: z.literal(true), share_emails: z.tuple([]) });
 const onlyUnshared: RunRule = {
   only: "for a private template without `share_emails`",

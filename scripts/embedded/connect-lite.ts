@@ -11,7 +11,9 @@ type Vars = Parameters<WithContext>[0];
 type Options = NonNullable<Parameters<WithContext>[2]>;
 type Database = Parameters<Parameters<WithContext>[1]>[0];
 
-/** The connection of `@supabase/lite`, with fixes for errors and slow paths of its PostgreSQL driver. */
+/**
+ * The connection of `@supabase/lite`, with fixes for errors and slow paths of its PostgreSQL driver.
+ */
 class Connection extends PostgresConnection {
   /**
    * Runs `work` in one transaction with the caller's role. The original sends up to eleven statements
@@ -80,8 +82,8 @@ function literal(text: string): string {
   return ` E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''").replaceAll("\0", "")}'`;
 }
 
-// Values that PostgreSQL parses itself arrive here as JSON text already; encoding them again would turn
-// an object into a string.
+// Values that PostgreSQL parses itself arrive here as JSON text already; encoding them again would
+// turn an object into a string.
 const json = (oid: number) => ({
   to: oid,
   from: [oid],
@@ -120,10 +122,10 @@ export function connectLite(url: string): PostgresConnection {
 /**
  * Fixes how the driver reserves connections, which is how the general server uses it.
  *
- * Without this, a connection that is lost while reserved would return to the pool as healthy, and its
- * next user would wait forever. A waiter whose connection could not be opened would stay in the queue
- * and later swallow a connection, so such a pool is replaced. Statements are prepared, because they have
- * few shapes and a prepared one takes one round trip instead of two.
+ * Without this, a connection that is lost while reserved would return to the pool as healthy, and
+ * its next user would wait forever. A waiter whose connection could not be opened would stay in the
+ * queue and later swallow a connection, so such a pool is replaced. Statements are prepared, because
+ * they have few shapes and a prepared one takes one round trip instead of two.
  */
 function fixReservations(
   driver: PostgresConnection["driver"],

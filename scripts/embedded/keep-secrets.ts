@@ -13,7 +13,10 @@ const secretsSchema = z.object({
 
 export type EmbeddedSecrets = z.output<typeof secretsSchema>;
 
-/** Returns the secrets of the embedded parts, which are created once in `<dataDir>/secrets.json` (mode 0600). */
+/**
+ * Returns the secrets of the embedded parts, which are created once in `<dataDir>/secrets.json`
+ * (mode 0600).
+ */
 export function keepSecrets(dataDir: string): EmbeddedSecrets {
   const file = join(dataDir, "secrets.json");
   const stored = readIfExists(file);

@@ -7,7 +7,9 @@ import type { LiteSettings } from "./lite-protocol.ts";
 /** The deadline of one mail. */
 const TIMEOUT_MS = 10_000;
 
-/** Sends the auth server's sign-in codes the way the application sends mail: by SMTP or to a folder. */
+/**
+ * Sends the auth server's sign-in codes the way the application sends mail: by SMTP or to a folder.
+ */
 export function mailCodes({ dataDir, smtpUrl, from }: LiteSettings["mail"]): EmailDriver {
   const mailer =
     smtpUrl === null

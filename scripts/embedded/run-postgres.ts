@@ -76,7 +76,10 @@ export async function runPostgres(options: {
   }
 }
 
-/** Returns another account when this process is root, as which PostgreSQL refuses to run. An existing cluster keeps its owner. */
+/**
+ * Returns another account when this process is root, as which PostgreSQL refuses to run. An existing
+ * cluster keeps its owner.
+ */
 function chooseAccount(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (existsSync(cluster)) {
@@ -96,8 +99,8 @@ function chooseAccount(cluster: string): Account | undefined {
 }
 
 /**
- * Starts a program on the cluster. Another account inherits the open directory, because it may not have
- * permission to traverse the path.
+ * Starts a program on the cluster. Another account inherits the open directory, because it may not
+ * have permission to traverse the path.
  */
 function spawnOn(
   cluster: string,

@@ -21,7 +21,8 @@ const codeMail = {
   content_path: join(here, "..", "..", "supabase", "templates", "sign-in-code.html"),
 };
 
-// The library would log failed queries with their parameters: only the SQLSTATE and the place are logged.
+// The library would log failed queries with their parameters: only the SQLSTATE and the place are
+// logged.
 console.error = (...values: unknown[]) => {
   for (const value of values) {
     const described = value instanceof Error ? describeDatabaseError(value) : undefined;
@@ -56,7 +57,8 @@ async function run(settings: unknown): Promise<void> {
       publishable_key: publishableKey,
       secret_key: secretKey,
       site_url: siteUrl,
-      // The API trusts the email address of a bearer token, so an address is verified before it gets a session.
+      // The API trusts the email address of a bearer token, so an address is verified before it gets
+      // a session.
       email: {
         enable_signup: true,
         enable_confirmations: true,

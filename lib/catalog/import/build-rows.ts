@@ -67,7 +67,8 @@ export function buildRows(
 ): { readonly rows: CatalogRows } | { readonly faults: readonly string[] } {
   const faults: string[] = [];
   const { merge, merged } = createMerger(faults);
-  // An id that one line gives for an artist applies to all lines, including those that feature the artist.
+  // An id that one line gives for an artist applies to all lines, including those that feature the
+  // artist.
   const idOfName = new Map<string, string>();
   for (const { artist, artist_id } of entries) {
     if (artist_id !== undefined && !idOfName.has(artist)) idOfName.set(artist, artist_id);
@@ -173,7 +174,10 @@ export function buildRows(
 type Given = string | number | readonly string[];
 type Fields = Readonly<Record<string, Given | undefined>>;
 
-/** Merges what several lines state about an item: a line may omit a field but must not contradict another. */
+/**
+ * Merges what several lines state about an item: a line may omit a field but must not contradict
+ * another.
+ */
 function createMerger(faults: string[]) {
   const items = new Map<string, Map<string, { value: Given; line: number }>>();
   return {

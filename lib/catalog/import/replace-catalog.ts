@@ -1,4 +1,6 @@
-/** Replaces all rows of the catalog in one transaction, during which readers still see the old ones. */
+/**
+ * Replaces all rows of the catalog in one transaction, during which readers still see the old ones.
+ */
 import postgres from "postgres";
 import type { CatalogRows } from "./build-rows.ts";
 

@@ -47,7 +47,10 @@ export function checkInputs(inputs: readonly Input[]): AppError | null {
   return null;
 }
 
-/** Fetches the inputs into new files of the folder. Errors: 400 for the first that cannot be used; 429; 503. */
+/**
+ * Fetches the inputs into new files of the folder. Errors: 400 for the first that cannot be used;
+ * 429; 503.
+ */
 export async function fetchInputs(
   accountId: string,
   inputs: readonly Input[],

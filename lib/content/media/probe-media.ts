@@ -54,7 +54,8 @@ export async function probeMedia(
 
 function runWorker(path: string, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => {
-    // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an object.
+    // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an
+    // object.
     const code = join(process.cwd(), "lib", "content", "media", "probe-worker.ts");
     const worker = new Worker(code, {
       workerData: { path },

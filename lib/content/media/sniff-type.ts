@@ -31,7 +31,9 @@ function typeOfBrand(brand: string): string | null {
   return brand === "qt  " ? "video/quicktime" : "video/mp4";
 }
 
-/** MPEG audio has no file header: each frame starts with eleven set bits, the version and the layer. */
+/**
+ * MPEG audio has no file header: each frame starts with eleven set bits, the version and the layer.
+ */
 function typeOfMpegFrame([first = 0, second = 0]: Uint8Array): string | null {
   if (first !== 0xff || (second & 0xe0) !== 0xe0) return null;
   if ((second & 0xf6) === 0xf0) return "audio/aac";

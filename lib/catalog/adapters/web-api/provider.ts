@@ -1,7 +1,7 @@
 /**
- * The catalog of a web API compatible with Spotify's: `GET /search` and `GET /artists/{id}/albums` with
- * a client-credentials token. Its responses are parsed into our records, so that nothing outside the
- * contract passes through, and its name does not appear in ours.
+ * The catalog of a web API compatible with Spotify's: `GET /search` and `GET /artists/{id}/albums`
+ * with a client-credentials token. Its responses are parsed into our records, so that nothing
+ * outside the contract passes through, and its name does not appear in ours.
  */
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
@@ -133,9 +133,9 @@ function readFindings(body: unknown, wanted: SearchQuery["kinds"]): Findings | n
 }
 
 /**
- * Replaces links to the provider's pages by links through this service (`GET /api/catalog/open`), omits
- * images on hosts with its name, and omits null fields. Names and descriptions are content and remain
- * unchanged.
+ * Replaces links to the provider's pages by links through this service (`GET /api/catalog/open`),
+ * omits images on hosts with its name, and omits null fields. Names and descriptions are content and
+ * remain unchanged.
  */
 function withoutProvider(value: unknown): unknown {
   if (Array.isArray(value)) {

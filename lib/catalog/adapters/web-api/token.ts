@@ -20,7 +20,8 @@ export interface TokenSource {
   /**
    * Returns the cached token, or fetches one.
    *
-   * @param deadline of this caller only; the shared fetch has `timeoutMs`, because others wait for it too
+   * @param deadline of this caller only; the shared fetch has `timeoutMs`, because others wait for
+   * it too
    * @param refused a token that the provider rejected, which is not returned again
    */
   get(deadline: AbortSignal, refused?: Token): Promise<Token | TokenFailure>;
@@ -47,7 +48,8 @@ export function createTokenSource(settings: TokenSettings): TokenSource {
       body: new URLSearchParams({ grant_type: "client_credentials" }),
       deadline: AbortSignal.timeout(timeoutMs),
     });
-    // Other refusals concern this service's credentials: a 404 here must not look like a missing artist.
+    // Other refusals concern this service's credentials: a 404 here must not look like a missing
+    // artist.
     if (response.kind === "refused" && response.status !== 429) return { kind: "broken" };
     if (response.kind !== "json") return response;
     const parsed = tokenResponse.safeParse(response.body);

@@ -116,7 +116,10 @@ export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View
   return { read, write: folder ? [folder] : [], cwd: root, network: false };
 }
 
-/** Lets the unprivileged user read the inputs, without listing their folders, and write to the folder. */
+/**
+ * Lets the unprivileged user read the inputs, without listing their folders, and write to the
+ * folder.
+ */
 async function grantAccess({ inputs, folder }: Job): Promise<void> {
   for (const input of inputs) {
     await chmod(dirname(input), 0o711);

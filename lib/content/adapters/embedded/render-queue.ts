@@ -2,7 +2,10 @@ import { config } from "../../../platform/config.ts";
 import { FairQueue } from "../../../platform/fair-queue.ts";
 import { processWide } from "../../../platform/process-wide.ts";
 
-/** More than `CONTENT_AT_ONCE` admits by default, so that a run that was admitted is not refused here. */
+/**
+ * More than `CONTENT_AT_ONCE` admits by default, so that a run that was admitted is not refused
+ * here.
+ */
 const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
 
 /**

@@ -219,7 +219,9 @@ function describe(fault: Fault, failed: string, hasOwnModel: boolean): AppError 
   return appError("upstream_error", failed);
 }
 
-/** Resolves `auto` for `reference`, the only mode whose model does not detect the shape of its input. */
+/**
+ * Resolves `auto` for `reference`, the only mode whose model does not detect the shape of its input.
+ */
 async function resolveAspectRatio(
   { mode, aspectRatio, image, accountId }: Ordered<VideoOrder>,
   signal: AbortSignal,

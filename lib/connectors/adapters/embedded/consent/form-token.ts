@@ -1,7 +1,7 @@
 /**
- * CSRF protection of the consent form: binds a decision to the browser that was shown the question. The
- * form contains an HMAC over the secret of the link and a cookie that no other site can read, set or
- * send, so that a forged form cannot decide, not even about a link that the forger created.
+ * CSRF protection of the consent form: binds a decision to the browser that was shown the question.
+ * The form contains an HMAC over the secret of the link and a cookie that no other site can read,
+ * set or send, so that a forged form cannot decide, not even about a link that the forger created.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { config } from "../../../../platform/config.ts";

@@ -16,7 +16,11 @@ export function coverView(source: Size, target: Size): View {
   return { x: (1 - width) / 2, y: (1 - height) / 2, width, height };
 }
 
-/** Returns a part with the source's aspect ratio. @param centre its horizontal position, 0 (left) to 1 (right) */
+/**
+ * Returns a part with the source's aspect ratio.
+ *
+ * @param centre its horizontal position, 0 (left) to 1 (right)
+ */
 export function zoomView(zoom: number, centre = 0.5): View {
   const side = 1 / zoom;
   return { x: (1 - side) * centre, y: (1 - side) / 2, width: side, height: side };
@@ -74,7 +78,10 @@ function drawPlane(to: Plane, from: Plane, view: View): void {
   }
 }
 
-/** Halves the size by averaging four pixels, because sampling a much larger picture would skip pixels. */
+/**
+ * Halves the size by averaging four pixels, because sampling a much larger picture would skip
+ * pixels.
+ */
 function halve(frame: Frame): Frame {
   const half = createFrame({ width: (frame.width >> 2) * 2, height: (frame.height >> 2) * 2 });
   const [to, from] = [planesOf(half), planesOf(frame)];

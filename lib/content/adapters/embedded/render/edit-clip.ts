@@ -72,7 +72,10 @@ function reframe(clip: Clip, step: Step<"frame">): Clip {
   return { ...clip, ...size, frames };
 }
 
-/** Derives a missing side from the other one and the aspect ratio. Without sides, the frame is only cropped. */
+/**
+ * Derives a missing side from the other one and the aspect ratio. Without sides, the frame is only
+ * cropped.
+ */
 function sizeOf({ width, height }: Size, step: Step<"frame">): Size {
   const shape = step.aspect ?? width / height;
   const even = (length: number) => Math.max(16, Math.round(length / 2) * 2);

@@ -1,4 +1,7 @@
-/** Renders the images of an order: a gradient by the seed, or the reference, with the prompt as its title. */
+/**
+ * Renders the images of an order: a gradient by the seed, or the reference, with the prompt as its
+ * title.
+ */
 import sharp, { type OverlayOptions } from "sharp";
 import type { ImageOrder } from "../../../port.ts";
 import type { RenderReply } from "../protocol.ts";
@@ -62,7 +65,10 @@ const svg = ({ width, height }: Size, definition: string): Buffer =>
       <defs>${definition}</defs><rect width="100%" height="100%" fill="url(#g)"/></svg>`,
   );
 
-/** Centres the title, where neither a crop to another aspect ratio nor a caption at the bottom reaches it. */
+/**
+ * Centres the title, where neither a crop to another aspect ratio nor a caption at the bottom
+ * reaches it.
+ */
 async function title(prompt: string, { width, height }: Size): Promise<OverlayOptions[]> {
   const style = { color: "#ffffff", fontSize: Math.min(width, height) * 0.08 };
   const box = { width: Math.min(width * 0.86, height * 0.9), height: height * TITLE_HEIGHT };

@@ -1,4 +1,7 @@
-/** Writes a clip as MP4 with H.264 and AAC. The index comes first, so that players can stream the file. */
+/**
+ * Writes a clip as MP4 with H.264 and AAC. The index comes first, so that players can stream the
+ * file.
+ */
 import { writeFile } from "node:fs/promises";
 import "node-webcodecs/register";
 import {
