@@ -49,10 +49,7 @@ export interface VendorServer {
   reopen(): Promise<void>;
 }
 
-export async function serveHandlers(
-  handlers: RequestHandler[],
-  { port: wantedPort = 0 } = {},
-): Promise<VendorServer> {
+export async function serveHandlers(handlers: RequestHandler[]): Promise<VendorServer> {
   const next: { readonly part: string; readonly fault: Fault }[] = [];
   let lasting: { readonly part: string; readonly fault: Fault } | undefined;
   const targets: string[] = [];
@@ -72,7 +69,7 @@ export async function serveHandlers(
   });
   const listen = (port: number) =>
     new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  await listen(wantedPort);
+  await listen(0);
   const { port } = server.address() as AddressInfo;
   return {
     origin: `http://127.0.0.1:${port}`,

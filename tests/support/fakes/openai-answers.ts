@@ -1,0 +1,164 @@
+/** Turns the parts of a script into answers of the chat completions API: a stream of events, or one body. */
+import { HttpResponse } from "msw";
+import type { CallRecord, CompletionBody, ScriptPart } from "./openai.ts";
+
+/** The first part decides between an HTTP error, a broken connection and a stream. */
+export async function stream(
+  parts: AsyncGenerator<ScriptPart>,
+  body: CompletionBody,
+  record: CallRecord,
+  abandoned: Promise<void>,
+): Promise<Response> {
+  const { value: first } = await parts.next();
+  if (first && "fail" in first) {
+    record.outcome = "failed";
+    return HttpResponse.json(
+      { error: errorOf(first) },
+      { status: first.fail, headers: first.headers },
+    );
+  }
+  if (first && "cut" in first) {
+    record.outcome = "cut";
+    return HttpResponse.error();
+  }
+  const events = eventsOf(first, parts, body, record, abandoned);
+  const encoder = new TextEncoder();
+  const sse = new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await events.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: () => void events.return(),
+  });
+  const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
+  return new HttpResponse(sse, { headers });
+}
+
+async function* eventsOf(
+  first: ScriptPart | undefined,
+  rest: AsyncGenerator<ScriptPart>,
+  body: CompletionBody,
+  record: CallRecord,
+  abandoned: Promise<void>,
+): AsyncGenerator<string, void> {
+  const id = `chatcmpl-${Math.random().toString(36).slice(2)}`;
+  const base = { id, object: "chat.completion.chunk", created: 0, model: body.model };
+  const event = (fields: object) => `data: ${JSON.stringify({ ...base, ...fields })}\n\n`;
+  const delta = (fields: object, finish: string | null = null) =>
+    event({ choices: [{ index: 0, delta: fields, finish_reason: finish }] });
+
+  let written = 0;
+  let toolCalls = 0;
+  let finish: string | undefined;
+  for (let part = first; part; part = (await rest.next()).value) {
+    if ("text" in part) {
+      written += part.text.length;
+      yield delta({ role: "assistant", content: part.text });
+    } else if ("reasoning" in part) {
+      written += part.reasoning.length;
+      yield delta({ role: "assistant", reasoning_content: part.reasoning });
+    } else if ("tool" in part) {
+      const { first: head, rest: pieces } = toolCallDeltas(part, toolCalls++);
+      yield delta({ role: "assistant", tool_calls: [head] });
+      if ("between" in part) await Promise.race([part.between?.(), abandoned]);
+      for (const piece of pieces) yield delta({ tool_calls: [piece] });
+      written += 10;
+    } else if ("fail" in part) {
+      record.outcome = "failed";
+      yield `data: ${JSON.stringify({ error: errorOf(part) })}\n\n`;
+      return;
+    } else if ("cut" in part) {
+      record.outcome = "cut";
+      // What was written is on its way before the connection breaks.
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error("The script breaks the connection");
+    } else if ("hang" in part) {
+      await abandoned;
+    } else {
+      finish = part.finish;
+    }
+  }
+  if (record.outcome === "abandoned") return;
+  yield delta({}, finish ?? (toolCalls > 0 ? "tool_calls" : "stop"));
+  yield event({ choices: [], usage: usageOf(body.messages, written) });
+  record.outcome = "answered";
+  yield "data: [DONE]\n\n";
+}
+
+export async function complete(
+  parts: AsyncGenerator<ScriptPart>,
+  body: CompletionBody,
+  record: CallRecord,
+  abandoned: Promise<void>,
+): Promise<Response> {
+  let content = "";
+  const toolCalls: unknown[] = [];
+  for await (const part of parts) {
+    if ("text" in part) content += part.text;
+    if ("tool" in part)
+      toolCalls.push(toolCallDeltas({ ...part, pieces: 1 }, toolCalls.length).first);
+    if ("hang" in part) await abandoned;
+    if ("cut" in part) {
+      record.outcome = "cut";
+      return HttpResponse.error();
+    }
+    if ("fail" in part) {
+      record.outcome = "failed";
+      const { fail: status, headers } = part;
+      return HttpResponse.json({ error: errorOf(part) }, { status, headers });
+    }
+  }
+  if (record.outcome === "running") record.outcome = "answered";
+  const message = {
+    role: "assistant",
+    content: content === "" ? null : content,
+    ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+  };
+  const finish_reason = toolCalls.length > 0 ? "tool_calls" : "stop";
+  return HttpResponse.json({
+    id: "chatcmpl-fake",
+    object: "chat.completion",
+    created: 0,
+    model: body.model,
+    choices: [{ index: 0, message, finish_reason }],
+    usage: usageOf(body.messages, content.length),
+  });
+}
+
+const errorOf = ({
+  fail,
+  message = "The model failed",
+}: Extract<ScriptPart, { fail: number }>) => ({
+  message,
+  type: "server_error",
+  code: fail,
+});
+
+/** The first delta names the call; all arguments are in it unless they come in pieces. */
+function toolCallDeltas(part: Extract<ScriptPart, { tool: string }>, index: number) {
+  const text = "rawInput" in part ? part.rawInput : JSON.stringify(part.input);
+  const pieces = part.pieces ?? 1;
+  const size = Math.max(1, Math.ceil(text.length / pieces));
+  const slices = Array.from({ length: pieces }, (_, n) => text.slice(n * size, (n + 1) * size));
+  const id = part.id ?? `call_${Math.random().toString(36).slice(2)}`;
+  return {
+    first: {
+      index,
+      id,
+      type: "function",
+      function: { name: part.tool, arguments: slices[0] ?? "" },
+    },
+    rest: slices.slice(1).map((slice) => ({ index, function: { arguments: slice } })),
+  };
+}
+
+function usageOf(messages: unknown, written: number) {
+  const prompt = Math.ceil(JSON.stringify(messages).length / 4);
+  const completion = Math.ceil(written / 4);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+  };
+}
