@@ -1,4 +1,4 @@
-/** Runs once in each server process, before it serves. */
+/** Next calls this once in each server process, before the first request. */
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
   const { markPeers } = await import("./lib/http/mark-peer.ts");

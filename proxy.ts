@@ -3,7 +3,7 @@ import { answerUnknownPath } from "@/lib/http/answer-unknown-path.ts";
 import { guardPage } from "@/lib/http/guard-page.ts";
 import { refuseUndecodablePath } from "@/lib/http/refuse-undecodable-path.ts";
 
-/** What answers no page, or one with a policy of its own. */
+/** Paths that are not pages of the console, or pages with a policy of their own. */
 const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|_next\/|\.well-known\/|reference\/)/;
 
 export function proxy(request: NextRequest): Response | Promise<Response> {
@@ -13,13 +13,13 @@ export function proxy(request: NextRequest): Response | Promise<Response> {
     return isPage ? redirectWithoutSlash(request) : answerUnknownPath(request);
   }
   if (isPage) return guardPage(request);
-  // The engine's health check would tell strangers the version of the runtime.
+  // The engine's health check would reveal the version of the runtime.
   const isEngine = pathname.startsWith("/.well-known/workflow/");
   if (isEngine && searchParams.has("__health")) return answerUnknownPath(request);
   return isEngine ? NextResponse.next() : refuseUndecodablePath(request);
 }
 
-/** A link to a page works with a slash at its end, too. */
+/** Redirects to the page without the trailing slash. */
 function redirectWithoutSlash(request: NextRequest): Response {
   const target = new URL(request.url);
   target.pathname = target.pathname.replace(/\/+$/, "");
@@ -28,13 +28,13 @@ function redirectWithoutSlash(request: NextRequest): Response {
 
 export const config = {
   matcher: [
-    // Of the API only paths with an escape: all others go straight to their route.
+    // Of the API, only paths with an escape; all others go directly to their route.
     "/api/:path(.*%.*)",
-    // With a slash at its end, nothing but a page has another name.
+    // Paths with a trailing slash.
     "/:path(.*/)",
-    // Not by `has`, which takes a parameter without a value as absent.
+    // `has` cannot select `__health`, because it ignores a parameter without a value.
     "/.well-known/workflow/:path*",
-    // The console's pages. What is excluded is `NO_PAGE`.
+    // The console's pages: all paths except those of `NO_PAGE`.
     "/((?!api(?:/|$)|auth/|connectors/consent|_next/|\\.well-known/|reference/).*)",
   ],
 };

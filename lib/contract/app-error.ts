@@ -1,6 +1,6 @@
 /**
- * An error a caller may see, as a value: use cases return it, they never throw it.
- * A throw is a bug and becomes a 500 with a fixed text. Decisions, section 1.
+ * Errors that callers may see, as values: use cases return them and never throw them. A throw is a
+ * defect and becomes a 500 with a fixed text.
  */
 export type ErrorCode =
   | "invalid_request"
@@ -27,11 +27,11 @@ export type ErrorCode =
 export interface AppError {
   readonly kind: "app-error";
   readonly code: ErrorCode;
-  /** One sentence, safe to show to any caller. */
+  /** One sentence that is safe to show to any caller. */
   readonly message: string;
-  /** Dotted paths of the fields at fault, for the `missing` family. */
+  /** Dotted paths of the invalid fields, for the `missing` family. */
   readonly fields?: readonly string[];
-  /** Headers a machine needs beyond the body, such as `retry-after`. */
+  /** Headers of the response, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,11 +1,11 @@
 /**
- * What an endpoint promises, as data: the one source of validation, types, error shape and
- * OpenAPI. A route file joins it to a use case with `route` (lib/http/endpoint.ts).
+ * The declaration of an endpoint: the one source of validation, types, error shapes and OpenAPI. A
+ * route file joins it to a use case with `endpoint` (lib/http/endpoint.ts).
  */
 import type { z } from "zod";
 import type { ErrorCode } from "./app-error.ts";
 
-/** The shape of an endpoint's errors. Decisions, section 1. */
+/** The shape of an endpoint's error bodies (lib/http/error-response.ts). */
 export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -15,7 +15,7 @@ export interface AccessField {
   readonly field: string;
 }
 
-/** Headers that only some answers have. */
+/** Headers that only some responses have. */
 export type ResponseHeader =
   | "accept-ranges"
   | "content-range"
@@ -26,15 +26,15 @@ export type ResponseHeader =
   | "x-workflow-run-id"
   | "x-workflow-stream-tail-index";
 
-/** Where a run takes place: its credential reaches no further than a contract's `runCredential`. */
+/** The session and the chat of a run, to which a contract can limit the run's credential. */
 export interface RunScope {
   readonly sessionId: string;
   readonly chatId: string;
 }
 
-/** A condition under which the credential of a run may make a request. */
+/** A condition under which the credential of a run may call an endpoint. */
 export interface RunRule {
-  /** Ends the sentence "The credential of a run may call it …". */
+  /** Completes the sentence "The credential of a run may call it …" of the OpenAPI document. */
   readonly only: string;
   /** @param request as the contract's own schemas parsed it */
   readonly allows: (
@@ -46,61 +46,60 @@ export interface RunRule {
 interface SuccessResponse {
   readonly description: string;
   readonly headers?: readonly ResponseHeader[];
-  /** The JSON body; absent for streams, bytes and empty answers. */
+  /** The JSON body; absent for streams, bytes and empty responses. */
   readonly schema?: z.ZodType;
   /** A Server-Sent Events stream. */
   readonly stream?: true;
-  /** Bytes: the content types they may have. */
+  /** The content types of a response that consists of bytes. */
   readonly bytes?: readonly string[];
 }
 
 export interface Contract {
   readonly method: Method;
-  /** As in OpenAPI: `/api/keys/{id}/rotate`. */
+  /** In OpenAPI's notation: `/api/keys/{id}/rotate`. */
   readonly path: `/api/${string}`;
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
   readonly family: ErrorFamily;
-  /** `optional`: no credential is fine, a wrong one is not. */
+  /** With `optional`, a request may have no credential, but not an invalid one. */
   readonly auth: "required" | "optional" | "none";
   /**
-   * May the credential of a run call it, which every command and every document in a sandbox can
-   * use? Nothing may be called that does not say so, not even what needs no credential: there it
-   * also keeps out all that a sandbox sends. See lib/http/guard-run.ts.
+   * Allows the credential of a run, which every command in the run's sandbox can use. Without it the
+   * credential is refused. An endpoint that needs no credential then refuses every request from a
+   * sandbox (lib/http/guard-run.ts).
    */
   readonly runCredential?: true | RunRule;
-  /** `account_id`: the caller then acts for that account, or gets 403. */
+  /** The field that names the account to act for; the response is 403 without access to it. */
   readonly accountAccess?: AccessField;
-  /** `organization_id`: the caller must be it or a member, or gets 403. */
+  /** The field that names an organization; 403 unless the caller is it or one of its members. */
   readonly organizationAccess?: AccessField;
-  /** An artist that the caller must have access to, or gets 404 `Artist not found`. */
+  /** The field that names an artist; 404 `Artist not found` without access to it. */
   readonly artistAccess?: AccessField;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodType;
-  /** What the handler itself reads of the request's headers: described, not checked. */
+  /** Headers that the handler reads itself. They are documented, not validated. */
   readonly headers?: z.ZodObject;
-  /** Absent: a body is not read. An empty body counts as `{}`. */
+  /** Without it the body is not read. An empty body counts as `{}`. */
   readonly body?: z.ZodType;
-  /** Bytes. Default 1 MiB. */
+  /** The largest body in bytes; 1 MiB by default. */
   readonly bodyLimit?: number;
   /**
-   * Takes `Idempotency-Key` (lib/http/idempotency.ts; it needs `auth: "required"` and a JSON answer).
-   * The wrapper stores and replays the answer. The handler's part is to do its effect under
-   * `input.effectId`, which all attempts with one key have in common, and which is a new id for a
-   * request without a key: make it the primary key of what is created (`insert … on conflict (id)
-   * do nothing`, then read the row), or a unique column written in the same transaction, or the
-   * idempotency key of the service that is called. Then an attempt that follows a crash finds what
-   * the first one did instead of doing it again. A handler that answers 5xx may be called again
-   * under the same id.
+   * Accepts `Idempotency-Key` (lib/http/idempotency.ts); requires `auth: "required"` and a JSON
+   * response. The pipeline stores and replays the response. The handler must tie its effect to
+   * `input.effectId`, which all attempts with one key share and which is a new id for a request
+   * without a key: as the primary key of the created row (`insert … on conflict (id) do nothing`,
+   * then read the row), as a unique column written in the same transaction, or as the idempotency
+   * key of the service that is called. An attempt after a crash then finds the effect of the first
+   * one instead of repeating it. A handler that answers 5xx may be called again with the same id.
    */
   readonly idempotent?: true;
   readonly responses: Readonly<Record<number, SuccessResponse>>;
-  /** Codes beyond those that follow from the rest (400, 401, 413, 500, 503). */
+  /** Errors beyond those that follow from the other fields (lib/openapi/responses.ts). */
   readonly errors: readonly ErrorCode[];
 }
 
-/** Keeps the literal types of a contract, which `route` reads. */
+/** Returns the contract with its literal types, from which `endpoint` derives a handler's. */
 export function contract<const C extends Contract>(definition: C): C {
   return definition;
 }

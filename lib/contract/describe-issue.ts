@@ -1,13 +1,13 @@
 /**
- * A schema's fault as one sentence that names the field and the rule. Decisions, section 1.
- * A message given in a schema (`.refine(check, "…")`, `{ error: "…" }`) is taken as the whole
- * sentence; every other fault gets its sentence here.
+ * Describes a schema's issue in one sentence that names the field and the rule. A message given in a
+ * schema (`.refine(check, "…")`, `{ error: "…" }`) is the whole sentence; every other issue gets its
+ * sentence here.
  */
 import type { z } from "zod";
 
 type RawIssue = z.core.$ZodRawIssue;
 
-export function describeFault(issue: RawIssue): string {
+export function describeIssue(issue: RawIssue): string {
   const path = (issue.path ?? []).map(String).join(".");
   if (path === "") return describeWhole(issue);
   return `${path} ${ruleOf(issue)}`;

@@ -1,13 +1,13 @@
-/** Schemas that many contracts share. */
+/** Schemas that several contracts share. */
 import { z } from "zod";
 
-/** Any RFC 4122 text form, any version; given back in lower case. */
+/** A UUID of any version, converted to lower case. */
 export const uuid = z.guid().toLowerCase();
 
-/** ISO 8601 in UTC, in responses. */
+/** A date and time of a response: ISO 8601 in UTC. */
 export const dateTime = z.iso.datetime();
 
-/** An integer in a query string. */
+/** Returns the schema of an integer in a query string. */
 export function queryInteger(range: { min: number; max?: number; default: number }) {
   const { min, max, default: fallback } = range;
   const bounded = max === undefined ? z.int().min(min) : z.int().min(min).max(max);

@@ -1,21 +1,21 @@
-/** Optional fields of a body take `null` as if they were absent; here once, for every contract. */
+/** Makes `null` count as absent in the optional fields of every body. */
 import { z } from "zod";
 
 /**
  * Returns `value` without the fields that are `null` and optional in `schema`, at any depth that the
- * schema describes. A field whose schema has a meaning for `null`, and one that must not be given,
- * stay as they are. A list that is too long stays so, but loses what follows its first item too many.
+ * schema describes. It keeps a `null` that the schema accepts, and one of a field that must not be
+ * provided. Of an array that is too long it keeps one item more than allowed, which the schema refuses.
  */
 export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   const inner = innermost(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     const { element } = inner;
-    // One more than there may be is as wrong as a million more, each of which would be looked at.
-    const items = value.slice(0, mostItems(inner) + 1);
+    // One item too many is refused like a million, each of which would have to be visited.
+    const items = value.slice(0, maxItems(inner) + 1);
     return element instanceof z.ZodType ? items.map((one) => withoutNulls(element, one)) : items;
   }
   if (!(inner instanceof z.ZodObject) || !isRecord(value)) return value;
-  // Copied once it has to be: a body may have thousands of fields that nobody knows.
+  // Copied only when a field changes: a body may have thousands of unknown fields.
   let kept = value;
   for (const [name, field] of Object.entries(inner.shape)) {
     if (!Object.hasOwn(value, name) || !(field instanceof z.ZodType)) continue;
@@ -29,15 +29,15 @@ export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   return kept;
 }
 
-/** How many items the schema allows before it changes them; without a bound, any number. */
-function mostItems({ _zod }: z.ZodArray): number {
+/** Returns the number of items that the schema allows; without a bound, any number. */
+function maxItems({ _zod }: z.ZodArray): number {
   const bounds = (_zod.def.checks ?? []).flatMap((check) =>
     check instanceof z.core.$ZodCheckMaxLength ? [check._zod.def.maximum] : [],
   );
   return bounds.length === 0 ? Number.MAX_SAFE_INTEGER - 1 : Math.max(...bounds);
 }
 
-/** Returns the schema as a caller may use it: where `withoutNulls` takes `null`, it says so. */
+/** Returns the schema that callers see: it accepts `null` wherever `withoutNulls` removes it. */
 export function withNulls(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodArray) {
     const { element } = schema;
@@ -69,7 +69,7 @@ export function withNulls(schema: z.ZodType): z.ZodType {
   );
 }
 
-/** What `takesNullAsAbsent` found out: it is asked for each null of a body. */
+/** Memoizes `takesNullAsAbsent`, which is called for each `null` of a body. */
 const takesNull = new WeakMap<z.ZodType, boolean>();
 
 function takesNullAsAbsent(field: z.ZodType): boolean {
@@ -83,7 +83,7 @@ function takesNullAsAbsent(field: z.ZodType): boolean {
   return takes;
 }
 
-/** What is inside of the wrappers that only say when a value may be left out, or change it after. */
+/** Returns the schema inside wrappers that make a value optional or transform it. */
 function innermost(schema: z.ZodType): z.ZodType {
   const inside =
     schema instanceof z.ZodOptional ||

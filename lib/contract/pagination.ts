@@ -1,13 +1,12 @@
 /**
- * Cursor pages, newest first: what a caller asks with, what a SQL function is asked with, and what
- * comes back. Decisions, section 4.
- * A cursor is the place of the last row seen; callers pass it back and read nothing into it.
+ * Cursor pagination, newest first: the query parameters, the arguments of the SQL functions, and the
+ * cursor of a page. A cursor encodes the position of the last row of a page and is opaque to callers.
  */
 import { z } from "zod";
 import { queryInteger } from "./fields.ts";
 
 export interface PageCursor {
-  /** ISO 8601 with microseconds: two rows may share a millisecond. */
+  /** ISO 8601 with microseconds, because two rows may share a millisecond. */
   readonly at: string;
   readonly id: string;
 }
@@ -31,18 +30,18 @@ export const pageQuery = z.object({
     .meta({ description: "`next_cursor` of the page before", override: { type: "string" } }),
 });
 
-/** `next_cursor` of a page. */
+/** The schema of a page's `next_cursor`. */
 export const nextCursor = z
   .string()
   .nullable()
   .meta({ description: "For `cursor` of the next page; null on the last one" });
 
-/** The arguments of a SQL function that reads a page. */
+/** Returns the arguments of a SQL function that reads a page. */
 export function pageArguments({ limit, cursor }: PageRequest) {
   return { p_limit: limit, p_after_at: cursor?.at ?? null, p_after_id: cursor?.id ?? null };
 }
 
-/** `next` as such a function answers it, `<date> <id>` or null, to what a caller gets. */
+/** Converts the `next` of such a function, `<date> <id>` or null, to the cursor that callers get. */
 export const storedCursor = z
   .string()
   .nullable()

@@ -1,6 +1,6 @@
 /**
- * What an account gets that has used up a quota. 403, and neither 429 nor 507: clients and proxies
- * repeat those by themselves, and no repetition succeeds before something has been deleted.
+ * The errors of an account that has used up a quota. Their status is 403, not 429 or 507: clients and
+ * proxies retry those by themselves, and no retry succeeds until something has been deleted.
  */
 import { appError } from "./app-error.ts";
 

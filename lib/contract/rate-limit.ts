@@ -1,8 +1,8 @@
-/** What a rate limit said of a request, and how callers are told. */
+/** The verdict of a rate limit, and the headers and the error that report it. */
 import { z } from "zod";
 import { type AppError, appError } from "./app-error.ts";
 
-/** One request into a bucket that leaks `limit` a minute; times are in seconds. */
+/** The state of a leaky bucket of `limit` requests a minute after one request; times in seconds. */
 export const rate = z.object({
   limit: z.number(),
   remaining: z.number(),
@@ -13,7 +13,7 @@ export interface RateVerdict extends z.output<typeof rate> {
   readonly by: "account" | "address";
 }
 
-/** The fields of the IETF draft `draft-ietf-httpapi-ratelimit-headers`. */
+/** Returns the headers of the IETF draft `draft-ietf-httpapi-ratelimit-headers`. */
 export function rateHeaders({ by, limit, remaining, reset }: RateVerdict): Record<string, string> {
   return {
     ratelimit: `"${by}";r=${remaining};t=${reset}`,

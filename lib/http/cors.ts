@@ -1,4 +1,4 @@
-/** A public API without cookies: any origin, no credentials. Decisions, section 1. */
+/** CORS of a public API without cookies: any origin may call it, and no credentials are included. */
 const ALLOWED_HEADERS =
   "content-type, authorization, x-api-key, idempotency-key, x-request-id, last-event-id";
 const EXPOSED_HEADERS =
@@ -9,7 +9,7 @@ export function addCors(headers: Headers): void {
   headers.set("access-control-expose-headers", EXPOSED_HEADERS);
 }
 
-/** The answer to `OPTIONS`. @param allow the path's methods, comma-separated */
+/** Responds to `OPTIONS`. @param allow the methods of the path, separated by commas */
 export function preflight(allow: string, requestId: string): Response {
   const headers = new Headers({
     allow,

@@ -1,4 +1,4 @@
-/** An error value becomes a response: one table for the status, one small function a family. */
+/** Makes responses of error values: one table of statuses, and one function for each family. */
 import type { AppError, ErrorCode } from "../contract/app-error.ts";
 import type { ErrorFamily } from "../contract/contract.ts";
 
@@ -37,7 +37,7 @@ const bodyOf: Readonly<Record<ErrorFamily, (error: AppError) => unknown>> = {
   catalog: (error) => ({ error: { status: statusOf[error.code], message: error.message } }),
 };
 
-/** Errors are never cached, and carry their code in `x-error-code`. Decisions, section 1. */
+/** Responds with an error, which is never cached and has its code in `x-error-code`. */
 export function errorResponse(error: AppError, family: ErrorFamily): Response {
   const headers = new Headers(error.headers);
   headers.set("x-error-code", error.code);

@@ -1,10 +1,10 @@
-/** The headers of the console's pages: what they may run and load, and that nobody frames them. */
+/** The security headers of the console's pages: a content security policy and no framing. */
 import { randomBytes } from "node:crypto";
 import { NextResponse } from "next/server";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
 import { config } from "../platform/config.ts";
 
-/** Next puts the nonce on its own scripts when it finds the policy among the request's headers. */
+/** Next adds the nonce to its own scripts when the request's headers contain the policy. */
 export function guardPage(request: Request): Response {
   if (!isDecodable(new URL(request.url).pathname)) {
     return new Response("The path is not well-formed\n", {
@@ -31,11 +31,11 @@ export function guardPage(request: Request): Response {
 function pagePolicy(nonce: string, path: string): string {
   const isDevelopment = config().NODE_ENV === "development";
   const media = mediaOrigin() === null ? "" : ` ${mediaOrigin()}`;
-  // The reference's bundle and the overlay of `next dev` set styles in ways no nonce covers.
+  // The API reference and the overlay of `next dev` set styles in ways that no nonce covers.
   const freeStyles = path === "/docs" || isDevelopment;
   return [
     "default-src 'none'",
-    // `next dev` evaluates text to show where an error came from.
+    // `next dev` evaluates text to show the origin of an error.
     `script-src 'nonce-${nonce}' 'strict-dynamic'${isDevelopment ? " 'unsafe-eval'" : ""}`,
     `style-src 'self' ${freeStyles ? "'unsafe-inline'" : `'nonce-${nonce}'`}`,
     `img-src 'self' data: blob:${media}`,

@@ -1,7 +1,7 @@
 /**
- * What reaches the service from a sandbox. There a stranger's words can make the agent do anything, so
- * a request from there may do what the credential of its run may, or what anybody may without one, and
- * it can neither make an account nor use a credential that it found.
+ * Limits requests from a sandbox, where injected text can make the agent do anything. Such a request
+ * may do what the credential of its run allows, or what needs no credential. It can neither create an
+ * account nor use another credential that it has found.
  */
 
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
@@ -16,7 +16,7 @@ import { addressOf } from "./rate-limit.ts";
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");
 
-/** As soon as the caller is known. */
+/** Refuses a run's credential that the contract does not allow, and any other from a sandbox. */
 export function refuseCaller(
   { runCredential }: Contract,
   { credential }: Caller,
@@ -26,7 +26,7 @@ export function refuseCaller(
   return refused ? wrongCredential : null;
 }
 
-/** When the request has been read: of what the contract allows under a condition. */
+/** Refuses a run's credential for a parsed request that the contract's condition does not allow. */
 export function refuseRequest(
   { runCredential: rule }: Contract,
   { credential }: Caller,
@@ -37,8 +37,8 @@ export function refuseRequest(
 }
 
 /**
- * Where no credential is needed one can still be refused: what runs in a sandbox must not get itself
- * a credential that outlives the run. Any other credential counts as none.
+ * Refuses sandboxes at an endpoint that needs no credential: code in a sandbox must not obtain a
+ * credential that outlives the run. Credentials of anyone else are ignored there.
  */
 export async function refuseSandbox(headers: Headers): Promise<AppError | null> {
   if (isFromSandbox(headers)) return notFromSandbox;

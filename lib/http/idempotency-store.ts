@@ -1,8 +1,8 @@
-/** Idempotency keys in the database (supabase/migrations/…_idempotency.sql). */
+/** Idempotency keys in the database (supabase/migrations/20261120000019_idempotency.sql). */
 import { z } from "zod";
 import { call } from "../platform/database/query.ts";
 
-/** An account's key, by its HMAC. */
+/** Identifies an account's key by its HMAC. */
 export interface StoredKey {
   readonly accountId: string;
   readonly keyHash: string;
@@ -34,7 +34,7 @@ export async function extendIdempotent(
   );
 }
 
-/** @param response null leaves the key to the next attempt */
+/** Ends an attempt. @param response null releases the key for the next attempt */
 export async function endIdempotent(
   key: StoredKey,
   attempt: number,

@@ -1,16 +1,15 @@
 /**
- * `Idempotency-Key`: one effect and one answer, however often a request is sent. Decisions, section 1.
+ * `Idempotency-Key`: one effect and one response, however often a request is sent.
  *
- * What is guaranteed, for each account and key, for 24 hours, whichever servers the requests reach:
+ * It guarantees, for each account and key, for 24 hours and across all servers:
  *
- * - One attempt runs at a time; the others are told so (409) and may ask again.
- * - Once an attempt has answered with a success or a refusal, every repetition gets that answer.
- *   After a failure of a service or of this one (5xx), a conflict, a limit or a full quota, the
- *   next repetition tries again.
- * - An attempt whose process dies is replaced when its lease runs out. The attempt that replaces it
- *   has the same effect id, so an effect that is tied to that id, in the transaction that brings it
- *   about, happens once: this is the part of each use case. So it is also when an attempt that was
- *   taken for dead still lives: both come to the one effect, and only the later one's answer is kept.
+ * - One attempt runs at a time; concurrent ones get 409 and may retry.
+ * - Once an attempt has succeeded or was refused, every repetition gets the same response. After a
+ *   5xx, a conflict, a rate limit or a full quota, the next repetition is a new attempt.
+ * - An attempt whose process dies is replaced when its lease expires. The next attempt has the same
+ *   effect id, so an effect whose transaction is tied to that id happens once; each use case sees to
+ *   this. It also holds when an attempt outlives its lease: both attempts arrive at the one effect,
+ *   and only the response of the later one is stored.
  */
 import { createHmac } from "node:crypto";
 import type { Logger } from "pino";
@@ -26,11 +25,11 @@ import {
   type StoredKey,
 } from "./idempotency-store.ts";
 
-/** How long after a process's death its key is free again. */
+/** The time after which the key of a dead process becomes available. */
 const LEASE_SECONDS = 15;
 const EXTEND_MS = 5_000;
 
-/** Null when the request has none. Errors: 400. */
+/** Returns the key; null when the request has none. Errors: 400. */
 export function readIdempotencyKey(headers: Headers): string | null | AppError {
   const key = headers.get("idempotency-key");
   if (key === null || (key.length >= 1 && key.length <= 255)) return key;
@@ -43,13 +42,13 @@ export interface KeyedRequest {
   /** The account that the credential belongs to. */
   readonly accountId: string;
   readonly key: string;
-  /** Everything that the answer depends on; JSON. */
+  /** Everything that the response depends on, as JSON. */
   readonly content: unknown;
   readonly log: Logger;
 }
 
 /**
- * The answer that stands, or that of `answer`, which is called at most once.
+ * Resolves to the stored response, or to that of `answer`, which is called at most once.
  * Errors: 409 while another attempt runs, 422 when the key was used with another content.
  */
 export async function answerOnce(
@@ -80,25 +79,25 @@ export async function answerOnce(
   let kept: string | null = null;
   try {
     const result = await answer(effectId);
-    kept = await keep(result);
+    kept = await serialize(result);
     return result;
   } finally {
     clearInterval(extend);
-    // What was done is done: when this fails, the next attempt finds it by the effect id.
+    // If this fails, the next attempt finds the effect by its id.
     await endIdempotent(stored, attempt, kept && sealText(kept, contextOf(stored))).catch(
       (err: unknown) => log.warn({ err }, "the idempotency key's answer could not be stored"),
     );
   }
 }
 
-/** Keyed and set apart by purpose, so that neither a key nor a request can be guessed from it. */
+/** Uses an HMAC with a purpose, so that neither a key nor a request can be guessed from its hash. */
 function hash(purpose: "key" | "content", text: string): string {
   return createHmac("sha256", config().API_KEY_SECRET)
     .update(`idempotency ${purpose}\n${text}`)
     .digest("hex");
 }
 
-/** JSON in which the order of an object's keys makes no difference. */
+/** Returns JSON with sorted keys, so that their order makes no difference. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -126,11 +125,11 @@ const storedAnswer = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** Null for an answer that does not stand. */
-async function keep(answer: AppError | Response): Promise<string | null> {
+/** Serializes a response to store; null for one that must not be repeated. */
+async function serialize(answer: AppError | Response): Promise<string | null> {
   const status = isAppError(answer) ? statusOf[answer.code] : answer.status;
   if (status >= 500 || status === 409 || status === 429) return null;
-  // As a limit: after a deletion the same request succeeds.
+  // After a deletion the same request succeeds.
   if (isAppError(answer) && answer.code === "quota_exceeded") return null;
   if (isAppError(answer)) return JSON.stringify(answer);
   const body = answer.body === null ? null : await answer.clone().text();

@@ -1,6 +1,6 @@
 /**
- * From whom a request came over the wire. `x-forwarded-for` cannot say it: Next passes on what a
- * client wrote there itself.
+ * The address of a request's TCP peer. `x-forwarded-for` cannot provide it, because Next passes on
+ * what the client sent.
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
@@ -11,7 +11,7 @@ const PEER = "x-peer-address";
 const isStart = (message: unknown): message is { readonly request: IncomingMessage } =>
   typeof message === "object" && message !== null && "request" in message;
 
-/** From now on every request of this process carries its peer, whatever it claimed to be. */
+/** Sets the peer's address on every request of this process, over whatever the client sent. */
 export function markPeers(): void {
   subscribe("http.server.request.start", (message) => {
     if (!isStart(message)) return;
@@ -19,12 +19,12 @@ export function markPeers(): void {
   });
 }
 
-/** An IP address; null where nobody marked, as on Vercel, and for a peer that has gone. */
+/** Returns the peer's IP address; null on Vercel, which has no server of ours, and after a hang-up. */
 export function peerOf(headers: Headers): string | null {
   return headers.get(PEER) || null;
 }
 
-/** False, too, where nobody marked. */
+/** Returns whether the peer is this machine; false where the peer is unknown. */
 export function isFromThisMachine(headers: Headers): boolean {
   const peer = peerOf(headers) ?? "";
   return ipaddr.isValid(peer) && ipaddr.process(peer).range() === "loopback";

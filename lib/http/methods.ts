@@ -33,7 +33,7 @@ export function methods(
   };
 }
 
-/** What `GET` answers, without its body: a stream that nobody reads must end, not wait for ever. */
+/** Responds like `GET` without a body. It cancels the body, because an unread stream never ends. */
 function withoutBody(get: RouteHandler): RouteHandler {
   return async (request, context) => {
     const response = await get(request, context);

@@ -1,8 +1,8 @@
-/** Params, query and body against a contract's schemas, with one sentence for what is wrong. */
+/** Validates params, query and body against a contract's schemas. */
 import type { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
-import { describeFault } from "../contract/describe-issue.ts";
+import { describeIssue } from "../contract/describe-issue.ts";
 import { withoutNulls } from "../contract/optional-nulls.ts";
 import { isStorableText } from "./read-body.ts";
 
@@ -12,11 +12,11 @@ interface RawInput {
   readonly body: unknown;
 }
 
-const faultText = { error: describeFault };
-/** Most faults of one part that are told: a body can have a million. */
-const MOST_FAULTS = 1_000;
+const issueText = { error: describeIssue };
+/** Bounds the reported issues of params, query or body: a body can have a million. */
+const MAX_VALIDATION_ISSUES = 1_000;
 
-/** Each part as its schema gives it; undefined where the contract has none. */
+/** What the schemas return; undefined where the contract has none. */
 export interface ParsedInput {
   readonly params: unknown;
   readonly query: unknown;
@@ -25,7 +25,10 @@ export interface ParsedInput {
 
 export type Validator = (raw: RawInput) => ParsedInput | AppError;
 
-/** Errors: 400 with the first fault in the order params, query, body, then of the schema. */
+/**
+ * Returns the contract's validator. Its error is a 400 whose message describes the first issue, in
+ * the order params, query, body, and whose `fields` name all of them.
+ */
 export function validator(contract: Contract): Validator {
   const { params, query, body } = contract;
   return (raw) => {
@@ -38,12 +41,12 @@ export function validator(contract: Contract): Validator {
         }
       }
     }
-    const faults: z.core.$ZodIssue[] = [];
+    const issues: z.core.$ZodIssue[] = [];
     const parse = (schema: z.ZodType | undefined, value: unknown): unknown => {
       if (!schema) return undefined;
-      const result = schema.safeParse(value, faultText);
+      const result = schema.safeParse(value, issueText);
       if (result.success) return result.data;
-      faults.push(...result.error.issues.slice(0, MOST_FAULTS));
+      issues.push(...result.error.issues.slice(0, MAX_VALIDATION_ISSUES));
       return undefined;
     };
     const parsed = {
@@ -51,9 +54,9 @@ export function validator(contract: Contract): Validator {
       query: parse(query, raw.query),
       body: parse(body, body && withoutNulls(body, raw.body)),
     };
-    const first = faults[0];
+    const first = issues[0];
     if (!first) return parsed;
-    const fields = [...new Set(faults.flatMap(fieldsOf))];
+    const fields = [...new Set(issues.flatMap(fieldsOf))];
     return appError("invalid_request", first.message, { fields });
   };
 }

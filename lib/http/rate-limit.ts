@@ -1,14 +1,14 @@
-/** Limits by address and by account, counted in the database. Decisions, section 1. */
+/** Rate limits by address and by account. The database counts them for all servers. */
 import ipaddr from "ipaddr.js";
 import { type RateVerdict, rateHeaders } from "../contract/rate-limit.ts";
 import { config } from "../platform/config.ts";
 import { peerOf } from "./mark-peer.ts";
 
 /**
- * Returns whom an address limit counts: an IPv4 address, or the /64 prefix that one IPv6 customer
- * has. All loopback addresses are one, `loopback`, because a local process can choose among
- * millions of them; and all callers whose address is not known are one, `unknown`. Nobody is
- * uncounted: a sandbox and a proxy on this machine call from loopback.
+ * Returns the bucket of an address limit: an IPv4 address, or the /64 prefix that one IPv6 customer
+ * has. All loopback addresses share the bucket `loopback`, because a local process can choose among
+ * millions of them, and all unknown addresses share `unknown`. None is exempt: sandboxes and proxies
+ * on this machine call from loopback.
  */
 export function addressOf(headers: Headers): string {
   const { VERCEL, TRUSTED_PROXIES: proxies = VERCEL ? 1 : 0 } = config();

@@ -1,12 +1,12 @@
-/** A request's body, counted while it is read and made harmless before anything sees it. */
+/** Reads a JSON body: bounded while it is read, and sanitized before anything uses it. */
 import { type AppError, appError } from "../contract/app-error.ts";
 import { measureJson } from "../platform/measure-json.ts";
 
-/** Real bodies stay far below; recursive code further down would overflow far above. */
+/** Far more than real bodies have, and far less than what overflows the stack of recursive code. */
 const MAX_DEPTH = 100;
 /**
- * A body has at most one value for so many bytes that it may have. Real ones have a tenth; a body of
- * nothing but values has hundreds of times more, each of which is looked at in one go.
+ * A body may have one value for each 40 bytes of its limit. Real bodies have a tenth of that; a
+ * hostile one could have hundreds of times more, all visited without yielding to other requests.
  */
 const BYTES_PER_VALUE = 40;
 
@@ -16,7 +16,7 @@ export interface ReadBody {
   readonly value: unknown;
 }
 
-/** The parsed JSON value; an empty body is `{}`. Errors: 400, 413. Decisions, section 1. */
+/** Resolves to the parsed JSON; an empty body is `{}`. Errors: 400, 413. */
 export async function readBody(request: Request, limit: number): Promise<ReadBody | AppError> {
   const bytes = await readBytes(request, limit);
   if (!(bytes instanceof Uint8Array)) return bytes;
@@ -49,16 +49,16 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array | 
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/** @param limit bytes that the text may have had */
+/** Parses the text of a body. Errors: 400. @param limit the body's limit in bytes */
 export function parseJson(text: string, limit: number): ReadBody | AppError {
   if (text.trim() === "") return { value: {} };
   const { depth, values } = measureJson(text);
   if (depth > MAX_DEPTH) {
     return appError("invalid_request", `Request body must be at most ${MAX_DEPTH} levels deep`);
   }
-  const most = Math.floor(limit / BYTES_PER_VALUE);
-  if (values > most) {
-    return appError("invalid_request", `Request body must have at most ${most} values`);
+  const maxValues = Math.floor(limit / BYTES_PER_VALUE);
+  if (values > maxValues) {
+    return appError("invalid_request", `Request body must have at most ${maxValues} values`);
   }
   let value: unknown;
   try {
@@ -66,7 +66,7 @@ export function parseJson(text: string, limit: number): ReadBody | AppError {
   } catch {
     return invalidJson;
   }
-  // What the walk looks for is always spelled with one of these.
+  // What `cleanse` looks for always contains one of these, so most bodies skip it.
   if (text.includes("\\u") || text.includes("__proto__")) {
     if (!cleanse(value)) {
       return appError("invalid_request", "Request body must be well-formed Unicode without NUL");
@@ -75,12 +75,12 @@ export function parseJson(text: string, limit: number): ReadBody | AppError {
   return { value };
 }
 
-/** PostgreSQL cannot hold NUL, and UTF-8 cannot hold half a surrogate pair. */
+/** Returns whether a text can be stored: PostgreSQL has no NUL, and UTF-8 no lone surrogates. */
 export function isStorableText(text: string): boolean {
   return !text.includes("\0") && text.isWellFormed();
 }
 
-/** Drops `__proto__` keys in place; false when a text cannot be stored. */
+/** Deletes `__proto__` keys in place. Returns false when a text cannot be stored. */
 function cleanse(value: unknown): boolean {
   if (typeof value === "string") return isStorableText(value);
   if (typeof value !== "object" || value === null) return true;

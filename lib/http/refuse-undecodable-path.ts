@@ -5,7 +5,7 @@ import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 const notDecodable = appError("invalid_request", "The path is not well-formed");
 
-/** JSON 400 for a path like `/api/keys/%FF`, which Next answers with a bare 500. */
+/** Responds with a JSON 400 to a path like `/api/keys/%FF`, to which Next responds with a bare 500. */
 export function refuseUndecodablePath(request: Request): Response {
   try {
     decodeURIComponent(new URL(request.url).pathname);

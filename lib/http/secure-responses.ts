@@ -1,7 +1,6 @@
 /**
- * Headers of every answer of this process, whoever makes it: a route, a page, a file, a redirect or
- * an error of Next's own. On Vercel, where no server of ours listens, `next.config.ts` and the
- * platform (which adds HSTS itself) have the same.
+ * Security headers of every response of this process: of routes, pages, files, redirects and of Next's
+ * own errors. On Vercel, which has no server of ours, `next.config.ts` and the platform set them.
  */
 import { subscribe } from "node:diagnostics_channel";
 import { ServerResponse } from "node:http";
@@ -9,7 +8,7 @@ import { config } from "../platform/config.ts";
 
 const ONE_YEAR_SECONDS = 31_536_000;
 
-/** From now on no answer's type is guessed, and browsers keep to https where PUBLIC_URL is https. */
+/** Adds `nosniff` to every response from now on, and HSTS where PUBLIC_URL is https. */
 export function secureResponses(): void {
   const isHttps = config().PUBLIC_URL?.startsWith("https:") ?? false;
   subscribe("http.server.request.start", (message) => {

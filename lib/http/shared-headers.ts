@@ -1,14 +1,14 @@
-/** What every response carries, whoever made it. Decisions, section 1. */
+/** The headers of every response of the API. */
 import { randomUUID } from "node:crypto";
 import { addCors } from "./cors.ts";
 
-/** The caller's own id when it is 1..128 visible ASCII characters, else a new one. */
+/** Returns the caller's `x-request-id` if it is 1 to 128 visible ASCII characters, else a new id. */
 export function requestIdOf(headers: Headers): string {
   const given = headers.get("x-request-id");
   return given !== null && /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** A new response, because a handler's may be immutable; a stream passes through untouched. */
+/** Returns a new response, because a handler's may be immutable. Streams pass through unchanged. */
 export function withSharedHeaders(
   response: Response,
   requestId: string,

@@ -1,7 +1,7 @@
 /**
- * The one logger. What it is given names fields one by one; headers, bodies, tokens and keys are
- * never among them, and the redaction below is the second line of defence. Of an error it takes the
- * words and the place: some errors carry the request that failed, such as a whole conversation.
+ * The logger of the process. Callers name each field that they log, never headers, bodies, tokens or
+ * keys; redaction is the second line of defense. Of an error it logs the type, message and stack only,
+ * because some errors contain the failed request, such as a whole conversation.
  */
 import pino from "pino";
 import { config } from "./config.ts";
@@ -33,7 +33,7 @@ export function log(): pino.Logger {
   );
 }
 
-/** Some errors have what they refused in their words: megabytes of a request or of an answer. */
+/** Bounds messages and stacks: some contain megabytes of a request or a response. */
 const MAX_TEXT_CHARS = 4_000;
 
 const shorten = (text: string | undefined): string | undefined =>

@@ -1,12 +1,12 @@
-/** What a JSON text would be when parsed, without parsing it. */
+/** The size of the value of a JSON text, measured without parsing it. */
 export interface JsonMeasure {
-  /** Deepest nesting of arrays and objects. */
+  /** The deepest nesting of arrays and objects. */
   readonly depth: number;
-  /** Roughly the number of values: never fewer than half of them. */
+  /** An estimate of the number of values, at least half of it. */
   readonly values: number;
 }
 
-/** The text need not be valid: what is counted are the brackets and commas outside of strings. */
+/** Counts the brackets and commas outside of strings. The text need not be valid JSON. */
 export function measureJson(text: string): JsonMeasure {
   let depth = 0;
   let deepest = 0;

@@ -7,7 +7,7 @@ declare global {
   var agentPlatform: Map<string, unknown> | undefined;
 }
 
-/** Returns the value of this name, which `create` makes when it is first asked for. */
+/** Returns the value of this name, which the first call creates. */
 export function processWide<T>(name: string, create: () => T): T {
   globalThis.agentPlatform ??= new Map();
   const values = globalThis.agentPlatform;

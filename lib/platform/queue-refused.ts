@@ -3,7 +3,7 @@ import type { QueueRefusal } from "./fair-queue.ts";
 
 const RETRY_AFTER_SECONDS = "5";
 
-/** The answer to a request whose account has used its share of what all accounts share: 429 or 503. */
+/** Returns the error of a request that got no slot: 429 for a full queue, 503 for a timeout. */
 export function queueRefused({ reason }: QueueRefusal): AppError {
   const headers = { "retry-after": RETRY_AFTER_SECONDS };
   return reason === "full"

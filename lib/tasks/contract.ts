@@ -1,7 +1,7 @@
 /** The endpoint of background task runs. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { describeFault } from "../contract/describe-issue.ts";
+import { describeIssue } from "../contract/describe-issue.ts";
 import { queryInteger, uuid } from "../contract/fields.ts";
 import { taskRun } from "./task-run.ts";
 
@@ -27,7 +27,7 @@ const query = z
   })
   .superRefine(({ runId, limit }, context) => {
     if (runId !== undefined) return;
-    const checked = listQuery.safeParse({ limit }, { error: describeFault });
+    const checked = listQuery.safeParse({ limit }, { error: describeIssue });
     for (const { path, message } of checked.error?.issues ?? []) {
       context.addIssue({ code: "custom", path, message });
     }

@@ -4,7 +4,7 @@
  * `;` separates the items of a list.
  */
 import { z } from "zod";
-import { describeFault } from "../../contract/describe-issue.ts";
+import { describeIssue } from "../../contract/describe-issue.ts";
 import { markets } from "../markets.ts";
 import { readCsv } from "./read-csv.ts";
 
@@ -104,7 +104,7 @@ export function readEntries(text: string, format: "csv" | "jsonl"): ReadResult {
   const entries: Entry[] = [];
   const raw = format === "csv" ? readCsvEntries(clean, faults) : readJsonEntries(clean, faults);
   for (const { line, value } of raw) {
-    const parsed = entry.safeParse(value, { error: describeFault });
+    const parsed = entry.safeParse(value, { error: describeIssue });
     if (parsed.success) entries.push({ ...parsed.data, line });
     else faults.push(...parsed.error.issues.map(({ message }) => `line ${line}: ${message}`));
   }

@@ -1,10 +1,12 @@
-/** Requests to Supabase Auth, with its public key unless they need the secret one. */
+/** Requests to Supabase Auth. */
 import { config } from "../../platform/config.ts";
 
-/** Milliseconds that the auth server has for one answer. */
-const DEADLINE = 15_000;
+const TIMEOUT_MS = 15_000;
 
-/** @throws what `fetch` throws when it cannot be reached or takes too long */
+/**
+ * Sends a request. @param apikey the project's public key, or its secret key for admin requests
+ * @throws what `fetch` throws when the auth server cannot be reached or takes too long
+ */
 export function askAuthServer(
   path: string,
   apikey: string,
@@ -18,6 +20,6 @@ export function askAuthServer(
     ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
     redirect: "error",
     cache: "no-store",
-    signal: AbortSignal.timeout(DEADLINE),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
 }

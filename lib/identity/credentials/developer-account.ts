@@ -1,2 +1,2 @@
-/** The account that `npm run dev` seeds. The launcher uses this file too, before the settings are whole. */
+/** The account that `npm run dev` seeds. The launcher imports this before the settings are complete. */
 export const DEVELOPER_EMAIL = "developer@example.com";

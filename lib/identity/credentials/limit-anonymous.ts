@@ -1,10 +1,9 @@
-/** The limit of those who need no credential, by address, counted in the database like the others. */
-
+/** The rate limit of callers without a credential, by address. */
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
 import { isRaised, rpc } from "../../platform/database/query.ts";
 
-/** Returns null when no limit is set. */
+/** Counts a request. Resolves to the verdict, or to null when no limit is set. */
 export async function limitAnonymous(address: string): Promise<RateVerdict | null> {
   const limit = config().ANONYMOUS_RATE_LIMIT;
   if (limit === 0) return null;

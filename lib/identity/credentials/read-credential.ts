@@ -1,17 +1,17 @@
 /**
- * What a request presents, checked as far as it can be without the database: exactly one
- * mechanism, a well-spelled key, a bearer that verifies.
+ * Reads the credential of a request and checks it as far as possible without the database: exactly
+ * one mechanism, a well-formed key, a bearer token that verifies.
  */
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { isWellFormedKey, isWellFormedRunToken } from "../keys/key-format.ts";
 import { verifyBearer } from "./verify-bearer.ts";
 
 export type Credential =
-  /** A key, or the token of a run, which is stored as one. */
+  /** An API key, or the token of a run, which is stored like a key. */
   | { readonly kind: "key"; readonly raw: string }
   | { readonly kind: "bearer"; readonly email: string };
 
-/** One text for every credential that does not hold, so that nothing can be probed. */
+/** One text for every invalid credential, so that responses reveal nothing about it. */
 export const unauthorized = appError("unauthorized", "Unauthorized");
 
 const notExactlyOne = appError(
@@ -19,6 +19,7 @@ const notExactlyOne = appError(
   "Exactly one of x-api-key or Authorization must be provided",
 );
 
+/** Resolves to null without a credential, if it is optional. Errors: 401. */
 export async function readCredential(
   headers: Headers,
   optional: boolean,
@@ -35,7 +36,7 @@ export async function readCredential(
   return email === null ? unauthorized : { kind: "bearer", email };
 }
 
-/** What could be the credential of a run, well-spelled: where none is needed, both may be there. */
+/** Returns the well-formed keys and run tokens of a request that needs no credential. */
 export function storedCredentials(headers: Headers): string[] {
   const key = headers.get("x-api-key") ?? "";
   const token = bearerOf(headers.get("authorization") ?? "") ?? "";

@@ -1,5 +1,4 @@
-/** A credential becomes a caller, with the verdict on every account the request names: one rpc. */
-
+/** Resolves a credential to a caller, and the caller's access to named accounts, in one round trip. */
 import { z } from "zod";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
@@ -11,7 +10,7 @@ import { hashKey } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
 import { type Credential, unauthorized } from "./read-credential.ts";
 
-/** Ids that a request names and its contract puts under access control; null when it names none. */
+/** The ids in the access-controlled fields of a request; null for each that it does not name. */
 export interface NamedAccounts {
   readonly account: string | null;
   readonly organization: string | null;
@@ -20,14 +19,14 @@ export interface NamedAccounts {
 
 export interface Resolved {
   readonly caller: Caller;
-  /** Told apart from a failed authentication because it comes after the schema's faults. */
+  /** The refusal of a named account. It is separate, because schema errors are reported before it. */
   readonly denied: AppError | null;
   readonly rate: RateVerdict | null;
-  /** What `read` of the request found; undefined when nothing was read. */
+  /** The rows that `read` asked for; undefined when nothing was read. */
   readonly read: unknown;
 }
 
-/** Too many requests; nothing else was found out. */
+/** The verdict on a request beyond a limit, of which nothing else is known. */
 export interface Limited {
   readonly limited: RateVerdict;
 }
@@ -62,9 +61,10 @@ const keyAnswer = z.discriminatedUnion("outcome", [
 ]);
 
 /**
- * @param address of the caller, for its limit
- * @param read for the caller's own account, in the same round trip; without a result where the
- *   caller acts for another
+ * Resolves to the caller, to the exceeded rate limit, or to a 401.
+ * @param address the bucket of the address limit
+ * @param read a query of the caller's own account, answered in the same round trip; it has no result
+ *   when the caller acts for another account
  */
 export async function resolveCaller(
   credential: Credential,

@@ -9,9 +9,8 @@ import {
 } from "./identity-provider.ts";
 import { email, verifiedEmail } from "./verified-email.ts";
 
-/** Seconds that clocks may differ. */
-const CLOCK_TOLERANCE = 30;
-const ASYMMETRIC = [
+const CLOCK_TOLERANCE_SECONDS = 30;
+const ASYMMETRIC_ALGORITHMS = [
   "RS256",
   "RS384",
   "RS512",
@@ -25,6 +24,10 @@ const ASYMMETRIC = [
   "Ed25519",
 ];
 
+/**
+ * Resolves to the verified e-mail address of a token, or to null when it does not verify.
+ * @throws IdentityProviderUnavailable
+ */
 export async function verifyBearer(token: string): Promise<string | null> {
   const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience } = config();
   try {
@@ -40,16 +43,16 @@ export async function verifyBearer(token: string): Promise<string | null> {
   }
 }
 
-/** For readiness: can tokens be verified now? @throws when the provider cannot be asked */
+/** Checks that the provider's keys can be read. @throws IdentityProviderUnavailable */
 export async function checkIdentity(): Promise<void> {
-  const provider = await providerInUse();
+  const provider = await configuredProvider();
   if (provider !== null && (await askProvider(provider.jwksUrl, {})) === null) {
-    throw new IdentityProviderUnavailable("The identity provider refuses its keys");
+    throw new IdentityProviderUnavailable("The identity provider refuses to publish its keys");
   }
 }
 
-/** Null where a shared secret verifies all tokens. */
-async function providerInUse(): Promise<Provider | null> {
+/** Resolves to null where a shared secret verifies all tokens. */
+async function configuredProvider(): Promise<Provider | null> {
   const { OIDC_ISSUER: issuer, SUPABASE_JWT_SECRET: secret } = config();
   if (issuer !== undefined) return oidcProvider(issuer);
   return secret === undefined ? supabaseProvider() : null;
@@ -58,42 +61,42 @@ async function providerInUse(): Promise<Provider | null> {
 async function verifyOidc(token: string, issuer: string, audience: string): Promise<string | null> {
   const { keys, userinfoUrl } = await oidcProvider(issuer);
   const { payload } = await jwtVerify(token, keys, {
-    algorithms: ASYMMETRIC,
+    algorithms: ASYMMETRIC_ALGORITHMS,
     issuer,
     audience,
-    clockTolerance: CLOCK_TOLERANCE,
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
     requiredClaims: ["exp", "iss", "sub"],
   });
   return verifiedEmail(token, payload, userinfoUrl);
 }
 
 /**
- * Supabase Auth, hosted or embedded, by its shared secret where there is one, else by its keys. The
- * same project may sign other tokens with them (its own keys, tokens for other services), so issuer,
- * audience and role must be those of a person's session.
+ * Verifies a token of Supabase Auth, hosted or embedded, with the shared secret if there is one, else
+ * with the published keys. The project may sign other tokens with the same keys, so the issuer, the
+ * audience and the role must be those of a person's session.
  *
- * Supabase puts no `email_verified` beside `email`; a project's own hook may, and is then believed.
- * There need be none: Supabase Auth gives a session only to a person whose address is confirmed, as
- * long as the project confirms addresses, and puts a new address into the token only once it is
- * confirmed. `user_metadata.email_verified` is not looked at: people change their metadata
- * themselves, and Supabase leaves it at false when a mailed code confirms an address.
+ * Supabase adds no `email_verified` next to `email`. It is not required, because Supabase Auth starts
+ * a session only for a confirmed address, as long as the project confirms addresses, and a token has a
+ * new address only once that is confirmed. A claim that a project's own hook adds is respected.
+ * `user_metadata.email_verified` is ignored: users can change their metadata, and Supabase leaves it
+ * at false when a mailed code confirms an address.
  */
 async function verifySupabase(token: string): Promise<string | null> {
   const { SUPABASE_JWT_SECRET: secret, SUPABASE_JWT_ISSUER, SUPABASE_URL } = config();
-  const wanted = {
+  const expected = {
     issuer: SUPABASE_JWT_ISSUER ?? new URL("/auth/v1", SUPABASE_URL).href,
     audience: "authenticated",
-    clockTolerance: CLOCK_TOLERANCE,
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
     requiredClaims: ["exp", "iss", "sub"],
   };
   const { payload } =
     secret === undefined
       ? await jwtVerify(token, supabaseProvider().keys, {
-          ...wanted,
-          algorithms: ASYMMETRIC,
+          ...expected,
+          algorithms: ASYMMETRIC_ALGORITHMS,
         })
       : await jwtVerify(token, new TextEncoder().encode(secret), {
-          ...wanted,
+          ...expected,
           algorithms: ["HS256"],
         });
   return isConfirmedPerson(payload) ? (email.safeParse(payload.email).data ?? null) : null;
@@ -106,7 +109,7 @@ function isProviderFailure(error: unknown): boolean {
   return (
     error instanceof IdentityProviderUnavailable ||
     error instanceof errors.JWKSTimeout ||
-    // A JWKS that answers, but not with 200 and JSON, and a connection that fails.
+    // A JWKS response other than 200 with JSON, and a failed connection.
     (error instanceof errors.JOSEError && error.code === "ERR_JOSE_GENERIC") ||
     (error instanceof TypeError && error.message === "fetch failed")
   );

@@ -1,4 +1,4 @@
-/** API keys of an account. Decisions, section 3. */
+/** The endpoints of an account's API keys. */
 import { z } from "zod";
 import { contract } from "../../contract/contract.ts";
 import { dateTime, uuid } from "../../contract/fields.ts";

@@ -2,13 +2,13 @@ import { createHmac } from "node:crypto";
 import { config } from "../../platform/config.ts";
 import { formatKey, formatRunToken } from "./key-format.ts";
 
-/** How the caller of a run came in, and so how its sandbox calls back. */
+/** The form of the caller's own credential, which the run's credential has, too. */
 export type RunCredentialForm = "key" | "bearer";
 
 /**
- * The short-lived credential that a turn's sandbox calls back with. It follows from the turn's id and
- * the project's secret, so that a run goes on after a crash without the credential being stored
- * anywhere, and it has nothing in it of what the caller presented.
+ * Returns the short-lived credential with which a turn's sandbox calls the API. It is derived from the
+ * turn's id and API_KEY_SECRET, so that a run continues after a crash although the credential is stored
+ * nowhere, and it contains nothing of the caller's own credential.
  */
 export function deriveRunCredential(turnId: string, form: RunCredentialForm): string {
   const purpose = form === "key" ? "run key" : "run token";
@@ -18,7 +18,7 @@ export function deriveRunCredential(turnId: string, form: RunCredentialForm): st
   return form === "key" ? formatKey(bytes) : formatRunToken(bytes);
 }
 
-/** The header line that authenticates with it. */
+/** Returns the header line that authenticates with the credential of a turn. */
 export function runCredentialHeader(turnId: string, form: RunCredentialForm): string {
   const credential = deriveRunCredential(turnId, form);
   return form === "key" ? `x-api-key: ${credential}` : `Authorization: Bearer ${credential}`;

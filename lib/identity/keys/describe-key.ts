@@ -1,6 +1,6 @@
 import type { KeyRow } from "./store.ts";
 
-/** A key as lists show it. */
+/** Returns a key as lists show it. */
 export function describeKey(row: KeyRow) {
   return {
     id: row.id,
@@ -12,7 +12,7 @@ export function describeKey(row: KeyRow) {
   };
 }
 
-/** A new key, with the only sight of its text. */
+/** Returns a new key with its text, which is shown only once. */
 export function describeCreatedKey(row: KeyRow, raw: string) {
   const { last_used_at: _, ...shown } = describeKey(row);
   return { status: "success", key: raw, ...shown } as const;

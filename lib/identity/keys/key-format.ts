@@ -1,7 +1,7 @@
 /**
- * How an API key is spelled: `ap_`, 43 base62 characters of 32 random bytes, 6 of their CRC-32.
- * The checksum lets scanners spot a key and refuses a typo without a look-up. The token of a run,
- * which is presented as a bearer, is spelled alike with `rt_`, so that neither passes for the other.
+ * The format of an API key: `ap_`, 43 base62 characters of 32 random bytes, and 6 of their CRC-32.
+ * The checksum lets secret scanners recognize a key and rejects a typo without a look-up. The bearer
+ * token of a run has the same format with `rt_`, so that neither is accepted as the other.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -11,41 +11,41 @@ const SECRET_LENGTH = 43;
 const KEY = /^ap_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 const RUN_TOKEN = /^rt_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 
-/** Characters shown in key lists. */
+/** The number of characters that key lists show. */
 export const PREFIX_LENGTH = 7;
 
 export interface NewKey {
-  /** Shown once, never stored. */
+  /** The key's text, which is shown once and never stored. */
   readonly raw: string;
   readonly hash: string;
   readonly prefix: string;
 }
 
-/** A fresh key; the caller stores `hash` and `prefix`. `secret` is `API_KEY_SECRET`. */
+/** Creates a key, of which only `hash` and `prefix` are stored. @param secret API_KEY_SECRET */
 export function newKey(secret: string): NewKey {
   const raw = formatKey(randomBytes(32));
   return { raw, hash: hashKey(raw, secret), prefix: raw.slice(0, PREFIX_LENGTH) };
 }
 
 /** @param bytes 32 random bytes */
-export const formatKey = (bytes: Uint8Array): string => `ap_${spell(bytes)}`;
+export const formatKey = (bytes: Uint8Array): string => `ap_${encode(bytes)}`;
 /** @param bytes 32 random bytes */
-export const formatRunToken = (bytes: Uint8Array): string => `rt_${spell(bytes)}`;
+export const formatRunToken = (bytes: Uint8Array): string => `rt_${encode(bytes)}`;
 
-export const isWellFormedKey = (text: string): boolean => isSpelled(KEY, text);
-export const isWellFormedRunToken = (text: string): boolean => isSpelled(RUN_TOKEN, text);
+export const isWellFormedKey = (text: string): boolean => isWellFormed(KEY, text);
+export const isWellFormedRunToken = (text: string): boolean => isWellFormed(RUN_TOKEN, text);
 
-function spell(bytes: Uint8Array): string {
+function encode(bytes: Uint8Array): string {
   const body = base62(BigInt(`0x${Buffer.from(bytes).toString("hex")}`), SECRET_LENGTH);
   return body + checksum(body);
 }
 
-function isSpelled(pattern: RegExp, text: string): boolean {
+function isWellFormed(pattern: RegExp, text: string): boolean {
   const match = pattern.exec(text);
   return match?.[1] !== undefined && checksum(match[1]) === match[2];
 }
 
-/** HMAC-SHA256 in hex: all that is ever stored of a key. */
+/** Returns the HMAC-SHA256 of a key in hex, which is what the database stores. */
 export function hashKey(raw: string, secret: string): string {
   return createHmac("sha256", secret).update(raw).digest("hex");
 }

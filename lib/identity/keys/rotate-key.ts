@@ -5,7 +5,7 @@ import { describeCreatedKey } from "./describe-key.ts";
 import { newKey } from "./key-format.ts";
 import { replaceKey } from "./store.ts";
 
-/** Errors: not_found, conflict. */
+/** Replaces a key with a new one. Errors: 404, and 409 for a key that was rotated before. */
 export async function rotateKey(accountId: string, id: string, graceSeconds: number) {
   const key = newKey(config().API_KEY_SECRET);
   const answer = await replaceKey(accountId, id, key, graceSeconds);

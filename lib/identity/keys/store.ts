@@ -1,4 +1,4 @@
-/** The rows of API keys. Every query carries the account. */
+/** API keys in the database. The account is an argument of every function. */
 import { z } from "zod";
 import { db } from "../../platform/database/client.ts";
 import { timestamp } from "../../platform/database/columns.ts";
@@ -38,20 +38,20 @@ export async function insertKey(
   return parseAnswer("insert a key", answer, row);
 }
 
-/** Keys that have not ended, newest first; never those of runs. */
+/** Returns the account's valid keys, newest first, without those of runs. */
 export async function selectKeys(accountId: string): Promise<KeyRow[]> {
   const answer = await db()
     .from("api_keys")
     .select(COLUMNS)
     .eq("account_id", accountId)
     .eq("scope", "full")
-    .or(stillHolds())
+    .or(isStillValid())
     .order("created_at", { ascending: false })
     .order("id");
   return parseAnswer("list keys", answer, z.array(row));
 }
 
-/** False when the account has no such key, or not any more. */
+/** Revokes a key. Resolves to false when the account has no such key, or it has ended. */
 export async function revokeKey(accountId: string, id: string): Promise<boolean> {
   const answer = await db()
     .from("api_keys")
@@ -59,12 +59,12 @@ export async function revokeKey(accountId: string, id: string): Promise<boolean>
     .eq("id", id)
     .eq("account_id", accountId)
     .eq("scope", "full")
-    .or(stillHolds())
+    .or(isStillValid())
     .select("id");
   return parseAnswer("revoke a key", answer, z.array(z.object({ id: z.string() }))).length > 0;
 }
 
-/** Raised: 404 no such key, 409 rotated before. */
+/** Replaces a key. Raises 404 when there is no such key, and 409 when it was rotated before. */
 export async function replaceKey(
   accountId: string,
   id: string,
@@ -81,4 +81,4 @@ export async function replaceKey(
   return rpc("rotate_key", args, row);
 }
 
-const stillHolds = (): string => `revoked_at.is.null,revoked_at.gt.${new Date().toISOString()}`;
+const isStillValid = (): string => `revoked_at.is.null,revoked_at.gt.${new Date().toISOString()}`;

@@ -1,4 +1,4 @@
-/** How an agent gets its first API key: a code by mail. Specification: endpoints named but not described; decisions, section 3. */
+/** Sign-up: an agent gets its first API key for a code that is sent by e-mail. */
 import { z } from "zod";
 import { contract } from "../../contract/contract.ts";
 import { uuid } from "../../contract/fields.ts";

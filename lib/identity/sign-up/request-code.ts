@@ -1,4 +1,3 @@
-/** A code for an address, by mail; the answer tells nothing about the address. Decisions, section 3. */
 import type { Logger } from "pino";
 import { appError } from "../../contract/app-error.ts";
 import { rateHeaders, tooManyRequests } from "../../contract/rate-limit.ts";
@@ -6,7 +5,10 @@ import { services } from "../../platform/services.ts";
 import { hashCode, newCode } from "./code.ts";
 import { replaceCode, verdictOf, withdrawCode } from "./store.ts";
 
-/** Errors: rate_limited, upstream_error, upstream_timeout. @param address of the caller */
+/**
+ * Sends a code to an e-mail address. The response reveals nothing about the address.
+ * Errors: 429, 502, 504. @param address the bucket of the caller's network address
+ */
 export async function requestCode(email: string, address: string, log: Logger) {
   const code = newCode();
   const hash = hashCode(email, code);
@@ -22,7 +24,7 @@ export async function requestCode(email: string, address: string, log: Logger) {
       const kind = sent.kind === "timeout" ? "upstream_timeout" : "upstream_error";
       return appError(kind, "Failed to send the verification code");
     }
-    // An address that its mail server refuses is answered like any other: it is nobody's business.
+    // An address that its mail server refuses gets the same response as any other.
   }
   return {
     body: {

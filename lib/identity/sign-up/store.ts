@@ -1,4 +1,4 @@
-/** Codes under verification: each change is one SQL function, so that races have one winner. */
+/** Sign-up codes in the database. Each change is one SQL function, so that races have one winner. */
 import { z } from "zod";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
@@ -17,7 +17,7 @@ const verified = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("verified"), account_id: z.string(), ...counted }),
 ]);
 
-/** Puts a new code in force; `silent` when the e-mail address had its mails of this hour. */
+/** Stores a new code; `silent` when the hourly limit of mails to the address is reached. */
 export async function replaceCode(email: string, codeHash: string, address: string) {
   return call(
     "request_signup_code",
@@ -26,7 +26,7 @@ export async function replaceCode(email: string, codeHash: string, address: stri
   );
 }
 
-/** A code that could not be mailed is void and does not count. */
+/** Deletes a code that could not be sent, and takes its count back. */
 export async function withdrawCode(
   email: string,
   codeHash: string,
@@ -36,7 +36,7 @@ export async function withdrawCode(
   await call("withdraw_signup_code", args, z.null());
 }
 
-/** Uses the code up and stores the key, or counts the wrong try. */
+/** Redeems the code and stores the key, or counts the failed try. */
 export async function redeemCode(email: string, codeHash: string, key: NewKey, address: string) {
   const args = {
     p_email: email,

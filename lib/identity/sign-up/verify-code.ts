@@ -1,5 +1,3 @@
-/** The right code gives an account and its key. Decisions, section 3. */
-
 import { appError } from "../../contract/app-error.ts";
 import { rateHeaders, tooManyRequests } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
@@ -7,7 +5,10 @@ import { newKey } from "../keys/key-format.ts";
 import { hashCode } from "./code.ts";
 import { redeemCode, verdictOf } from "./store.ts";
 
-/** Errors: invalid_request, rate_limited. @param address of the caller */
+/**
+ * Exchanges a code for an account and its first key.
+ * Errors: 400, 429. @param address the bucket of the caller's network address
+ */
 export async function verifyCode(email: string, code: string, address: string) {
   const key = newKey(config().API_KEY_SECRET);
   const answer = await redeemCode(email, hashCode(email, code), key, address);

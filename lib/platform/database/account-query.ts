@@ -1,6 +1,6 @@
 /**
- * Reads of an account's own rows as values, so that the pipeline can read them in the round trip
- * that authenticates. Whoever asks with a `Reader` does not know whether that happened.
+ * Queries of an account's rows as values, so that the pipeline can run them in the round trip that
+ * authenticates. Use cases call a `Reader` and do not depend on whether that has happened.
  */
 import type { z } from "zod";
 import { call } from "./query.ts";
@@ -10,7 +10,7 @@ export interface AccountQuery<T> {
   readonly name: "list_sessions" | "list_agent_templates" | "list_task_runs" | "catalog_search";
   /** Its arguments without the account. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** Whether the function takes the account; `catalog_search` reads what belongs to nobody. */
+  /** Whether the function takes the account; the catalog belongs to no account. */
   readonly takesAccount: boolean;
   readonly schema: z.ZodType<T>;
 }
@@ -20,11 +20,11 @@ export type Reader = <T>(query: AccountQuery<T>) => Promise<T>;
 
 export interface Prefetched {
   readonly query: AccountQuery<unknown>;
-  /** As the database answered; undefined where nothing was read. */
+  /** The database's answer; undefined when nothing was read. */
   readonly answer: unknown;
 }
 
-/** @param accountId null for a caller without a credential, who reads what takes no account. */
+/** @param accountId null for a caller without a credential */
 export function createReader(accountId: string | null, prefetched: Prefetched | null): Reader {
   return async (query) => {
     if (prefetched && prefetched.answer !== undefined && isSame(prefetched.query, query)) {

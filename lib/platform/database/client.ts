@@ -1,4 +1,4 @@
-/** The only importer of supabase-js: one client with the secret key, which bypasses row security. */
+/** The only importer of supabase-js: one client with the secret key, which bypasses row-level security. */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { config } from "../config.ts";
 import { keepAliveFetch } from "../outbound/keep-alive-fetch.ts";

@@ -1,7 +1,7 @@
-/** Column values as the database's REST interface spells them, parsed into the contract's forms. */
+/** Schemas that convert column values of the database's REST API to the forms of the contracts. */
 import { z } from "zod";
 
-/** Any ISO spelling with an offset becomes UTC with milliseconds. */
+/** Converts any ISO 8601 form with an offset to UTC with milliseconds. */
 export const timestamp = z.iso
   .datetime({ offset: true })
   .transform((text) => new Date(text).toISOString());

@@ -1,4 +1,4 @@
-/** Answers of the database, parsed; its failures told apart from its refusals. */
+/** Parses answers of the database, and distinguishes its outages from its refusals. */
 import type { z } from "zod";
 import { db } from "./client.ts";
 import { DatabaseUnavailable, isOutageCode } from "./unavailable.ts";
@@ -17,7 +17,7 @@ export function isRaised(value: unknown): value is Raised {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "raised";
 }
 
-/** What supabase-js resolves to, of which only this is relied upon. */
+/** The part of a supabase-js result that is used. */
 interface Answer {
   readonly data: unknown;
   readonly status: number;
@@ -41,7 +41,7 @@ export async function rpc<S extends z.ZodType>(
   return answer(name, await db().rpc(name, args), schema);
 }
 
-/** As `rpc`, of a function that raises nothing: a refusal would be a bug in it. */
+/** Calls a SQL function that raises nothing, like `rpc` otherwise. */
 export async function call<S extends z.ZodType>(
   name: string,
   args: Readonly<Record<string, unknown>>,
@@ -53,8 +53,8 @@ export async function call<S extends z.ZodType>(
 }
 
 /**
- * The rows of a query: `parseAnswer("list keys", await db().from("api_keys").select(…), z.array(row))`.
- * @throws DatabaseUnavailable; Error when the query is wrong or the rows are not as the schema says.
+ * Returns the rows of a query: `parseAnswer("list keys", await db().from("api_keys").select(…), z.array(row))`.
+ * @throws DatabaseUnavailable; Error when the query is wrong or a row does not match the schema.
  */
 export function parseAnswer<S extends z.ZodType>(
   what: string,
@@ -88,9 +88,7 @@ function answer<S extends z.ZodType>(
   throw new Error(text);
 }
 
-/**
- * No connection, a gateway's 5xx, a refused service key, or PostgreSQL's own word that it cannot.
- */
+/** Returns whether there was no connection, a gateway's 5xx, a refused key or an outage's SQLSTATE. */
 function isOutage(code: string, status: number): boolean {
   if (isOutageCode(code) || /^PGRST00[0-3]$/.test(code)) return true;
   if (status === 401 || status === 403) return code !== "42501";

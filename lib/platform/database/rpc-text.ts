@@ -3,8 +3,8 @@ import { keepAliveFetch } from "../outbound/keep-alive-fetch.ts";
 import { DatabaseUnavailable } from "./unavailable.ts";
 
 /**
- * The answer of a SQL function that returns `"text/plain"`, as it is. For bodies that are only
- * passed on: supabase-js would parse them, and the response print them again.
+ * Calls a SQL function that returns `"text/plain"`, and resolves to its text. For bodies that are only
+ * passed on, which supabase-js would parse and the response would serialize again.
  * @throws DatabaseUnavailable when it cannot be reached; Error when the call itself is wrong.
  */
 export async function rpcText(
@@ -31,7 +31,7 @@ export async function rpcText(
   }
   if (response.ok) return text;
   const failure = `${name}: ${response.status} ${text}`;
-  // A wrong call is answered 400 or 404; the rest is the database's or the gateway's own trouble.
+  // 400 and 404 mean a wrong call; everything else is an outage of the database or its gateway.
   if ([400, 404].includes(response.status)) throw new Error(failure);
   throw new DatabaseUnavailable(failure);
 }

@@ -1,16 +1,15 @@
 /**
- * The database did not answer, or answered that it cannot. Thrown, not returned: no use case can
- * do anything about it, and the route wrapper turns it into 503. It is never a 401, a 404 or an
- * empty list.
+ * The database did not answer, or reported an outage. It is thrown, because no use case can handle it,
+ * and the pipeline turns it into a 503; it never becomes a 401, a 404 or an empty list.
  */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
-/** By name: the durable engine throws it from another bundle, where the class is another one. */
+/** Compares the name, because the durable engine's bundle has a class of its own. */
 export function isDatabaseUnavailable(error: unknown): error is DatabaseUnavailable {
   return error instanceof Error && error.name === "DatabaseUnavailable";
 }
 
-/** SQLSTATE classes of an outage: no connection, a lost deadlock, out of resources, shut down. */
+/** Returns whether a SQLSTATE is of an outage: connection, deadlock, resources, shutdown. */
 export const isOutageCode = (code: string): boolean => /^(08|40|53|57)/.test(code);

@@ -5,21 +5,21 @@
 import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
-/** Milliseconds after which a silent database counts as unavailable. */
-const DEADLINE = 10_000;
+/** The time after which a silent database counts as unavailable. */
+const TIMEOUT_MS = 10_000;
 
-/** Twice what the requests of one account may use at a time by default (`REQUESTS_AT_ONCE`). */
+/** The default of `REQUESTS_AT_ONCE`, of which one account may use half. */
 const pool = { keepAlive: true, maxSockets: 128 };
 const httpAgent = new HttpAgent(pool);
 const httpsAgent = new HttpsAgent(pool);
 
-/** Takes what supabase-js sends: a URL, and a text for a body. */
+/** Supports what supabase-js sends: a URL, and a string as the body. */
 export const keepAliveFetch: typeof fetch = (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input);
   const body = typeof init.body === "string" ? init.body : undefined;
   const headers = Object.fromEntries(new Headers(init.headers));
   if (body !== undefined) headers["content-length"] = String(Buffer.byteLength(body));
-  const deadline = AbortSignal.timeout(DEADLINE);
+  const deadline = AbortSignal.timeout(TIMEOUT_MS);
   const options: RequestOptions = {
     method: init.method ?? "GET",
     headers,

@@ -1,22 +1,22 @@
 /**
- * Which addresses requests that callers, agents and documents ask for may connect to: those of the
- * public internet only. Plain Node, because the jailed shell of the local sandbox uses it, too.
+ * Restricts requests on behalf of callers, agents and documents to addresses of the public internet.
+ * It uses Node alone, because the jailed shell of the local sandbox imports it, too.
  */
 import { type LookupAddress, lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Public by number, yet answered by the cloud host: the wire server of Azure. */
+/** Public addresses that the cloud host serves itself: Azure's wire server. */
 const HOST_SERVICES: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
-/** The global unicast addresses of IPv6 (RFC 4291), and what is documentation there (RFC 9637). */
+/** The global unicast addresses of IPv6 (RFC 4291), and those reserved for documentation (RFC 9637). */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 const DOCUMENTATION = ipaddr.IPv6.parseCIDR("3fff::/20");
 
 /**
  * Returns whether `text`, an IPv4 or IPv6 address without brackets, is a public unicast address.
- * IPv6 addresses that carry an IPv4 address (mapped, NAT64, 6to4, Teredo) are not: what they lead to
- * is not for us to work out.
+ * IPv6 addresses that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) are not, because where they
+ * lead depends on the network.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -37,10 +37,9 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Takes the place of `dns.lookup` when a socket connects: the addresses that are checked are the
- * very ones that are connected to, so a name that changes its answer in between gains nothing. One
- * address that is not public refuses the name. Literal addresses are never looked up: whoever uses
- * this checks them with `isPrivateLiteral`.
+ * Replaces `dns.lookup` when a socket connects. The checked addresses are those that the socket
+ * connects to, so DNS rebinding gains nothing. One address that is not public refuses the name. Sockets
+ * do not look up literal addresses: callers must check them with `isPrivateLiteral`.
  */
 export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   const refuse = (error: Error) => callback(error, "", 0);

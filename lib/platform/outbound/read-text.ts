@@ -1,15 +1,15 @@
 /**
- * The body of another service's answer, which may be of any size and shape: a vendor that is broken
- * or taken over must not be able to fill this server's memory or to keep it busy.
+ * Reads responses of other services within bounds: a vendor that is broken or compromised must not be
+ * able to fill this server's memory or to block it.
  */
 import { measureJson } from "../measure-json.ts";
 
-/** Many times what a page of a catalog, a list of models or a result has. */
+/** Many times the size of a page of a catalog, a list of models or a result. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 100;
 const MAX_VALUES = 500_000;
 
-/** The whole body as text. @throws Error when it is too large, or breaks off */
+/** Resolves to the body as text. @throws Error when it is too large or incomplete */
 export async function readText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -22,14 +22,14 @@ export async function readText(response: Response): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** @throws Error when it is no JSON, or too deep or too rich to be looked at value by value */
+/** Parses JSON. @throws Error when the text is invalid, too deep, or has too many values */
 export function parseJsonOf(text: string): unknown {
   const { depth, values } = measureJson(text);
   if (depth > MAX_DEPTH || values > MAX_VALUES) throw new Error("The answer is too complex");
   return JSON.parse(text);
 }
 
-/** @throws Error as `readText` and `parseJsonOf` do */
+/** Resolves to the body as JSON. @throws Error as `readText` and `parseJsonOf` do */
 export async function readJson(response: Response): Promise<unknown> {
   return parseJsonOf(await readText(response));
 }
