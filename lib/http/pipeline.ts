@@ -1,6 +1,6 @@
 /**
- * What happens to a request, in this order. A stage before `handle` either refuses the request or
- * adds what it found to the exchange; `respond` and `log` see every answer, refusals included.
+ * The stages of every request, in their order. Each stage of the admission refuses the request or adds
+ * its findings to the exchange; `respond` and `log` handle every outcome, refusals included.
  */
 import { isAppError } from "../contract/app-error.ts";
 import type { Exchange, Stage } from "./exchange.ts";

@@ -1,7 +1,7 @@
 /**
- * One click signs in as the seeded account: in `npm run dev` with the embedded auth only, and only
- * for a page of this machine. A name that an attacker points at loopback (DNS rebinding) stands in
- * `Host` and `Origin`.
+ * Signs in as the seeded account with one click: only in `npm run dev` with the embedded auth, and only
+ * for a page on this machine. `Host` and `Origin` are checked, because they reveal a name that an
+ * attacker points at loopback (DNS rebinding).
  */
 import { z } from "zod";
 import { appError } from "@/lib/contract/app-error.ts";
@@ -20,7 +20,7 @@ export function hasDeveloperSignIn(): boolean {
   return NODE_ENV === "development" && EMBEDDED_SUPABASE && OIDC_ISSUER === undefined;
 }
 
-/** 200 with the two tokens; 404 where it does not exist; 403 for any other page or machine. */
+/** Responds with the two tokens; 404 where it is not available, 403 to any other page or machine. */
 export async function signInDeveloper(request: Request): Promise<Response> {
   const { SUPABASE_SECRET_KEY: secretKey, SUPABASE_PUBLISHABLE_KEY: publicKey } = config();
   if (!hasDeveloperSignIn() || publicKey === undefined) {
@@ -29,7 +29,7 @@ export async function signInDeveloper(request: Request): Promise<Response> {
   if (!isLocalPage(request.headers)) {
     return errorResponse(appError("forbidden", "Only for pages of this machine"), "error");
   }
-  // A code as it would be mailed, which only the holder of the secret key is told.
+  // The code that would be mailed, which the secret key can read.
   const asked = await askAuthServer("admin/generate_link", secretKey, {
     method: "POST",
     body: { type: "magiclink", email: DEVELOPER_EMAIL },

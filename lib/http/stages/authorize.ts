@@ -1,6 +1,6 @@
 /**
- * Refuses what the caller may not do: 403, and 404 for an artist that it may not see. What the
- * credential of a run may do can depend on the request, so it is decided once that is parsed.
+ * Refuses what the caller has no access to: 403, and 404 for an artist that it cannot see. A contract
+ * can limit the credential of a run to certain requests, so this stage follows `parse`.
  */
 import type { AppError } from "../../contract/app-error.ts";
 import type { Exchange } from "../exchange.ts";

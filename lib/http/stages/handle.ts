@@ -1,6 +1,6 @@
 /**
- * Calls the use case, in the share of the caller's account, and makes a response of its result.
- * Refuses what the use case refuses. @throws QueueRefusal when the account's share is used up
+ * Calls the use case in a slot of the caller's account, and makes a response of its result.
+ * @throws QueueRefusal when the account gets no slot
  */
 import { type AppError, isAppError } from "../../contract/app-error.ts";
 import type { Contract } from "../../contract/contract.ts";
@@ -27,7 +27,7 @@ function responseOf({ status, body, headers = {} }: PlainSuccess): Response {
   return body === undefined ? new Response(null, init) : Response.json(body, init);
 }
 
-/** In development and tests, checks an answer against the contract. @throws Error when they differ */
+/** Checks a response against the contract, with CHECK_RESPONSES. @throws Error when they differ */
 async function checkResponse(contract: Contract, response: Response): Promise<void> {
   const declared = contract.responses[response.status];
   const where = `${contract.method} ${contract.path} ${response.status}`;

@@ -1,8 +1,8 @@
 /**
- * Finds out who calls and what the limits say, in one round trip that also decides about the
- * accounts the request names and reads what the endpoint lists.
- * Refuses: 401 for no credential, two, or one that does not hold; 403 for the credential of a run
- * where the contract does not allow it.
+ * Authenticates the caller and counts the request towards the rate limits, in one round trip that also
+ * checks access to the accounts that the request names and reads what the endpoint prefetches.
+ * Refuses: 401 for no credential, two, or an invalid one; 403 for the credential of a run where the
+ * contract does not allow it.
  */
 import { type AppError, isAppError } from "../../contract/app-error.ts";
 import type { AccessField } from "../../contract/contract.ts";
@@ -57,7 +57,7 @@ async function identifyCaller(
   return refuseCaller(plan.contract, caller, request.headers) ?? undefined;
 }
 
-/** Returns null, too, for input that `parse` will refuse. */
+/** Returns null also for input that `parse` will refuse. */
 function queryToPrefetch({ plan, params, query }: Exchange) {
   if (plan.prefetch === null) return null;
   const input = plan.validate({ params, query, body: undefined });

@@ -1,5 +1,5 @@
 /**
- * Makes one effect and one answer of all requests with one `Idempotency-Key`.
+ * Gives all requests with the same `Idempotency-Key` one effect and one response.
  * Refuses: 400 for a malformed key, 409 while another attempt runs, 422 for another request.
  */
 import { randomUUID } from "node:crypto";
@@ -8,7 +8,7 @@ import type { Exchange } from "../exchange.ts";
 import { answerOnce, readIdempotencyKey } from "../idempotency.ts";
 
 export interface Effect {
-  /** What all attempts of the request have in common; null where the contract takes no key. */
+  /** The id that all attempts share; null where the contract takes no key. */
   readonly id: string | null;
   /** The text of the header; null without one. */
   readonly idempotencyKey: string | null;

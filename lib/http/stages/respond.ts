@@ -1,6 +1,6 @@
 /**
- * Turns every outcome into a response with the headers that all responses share. An error gets the
- * shape of its endpoint's family; a throw is an outage (503) or a defect (500 with a fixed text).
+ * Turns every outcome into a response with the shared headers. An error has the shape of the endpoint's
+ * family; a throw is an outage (503), a refused slot (429 or 503) or a defect (500 with a fixed text).
  */
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { IdentityProviderUnavailable } from "../../identity/credentials/identity-provider.ts";
@@ -14,7 +14,7 @@ import { withSharedHeaders } from "../shared-headers.ts";
 
 export interface Answer {
   readonly response: Response;
-  /** Why it is an error, for the log; undefined for a success. */
+  /** The cause of an error, for the log; undefined for a success. */
   readonly cause: unknown;
 }
 

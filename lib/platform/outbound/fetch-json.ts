@@ -1,15 +1,15 @@
 /**
- * One question to a web API, with a deadline, and asked once more where that is safe. What comes
- * back is a value: nothing of a provider's text gets further than this.
+ * Requests JSON from a web API with a deadline and one retry. Failures are values without any text
+ * from the provider.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { readJson } from "./read-text.ts";
 
 export type UpstreamAnswer =
   | { readonly kind: "json"; readonly body: unknown }
-  /** It answered, but not with a success. */
+  /** The provider responded with an error. */
   | { readonly kind: "refused"; readonly status: number; readonly retryAfter: string | null }
-  /** No connection, a body cut short or too large, or a success that is no JSON. */
+  /** No connection, an incomplete or too large body, or a success that is not JSON. */
   | { readonly kind: "broken" }
   | { readonly kind: "timeout" };
 
@@ -17,23 +17,22 @@ export interface UpstreamQuestion {
   readonly method?: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: URLSearchParams;
-  /** Ends all tries together, the reading of the body included. */
+  /** Bounds all attempts together, including the reading of the body. */
   readonly deadline: AbortSignal;
 }
 
-/** Milliseconds before the second try. */
-const PAUSE = 150;
+const RETRY_DELAY_MS = 150;
 
-/** Whatever the method, the question must be one that may be asked twice. */
+/** Sends the request, which must be safe to repeat whatever its method. */
 export async function fetchJson(url: URL, question: UpstreamQuestion): Promise<UpstreamAnswer> {
   const first = await ask(url, question);
-  if (!mayPass(first)) return first;
-  await delay(PAUSE);
+  if (!isTransient(first)) return first;
+  await delay(RETRY_DELAY_MS);
   return ask(url, question);
 }
 
-/** Faults that are often gone a moment later; a timeout has used up the deadline already. */
-function mayPass(answer: UpstreamAnswer): boolean {
+/** Returns whether a retry may succeed; after a timeout the deadline has passed. */
+function isTransient(answer: UpstreamAnswer): boolean {
   if (answer.kind === "refused") return [500, 502, 503, 504].includes(answer.status);
   return answer.kind === "broken";
 }
@@ -61,7 +60,7 @@ async function ask(url: URL, question: UpstreamQuestion): Promise<UpstreamAnswer
   }
 }
 
-/** Seconds, or a date (RFC 9110); anything else is not passed on. */
+/** Returns seconds or a date (RFC 9110); null for anything else. */
 export function readRetryAfter(text: string | null): string | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text)) return text;

@@ -1,10 +1,10 @@
 /**
- * Supabase Auth under this origin, so that the console's pages talk to nobody else: the few requests
- * that sign someone in, keep and end a session, each with the fields it needs and no other. The
- * public key is added here; there are no cookies.
+ * Supabase Auth under this origin, so that the console's pages connect to no other one. It forwards the
+ * few requests that start, refresh and end a session, each with the fields it needs and no others, and
+ * adds the public key. There are no cookies.
  *
- * A mailed code is the only way in. There are no passwords: who signed up with someone else's address
- * first would know the password of the account that its owner proves later, and whoever holds a
+ * A mailed code is the only way to sign in. There are no passwords: with them, anyone could sign up
+ * with another person's address before its owner does and keep the password, and the holder of a
  * stolen token could set one that outlives it.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -22,20 +22,20 @@ import { log } from "@/lib/platform/log.ts";
 import { readText } from "@/lib/platform/outbound/read-text.ts";
 import { isFromSandbox } from "@/lib/sandbox/outgoing-headers.ts";
 
-/** Bytes of a request; the largest real one is a tenth of it. */
-const BODY_LIMIT = 16 * 1024;
-/** Seconds that a mail and a guess count. */
-const COUNTED_FOR = 3600;
-/** Milliseconds that an answer to a guess takes at least: how long it took tells nothing of the address. */
-const GUESS_TIME = 400;
+/** The largest real request has a tenth of this. */
+const MAX_BODY_BYTES = 16 * 1024;
+/** How long a mail and a try count towards their limits. */
+const LIMIT_WINDOW_SECONDS = 3600;
+/** The shortest time of a response about a code, so that its timing reveals nothing of the address. */
+const MIN_CODE_RESPONSE_MS = 400;
 
 const email = z.email().max(254).toLowerCase();
 
 interface Path {
   readonly body?: z.ZodType<object>;
-  /** Query parameters and the values they may have. */
+  /** The allowed values of each query parameter. */
   readonly query?: Readonly<Record<string, readonly string[]>>;
-  /** What it does with the code of the e-mail address in its body. */
+  /** Whether it sends a code to the e-mail address in its body, or tries one. */
   readonly code?: "mail" | "guess";
 }
 
@@ -70,11 +70,11 @@ export async function forwardAuth(request: Request): Promise<Response> {
 
 async function answer(request: Request): Promise<Response> {
   const { SUPABASE_PUBLISHABLE_KEY: publicKey, OIDC_ISSUER } = config();
-  // The API takes the tokens of one issuer: with another, a session of Supabase Auth opens nothing.
+  // The API accepts tokens of one issuer, so with another one a session here would be useless.
   if (publicKey === undefined || OIDC_ISSUER !== undefined) {
     return refuse(501, "not_configured", "Sign-in is not configured");
   }
-  // Whoever signs in is a person at the console: no command of an agent gets itself an account here.
+  // Only people at the console sign in: a command of an agent must not obtain an account.
   if (isFromSandbox(request.headers)) return refuse(404, "not_found", "Not found");
   const url = new URL(request.url);
   const target = `${url.pathname.slice("/auth/v1/".length)}${wantedQuery(url.searchParams)}`;
@@ -83,7 +83,7 @@ async function answer(request: Request): Promise<Response> {
 
   const body = await readFields(request, path);
   if (body instanceof Response) return body;
-  const notBefore = path.code ? delay(GUESS_TIME) : null;
+  const notBefore = path.code ? delay(MIN_CODE_RESPONSE_MS) : null;
   const address = addressOf(request.headers);
   try {
     const limited = (await limit(target, address)) ?? (await limitCode(path, body, address));
@@ -103,7 +103,7 @@ async function answer(request: Request): Promise<Response> {
   }
 }
 
-/** Only what tells one request from another; auth-js adds more that we do not need. */
+/** Returns the parameter that distinguishes requests; auth-js adds others that are not needed. */
 function wantedQuery(given: URLSearchParams): string {
   for (const name of ["grant_type", "scope"]) {
     const value = given.get(name);
@@ -114,7 +114,7 @@ function wantedQuery(given: URLSearchParams): string {
 
 async function readFields(request: Request, path: Path): Promise<object | undefined | Response> {
   if (path.body === undefined) return undefined;
-  const read = await readBody(request, BODY_LIMIT);
+  const read = await readBody(request, MAX_BODY_BYTES);
   if (isAppError(read)) {
     const status = read.code === "payload_too_large" ? 413 : 400;
     return refuse(status, "validation_failed", read.message);
@@ -124,7 +124,7 @@ async function readFields(request: Request, path: Path): Promise<object | undefi
   return refuse(400, "validation_failed", "The request is not well-formed");
 }
 
-/** Attempts of one network address, at whosever account. */
+/** Limits the attempts of one network address, whatever account they are about. */
 async function limit(target: string, address: string): Promise<Response | null> {
   const perMinute = config().SIGNUP_RATE_LIMIT;
   if (perMinute === 0 || !isAttempt(target)) return null;
@@ -134,7 +134,7 @@ async function limit(target: string, address: string): Promise<Response | null> 
   return tooMany("over_request_rate_limit", "Too many requests", taken.retry_after);
 }
 
-/** Mails to one e-mail address, and guesses at its code. */
+/** Limits the mails to one e-mail address, and the tries of its code. */
 async function limitCode(
   path: Path,
   body: object | undefined,
@@ -144,10 +144,14 @@ async function limitCode(
   const whose = emailIn(body);
   if (path.code === "mail") {
     if (await countMail(whose, address)) return null;
-    return tooMany("over_email_send_rate_limit", "Too many mails to this address", COUNTED_FOR);
+    return tooMany(
+      "over_email_send_rate_limit",
+      "Too many mails to this address",
+      LIMIT_WINDOW_SECONDS,
+    );
   }
   if (await countGuess(whose, address)) return null;
-  return tooMany("code_dead", "Too many failed verification attempts", COUNTED_FOR);
+  return tooMany("code_dead", "Too many failed verification attempts", LIMIT_WINDOW_SECONDS);
 }
 
 const emailIn = (body: object | undefined): string =>
@@ -159,10 +163,10 @@ function tooMany(code: string, message: string, retryAfter: number): Response {
   return response;
 }
 
-/** Reading who one is and leaving are no attempts to get in. */
+/** Returns whether a request tries to sign in; reading the user and signing out do not. */
 const isAttempt = (target: string): boolean => target !== "user" && !target.startsWith("logout");
 
-/** The auth server's words and status, and none of its headers. */
+/** Responds with the auth server's status and body, and none of its headers. */
 async function passOn(answered: Response): Promise<Response> {
   const text = await readText(answered);
   return new Response(answered.status === 204 ? null : text, {
@@ -174,7 +178,7 @@ async function passOn(answered: Response): Promise<Response> {
   });
 }
 
-/** In the words of Supabase Auth, which its client understands. */
+/** Responds with an error in the format of Supabase Auth, which its client expects. */
 function refuse(status: number, code: string, message: string): Response {
   return Response.json(
     { code: status, error_code: code, msg: message },
