@@ -145,8 +145,8 @@ async function prepareClaim(
       ...common,
       assistantMessageId: randomUUID(),
       history: historyWith({ ...last, parts }),
-      message: { id: last.id, parts },
-      answer: null,
+      parts,
+      partsBefore: null,
     };
   }
   const partsBefore = await assistantParts(caller.accountId, chatId, last.id);
@@ -156,8 +156,8 @@ async function prepareClaim(
     ...common,
     assistantMessageId: last.id,
     history: historyWith({ ...last, parts }),
-    message: null,
-    answer: { id: last.id, partsBefore: partsBefore ?? [], parts },
+    parts,
+    partsBefore: partsBefore ?? [],
   };
 }
 

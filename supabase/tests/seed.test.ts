@@ -1,19 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { TransactionSql } from "postgres";
 import { expect, test } from "vitest";
-import { sql } from "../../tests/support/harness/stack.ts";
+import { rolledBack } from "./transaction.ts";
 
 const seed = readFileSync("supabase/seed.sql", "utf8");
-
-/** Runs `work` in a transaction that is rolled back, because other tests read the same rows. */
-async function rolledBack(work: (transaction: TransactionSql) => Promise<void>): Promise<void> {
-  const done = new Error("rolled back");
-  const attempt = sql.begin(async (transaction) => {
-    await work(transaction);
-    throw done;
-  });
-  await expect(attempt).rejects.toBe(done);
-}
 
 const templates = (transaction: TransactionSql) =>
   transaction`select * from content_templates order by position`;
@@ -31,7 +21,7 @@ const sizes = async (transaction: TransactionSql) => {
 };
 
 test("a second seed changes nothing", async () => {
-  await rolledBack(async (transaction) => {
+  await rolledBack(async ({ sql: transaction }) => {
     const before = [await templates(transaction), await sizes(transaction)];
     await transaction.unsafe(seed).simple();
     expect([await templates(transaction), await sizes(transaction)]).toEqual(before);
@@ -39,7 +29,7 @@ test("a second seed changes nothing", async () => {
 });
 
 test("it creates what is missing, restores its own templates, and keeps those of others", async () => {
-  await rolledBack(async (transaction) => {
+  await rolledBack(async ({ sql: transaction }) => {
     const before = await templates(transaction);
     expect(before.length).toBeGreaterThan(0);
     await transaction`delete from content_templates where position = 1`;

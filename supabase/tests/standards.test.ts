@@ -26,6 +26,7 @@ async function functionsWhere(condition: ReturnType<typeof sql>): Promise<string
   return rows.map(({ name }) => name);
 }
 
+const MAX_FUNCTION_LINES = 60;
 const COMMENT = sql`coalesce(obj_description(pg_proc.oid, 'pg_proc'), '')`;
 
 test("the schema has tables and functions to check", async () => {
@@ -66,4 +67,27 @@ test("a function without a search path is one that PostgreSQL can inline", async
 
 test("every function runs with the rights of its caller", async () => {
   expect(await functionsWhere(sql`pg_proc.prosecdef`)).toEqual([]);
+});
+
+test(`no function is longer than ${MAX_FUNCTION_LINES} lines`, async () => {
+  const lines = sql`regexp_count(btrim(pg_proc.prosrc, E'\n'), E'\n') + 1`;
+  expect(await functionsWhere(sql`${lines} > ${MAX_FUNCTION_LINES}`)).toEqual([]);
+});
+
+test("parameters are named p_, and variables v_", async () => {
+  // A superseded function keeps its parameters, by whose names servers of the version before call it.
+  expect(
+    await functionsWhere(sql`${COMMENT} not like 'Superseded by %' and exists (
+      select from unnest(pg_proc.proargnames) as name where name not like 'p\\_%')`),
+  ).toEqual([]);
+  const undeclared = await sql<{ name: string; variable: string }[]>`
+    select pg_proc.oid::regprocedure::text as name, matched[1] as variable
+    from pg_proc
+    join pg_namespace on pg_namespace.oid = pg_proc.pronamespace
+    join pg_language on pg_language.oid = pg_proc.prolang
+    cross join regexp_matches(
+      substring(pg_proc.prosrc from '^\\s*declare\\n(.*?)\\nbegin\\n'),
+      '^  ([a-z_]+) ', 'gn') as matched
+    where ${schema} and pg_language.lanname = 'plpgsql' and matched[1] not like 'v\\_%'`;
+  expect(undeclared.map(({ name, variable }) => `${name}: ${variable}`)).toEqual([]);
 });

@@ -118,18 +118,20 @@ describe("POST /api/chat/runs 202", () => {
     const person = await createPerson();
     const turnId = randomUUID();
     const effectId = randomUUID();
-    const { data } = await admin.rpc("provision_run", {
-      p: {
-        account_id: person.id,
-        artist_id: null,
-        effect_id: effectId,
-        turn_id: turnId,
-        assistant_message_id: "a1",
-        title: "left",
-        model_id: "embedded/rules",
-        messages: [{ id: "m1", role: "user", parts: [{ type: "text", text: "left" }] }],
-        key: { hash: randomUUID(), prefix: "ap_left", name: "run", expires_at: "2100-01-01" },
-      },
+    const { data } = await admin.rpc("provision_run_within", {
+      p_account_id: person.id,
+      p_artist_id: null,
+      p_effect_id: effectId,
+      p_turn_id: turnId,
+      p_assistant_message_id: "a1",
+      p_title: "left",
+      p_model_id: "embedded/rules",
+      p_messages: [{ id: "m1", role: "user", parts: [{ type: "text", text: "left" }] }],
+      p_key_hash: randomUUID(),
+      p_key_prefix: "ap_left",
+      p_key_name: "run",
+      p_key_expires_at: "2100-01-01",
+      p_max_active: 0,
     });
     await sql`update turns set created_at = now() - interval '11 minutes' where id = ${turnId}`;
     await endOf(person.withKey, await startRun(person.withKey, { prompt: "hello" }));

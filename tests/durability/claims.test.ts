@@ -88,21 +88,15 @@ describe("a request that died between its claim and its run", () => {
   const claimOnly = async (talk: Talk, ageSeconds: number) => {
     const turnId = randomUUID();
     const [owner] = await place.sql`select account_id from chats where id = ${talk.chatId}`;
-    const claim = {
-      account_id: owner?.account_id,
-      session_id: talk.sessionId,
-      chat_id: talk.chatId,
-      turn_id: turnId,
-      message_id: "lost",
-      assistant_message_id: randomUUID(),
-      title: "",
-      default_model_id: "auto",
-      message: { id: "lost", parts: [{ type: "text", text: "lost" }] },
-      history: null,
-      answer: null,
-      key: null,
-    };
-    const [row] = await place.sql`select claim_turn(${place.sql.json(claim)}) as answer`;
+    const [row] = await place.sql`
+      select claim_turn_within(
+        p_account_id => ${owner?.account_id}, p_session_id => ${talk.sessionId},
+        p_chat_id => ${talk.chatId}, p_turn_id => ${turnId},
+        p_message_id => 'lost', p_parts => '[{"type": "text", "text": "lost"}]',
+        p_parts_before => null, p_assistant_message_id => ${randomUUID()}, p_title => '',
+        p_default_model_id => 'auto', p_context_limit => null, p_history => null,
+        p_key_hash => null, p_key_prefix => null, p_key_name => null, p_key_expires_at => null,
+        p_max_active => 0) as answer`;
     expect(row?.answer).toEqual({ outcome: "claimed" });
     await place.sql`update chats set claimed_at = now() - make_interval(secs => ${ageSeconds})
       where id = ${talk.chatId}`;

@@ -18,12 +18,10 @@ export interface Claim {
   readonly contextLimit: number | null;
   /** The whole conversation when the client sent one, else null. */
   readonly history: readonly UIMessage[] | null;
-  readonly message: { readonly id: string; readonly parts: UIMessage["parts"] } | null;
-  readonly answer: {
-    readonly id: string;
-    readonly partsBefore: UIMessage["parts"];
-    readonly parts: UIMessage["parts"];
-  } | null;
+  /** What is stored as the message that is answered. */
+  readonly parts: UIMessage["parts"];
+  /** For the answer to a question: the parts that the assistant's message must still have. Else null. */
+  readonly partsBefore: UIMessage["parts"] | null;
   readonly key: RunKey;
 }
 
@@ -35,7 +33,12 @@ export interface RunKey {
   readonly expiresAt: string;
 }
 
-export const toKeyRow = ({ expiresAt, ...key }: RunKey) => ({ ...key, expires_at: expiresAt });
+export const toKeyArguments = (key: RunKey) => ({
+  p_key_hash: key.hash,
+  p_key_prefix: key.prefix,
+  p_key_name: key.name,
+  p_key_expires_at: key.expiresAt,
+});
 
 const claimed = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("claimed") }),
@@ -60,27 +63,23 @@ export type ClaimOutcome = z.output<typeof claimed>;
 
 /** Claims the chat, unless the account already has `ACCOUNT_ACTIVE_TURNS` active turns. */
 export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
-  const { answer } = claim;
   return call(
     "claim_turn_within",
     {
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,
-      p: {
-        account_id: claim.accountId,
-        session_id: claim.sessionId,
-        chat_id: claim.chatId,
-        turn_id: claim.turnId,
-        message_id: claim.messageId,
-        assistant_message_id: claim.assistantMessageId,
-        title: claim.title,
-        default_model_id: claim.defaultModelId,
-        context_limit: claim.contextLimit,
-        headless: false,
-        history: claim.history,
-        message: claim.message,
-        answer: answer && { id: answer.id, parts_before: answer.partsBefore, parts: answer.parts },
-        key: toKeyRow(claim.key),
-      },
+      p_account_id: claim.accountId,
+      p_session_id: claim.sessionId,
+      p_chat_id: claim.chatId,
+      p_turn_id: claim.turnId,
+      p_message_id: claim.messageId,
+      p_parts: claim.parts,
+      p_parts_before: claim.partsBefore,
+      p_assistant_message_id: claim.assistantMessageId,
+      p_title: claim.title,
+      p_default_model_id: claim.defaultModelId,
+      p_context_limit: claim.contextLimit,
+      p_history: claim.history,
+      ...toKeyArguments(claim.key),
     },
     claimed,
   );

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
 import { type Run, run } from "../contract.ts";
-import { type RunKey, toKeyRow } from "./claims.ts";
+import { type RunKey, toKeyArguments } from "./claims.ts";
 
 export interface RunPlan {
   readonly accountId: string;
@@ -45,17 +45,15 @@ export function provisionRun(plan: RunPlan): Promise<ProvisionedRun | null> {
     "provision_run_within",
     {
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,
-      p: {
-        account_id: plan.accountId,
-        artist_id: plan.artistId,
-        effect_id: plan.effectId,
-        turn_id: plan.turnId,
-        assistant_message_id: plan.assistantMessageId,
-        title: plan.title,
-        model_id: plan.modelId,
-        messages: plan.messages.map(({ id, role, parts }) => ({ id, role, parts })),
-        key: toKeyRow(plan.key),
-      },
+      p_account_id: plan.accountId,
+      p_artist_id: plan.artistId,
+      p_effect_id: plan.effectId,
+      p_turn_id: plan.turnId,
+      p_assistant_message_id: plan.assistantMessageId,
+      p_title: plan.title,
+      p_model_id: plan.modelId,
+      p_messages: plan.messages.map(({ id, role, parts }) => ({ id, role, parts })),
+      ...toKeyArguments(plan.key),
     },
     provisioned.nullable(),
   );

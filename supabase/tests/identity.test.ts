@@ -1,0 +1,162 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { rolledBack, type Transaction } from "./transaction.ts";
+
+async function createAccount({ sql }: Transaction, kind: string, isAdmin = false): Promise<string> {
+  const id = randomUUID();
+  await sql`insert into accounts (id, kind, is_admin) values (${id}, ${kind}, ${isAdmin})`;
+  return id;
+}
+
+async function link({ sql }: Transaction, organization: string, account: string): Promise<void> {
+  await sql`insert into organization_accounts (organization_id, account_id)
+    values (${organization}, ${account})`;
+}
+
+async function createKey({ sql }: Transaction, account: string, scope = "full"): Promise<string> {
+  const hash = randomUUID();
+  await sql`insert into api_keys (account_id, name, hash, prefix, scope)
+    values (${account}, 'own', ${hash}, 'ap_own', ${scope})`;
+  return hash;
+}
+
+describe("may_act_for", () => {
+  test("reaches oneself, organizations and what is linked to them, and no stranger", () =>
+    rolledBack(async (transaction) => {
+      const [person, stranger] = [await transaction.account(), await transaction.account()];
+      const organization = await createAccount(transaction, "organization");
+      const artist = await createAccount(transaction, "artist");
+      await link(transaction, organization, person);
+      await link(transaction, organization, artist);
+      const mayActFor = (caller: string, target: string) =>
+        transaction.call("may_act_for", { caller, target });
+      for (const target of [person, organization, artist]) {
+        expect(await mayActFor(person, target)).toBe(true);
+      }
+      for (const target of [person, organization, artist, randomUUID()]) {
+        expect(await mayActFor(stranger, target)).toBe(false);
+      }
+    }));
+
+  test("reaches every account that exists for members of the admin organization", () =>
+    rolledBack(async (transaction) => {
+      const [person, stranger] = [await transaction.account(), await transaction.account()];
+      await link(transaction, await createAccount(transaction, "organization", true), person);
+      const mayActFor = (target: string) =>
+        transaction.call("may_act_for", { caller: person, target });
+      expect([await mayActFor(stranger), await mayActFor(randomUUID())]).toEqual([true, false]);
+    }));
+});
+
+describe("access_verdicts", () => {
+  test("a foreign account and a missing one give the same", () =>
+    rolledBack(async (transaction) => {
+      const [caller, stranger] = [await transaction.account(), await transaction.account()];
+      const verdicts = (id: string) =>
+        transaction.call("access_verdicts", {
+          caller,
+          may_switch: true,
+          account_id: id,
+          organization_id: id,
+          artist_id: id,
+        });
+      const none = { account: false, organization: false, artist: false };
+      expect([await verdicts(stranger), await verdicts(randomUUID())]).toEqual([none, none]);
+    }));
+});
+
+describe("take_from_bucket", () => {
+  test("admits as many requests a minute as it holds, and counts no refused one", () =>
+    rolledBack(async (transaction) => {
+      const args = { bucket: `test:${randomUUID()}`, per_minute: 2 };
+      const admitted = { limit: 2, retry_after: null };
+      expect(await transaction.call("take_from_bucket", args)).toMatchObject(admitted);
+      expect(await transaction.call("is_bucket_full", args)).toBe(false);
+      expect(await transaction.call("take_from_bucket", args)).toMatchObject(admitted);
+      expect(await transaction.call("is_bucket_full", args)).toBe(true);
+      const [before] =
+        await transaction.sql`select * from rate_limits where bucket = ${args.bucket}`;
+      const refused = { remaining: 0, retry_after: expect.any(Number) };
+      expect(await transaction.call("take_from_bucket", args)).toMatchObject(refused);
+      const [after] =
+        await transaction.sql`select * from rate_limits where bucket = ${args.bucket}`;
+      expect(after).toEqual(before);
+    }));
+});
+
+describe("authenticate_key", () => {
+  test("knows a key in force; one that is revoked, expired or missing is unknown", () =>
+    rolledBack(async (transaction) => {
+      const account = await transaction.account();
+      const hash = await createKey(transaction, account);
+      expect(await transaction.call("authenticate_key", { hash })).toMatchObject({
+        outcome: "known",
+        scope: "full",
+        account_id: account,
+      });
+      const unknown = { outcome: "unknown" };
+      expect(await transaction.call("authenticate_key", { hash: randomUUID() })).toEqual(unknown);
+      await transaction.sql`update api_keys set revoked_at = now() where hash = ${hash}`;
+      expect(await transaction.call("authenticate_key", { hash })).toEqual(unknown);
+      await transaction.sql`update api_keys set revoked_at = null, expires_at = now()
+        where hash = ${hash}`;
+      expect(await transaction.call("authenticate_key", { hash })).toEqual(unknown);
+    }));
+
+  test("does not know the credential of a run without its turn", () =>
+    rolledBack(async (transaction) => {
+      const hash = await createKey(transaction, await transaction.account(), "run");
+      expect(await transaction.call("authenticate_key", { hash })).toEqual({ outcome: "unknown" });
+    }));
+});
+
+describe("authenticate_email", () => {
+  test("creates an account on first use, and finds it whatever the case of the letters", () =>
+    rolledBack(async (transaction) => {
+      const email = `${randomUUID()}@example.com`;
+      const first = await transaction.call("authenticate_email", { email });
+      expect(first).toMatchObject({ outcome: "known", account_id: expect.any(String) });
+      expect(await transaction.call("authenticate_email", { email: email.toUpperCase() })).toEqual(
+        first,
+      );
+    }));
+});
+
+describe("rotate_key", () => {
+  test("replaces a key once", () =>
+    rolledBack(async (transaction) => {
+      const account_id = await transaction.account();
+      const hash = await createKey(transaction, account_id);
+      const [key] = await transaction.sql`select id from api_keys where hash = ${hash}`;
+      const next = { account_id, id: key?.id, prefix: "ap_new", grace_seconds: 60 };
+      const fresh = randomUUID();
+      await transaction.call("rotate_key", { ...next, hash: fresh });
+      for (const either of [hash, fresh]) {
+        const answer = await transaction.call("authenticate_key", { hash: either });
+        expect(answer).toMatchObject({ outcome: "known", account_id });
+      }
+      const second = await transaction.call("rotate_key", { ...next, hash: randomUUID() });
+      expect(second).toBe("raised PT409");
+    }));
+});
+
+describe("sign-up codes", () => {
+  test("one code works once, and five wrong tries end it", () =>
+    rolledBack(async (transaction) => {
+      const email = `${randomUUID()}@example.com`;
+      const from = { email, address: "192.0.2.1", address_limit: 0 };
+      const request = (code_hash: string) =>
+        transaction.call("request_signup_code", { ...from, code_hash });
+      const verify = (code_hash: string) => {
+        const key = { key_name: "own", key_hash: randomUUID(), key_prefix: "ap_own" };
+        return transaction.call("verify_signup_code", { ...from, ...key, code_hash });
+      };
+      expect(await request("right")).toMatchObject({ outcome: "mail" });
+      expect(await verify("wrong")).toMatchObject({ outcome: "wrong" });
+      expect(await verify("right")).toMatchObject({ outcome: "verified" });
+      expect(await verify("right")).toMatchObject({ outcome: "wrong" });
+      await request("second");
+      for (let tries = 0; tries < 5; tries++) await verify("wrong");
+      expect(await verify("second")).toMatchObject({ outcome: "dead" });
+    }));
+});

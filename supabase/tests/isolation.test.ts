@@ -1,0 +1,188 @@
+/**
+ * What belongs to another account answers as what does not exist, function by function: the API tests
+ * prove the same of the endpoints, and these prove it of every function below them.
+ */
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { sql } from "../../tests/support/harness/stack.ts";
+import { createRows, noRows, ownedRows, type Rows } from "./rows.ts";
+import { rolledBack, type Transaction } from "./transaction.ts";
+
+type Attempt = (transaction: Transaction, account: string, rows: Rows) => Promise<unknown>;
+
+const newTurn = (account: string, rows: Rows) => ({
+  account_id: account,
+  session_id: rows.session,
+  chat_id: rows.chat,
+  turn_id: randomUUID(),
+  message_id: "m2",
+  parts: [],
+  parts_before: null,
+  assistant_message_id: "a2",
+  title: "",
+  default_model_id: "auto",
+  context_limit: null,
+  history: null,
+  key_hash: null,
+  key_prefix: null,
+  key_name: null,
+  key_expires_at: null,
+});
+
+const page = { limit: 10, after_at: null, after_id: null };
+const template = { title: "t", description: "d", prompt: "p", tags: [], is_private: false };
+
+const attempts: Readonly<Record<string, Attempt>> = {
+  get_session: (t, account_id, { session }) =>
+    t.call("get_session", { account_id, session_id: session }),
+  update_session: (t, account_id, { session }) =>
+    t.call("update_session", { account_id, session_id: session, title: "taken" }),
+  delete_session: (t, account_id, { session }) =>
+    t.call("delete_session", { account_id, session_id: session }),
+  set_sandbox_state: (t, account_id, { session }) =>
+    t.call("set_sandbox_state", {
+      account_id,
+      session_id: session,
+      expected: { name: "own" },
+      next: { name: "taken" },
+    }),
+  create_chat: (t, account_id, { session }) =>
+    t.call("create_chat", {
+      account_id,
+      session_id: session,
+      chat_id: null,
+      title: "taken",
+      model_id: "",
+    }),
+  list_chats: (t, account_id, { session }) =>
+    t.call("list_chats", { account_id, session_id: session, ...page }),
+  missing_of_chat: (t, account_id, { session }) =>
+    t.call("missing_of_chat", { account_id, session_id: session }),
+  get_chat: (t, account_id, { session, chat }) =>
+    t.call("get_chat", { account_id, session_id: session, chat_id: chat }),
+  get_chat_body: (t, account_id, { session, chat }) =>
+    t.call("get_chat_body", { account_id, session_id: session, chat_id: chat }),
+  update_chat: (t, account_id, { session, chat }) =>
+    t.call("update_chat", {
+      account_id,
+      session_id: session,
+      chat_id: chat,
+      title: "taken",
+      model_id: null,
+    }),
+  delete_chat: (t, account_id, { session, chat }) =>
+    t.call("delete_chat", { account_id, session_id: session, chat_id: chat }),
+  claim_turn: (t, account, rows) => t.call("claim_turn", newTurn(account, rows)),
+  claim_turn_within: (t, account, rows) =>
+    t.call("claim_turn_within", { ...newTurn(account, rows), max_active: 5 }),
+  find_active_turn: (t, account_id, { chat }) =>
+    t.call("find_active_turn", { account_id, chat_id: chat }),
+  request_stop: (t, account_id, { chat }) => t.call("request_stop", { account_id, chat_id: chat }),
+  get_run: (t, account_id, { run }) => t.call("get_run", { account_id, run_id: run }),
+  rotate_key: (t, account_id, { key }) =>
+    t.call("rotate_key", { account_id, id: key, hash: "h", prefix: "p", grace_seconds: 0 }),
+  get_agent_template: (t, account_id, { template: id }) =>
+    t.call("get_agent_template", { account_id, id }),
+  refuse_agent_template: (t, account_id, { template: id }) =>
+    t.call("refuse_agent_template", { account_id, id }),
+  update_agent_template: (t, account_id, { template: id }) =>
+    t.call("update_agent_template", { account_id, id, ...template, share_emails: null }),
+  delete_agent_template: (t, account_id, { template: id }) =>
+    t.call("delete_agent_template", { account_id, id }),
+  set_agent_template_favorite: (t, account_id, { template: id }) =>
+    t.call("set_agent_template_favorite", { account_id, id, is_favourite: true }),
+  get_task_run: (t, account_id, { finishedTaskRun: id }) =>
+    t.call("get_task_run", { account_id, id }),
+  reserve_media: (t, account_id, { taskRun }) =>
+    t.call("reserve_media", {
+      account_id,
+      run_id: taskRun,
+      files: [{ name: noRows().file, bytes: 1 }],
+      limit_bytes: 0,
+    }),
+  delete_media: (t, account_id, { file }) =>
+    t.call("delete_media", { caller: account_id, account_id, name: file }),
+  note_media_check: async (t, account_id, { file }) => {
+    await t.call("note_media_check", { account_id, name: file, bytes: null });
+    const [row] = await t.sql`
+      select count(*)::int as removals from media_removals where account_id = ${account_id}`;
+    return row?.removals;
+  },
+};
+
+test.each(Object.entries(attempts))("%s", async (_name, attempt) => {
+  await rolledBack(async (transaction) => {
+    const stranger = await transaction.account();
+    const owner = await transaction.account();
+    const rows = await createRows(transaction, owner);
+    const before = await ownedRows(transaction, owner);
+
+    const foreign = await attempt(transaction, stranger, rows);
+    expect(foreign).toEqual(await attempt(transaction, stranger, noRows()));
+    expect(await ownedRows(transaction, owner)).toEqual(before);
+    // A refusal of the product is PT4xx; every other error would be a mistake of this test.
+    expect(String(foreign)).not.toMatch(/^raised (?!PT4)/);
+    expect(await attempt(transaction, owner, rows)).not.toEqual(foreign);
+  });
+});
+
+const lists: Readonly<Record<string, Readonly<Record<string, string | number | null>>>> = {
+  list_sessions: page,
+  list_agent_templates: page,
+  list_task_runs: { limit: 10 },
+};
+
+test.each(Object.entries(lists))("%s", async (name, args) => {
+  await rolledBack(async (transaction) => {
+    const stranger = await transaction.account();
+    const before = await transaction.call(name, { account_id: stranger, ...args });
+    const owner = await transaction.account();
+    const { session, template: own, taskRun } = await createRows(transaction, owner);
+    expect(await transaction.call(name, { account_id: stranger, ...args })).toEqual(before);
+    const answer = JSON.stringify(await transaction.call(name, { account_id: owner, ...args }));
+    expect([session, own, taskRun].filter((id) => answer.includes(id))).toHaveLength(1);
+  });
+});
+
+/** Functions that are given an account and look nothing up by an id of a caller's. */
+const withoutLookup = [
+  // Who may act for whom, and the credentials themselves: supabase/tests/identity.test.ts.
+  "access_verdicts",
+  "admit_account",
+  "authenticate_and_read",
+  "authenticate_email",
+  "authenticate_key",
+  "create_run_key",
+  // What they create or count is the account's own.
+  "count_active_turns",
+  "crash_lost_task_runs",
+  "create_agent_template",
+  "create_session",
+  "is_sandbox_space_full",
+  "provision_run",
+  "provision_run_within",
+  "read_for_account",
+  "settle_media_removal",
+  "start_connection",
+  "start_task_run",
+  // The account is a part of the key: supabase/tests/idempotency.test.ts.
+  "begin_idempotent",
+  "end_idempotent",
+  "extend_idempotent",
+  // Called by the functions above, for rows that these have found.
+  "agent_templates_json",
+  "can_see_agent_template",
+  "found_agent_template",
+];
+
+test("every function that is given an account is in this file", async () => {
+  const rows = await sql<{ name: string }[]>`
+    select distinct pg_proc.proname as name
+    from pg_proc
+    join pg_namespace on pg_namespace.oid = pg_proc.pronamespace
+    where pg_namespace.nspname = 'public' and 'p_account_id' = any (pg_proc.proargnames)
+      and pg_proc.proname not like 'probe%'
+    order by 1`;
+  const known = [...Object.keys(attempts), ...Object.keys(lists), ...withoutLookup].sort();
+  expect(rows.map(({ name }) => name)).toEqual(known);
+});

@@ -1,0 +1,69 @@
+/** Through the REST server, which tells functions of one name apart by the names of the arguments. */
+import { randomUUID } from "node:crypto";
+import { afterEach, expect, test } from "vitest";
+import { createAccount } from "../../tests/support/harness/clients.ts";
+import { admin, sql } from "../../tests/support/harness/stack.ts";
+
+const account = await createAccount();
+
+afterEach(async () => {
+  await sql`delete from sessions where account_id = ${account.id}`;
+});
+
+test("claim_turn_within takes typed arguments, of which null is SQL's", async () => {
+  const [session] = await sql`insert into sessions (account_id, sandbox_state)
+    values (${account.id}, '{}') returning id`;
+  const [chat] = await sql`insert into chats (account_id, session_id)
+    values (${account.id}, ${session?.id}) returning id`;
+  const turnId = randomUUID();
+  const { data, error } = await admin.rpc("claim_turn_within", {
+    p_max_active: 5,
+    p_account_id: account.id,
+    p_session_id: session?.id,
+    p_chat_id: chat?.id,
+    p_turn_id: turnId,
+    p_message_id: "m1",
+    p_parts: [{ type: "text", text: "hello" }],
+    p_parts_before: null,
+    p_assistant_message_id: "a1",
+    p_title: "Hello",
+    p_default_model_id: "auto",
+    p_context_limit: null,
+    p_history: null,
+    p_key_hash: randomUUID(),
+    p_key_prefix: "ap_run",
+    p_key_name: "run",
+    p_key_expires_at: "2100-01-01T00:00:00.000Z",
+  });
+  expect({ data, error }).toEqual({ data: { outcome: "claimed" }, error: null });
+  const [turn] = await sql`select history, context_limit from turns where id = ${turnId}`;
+  expect(turn).toEqual({ history: null, context_limit: null });
+});
+
+test("provision_run_within takes typed arguments, and the one of before", async () => {
+  const plan = {
+    account_id: account.id,
+    artist_id: null,
+    effect_id: randomUUID(),
+    turn_id: randomUUID(),
+    assistant_message_id: "a1",
+    title: "Hello",
+    model_id: "auto",
+    messages: [{ id: "m1", role: "user", parts: [] }],
+  };
+  const named = Object.entries(plan).map(([name, value]) => [`p_${name}`, value]);
+  const typed = await admin.rpc("provision_run_within", {
+    ...Object.fromEntries(named),
+    p_key_hash: null,
+    p_key_prefix: null,
+    p_key_name: null,
+    p_key_expires_at: null,
+    p_max_active: 5,
+  });
+  expect(typed).toMatchObject({ error: null, data: { turn_id: plan.turn_id } });
+  const before = await admin.rpc("provision_run_within", {
+    p: { ...plan, key: null },
+    p_max_active: 5,
+  });
+  expect(before).toMatchObject({ error: null, data: typed.data });
+});

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type { Transaction } from "./transaction.ts";
+
+/** The ids of one row of every kind that belongs to an account. */
+export interface Rows {
+  readonly session: string;
+  readonly chat: string;
+  readonly turn: string;
+  readonly run: string;
+  readonly template: string;
+  readonly key: string;
+  readonly taskRun: string;
+  readonly finishedTaskRun: string;
+  readonly file: string;
+}
+
+/** Ids of the same form that no row has. */
+export const noRows = (): Rows => ({
+  session: randomUUID(),
+  chat: randomUUID(),
+  turn: randomUUID(),
+  run: randomUUID(),
+  template: randomUUID(),
+  key: randomUUID(),
+  taskRun: `run_${randomUUID().replaceAll("-", "")}`,
+  finishedTaskRun: `run_${randomUUID().replaceAll("-", "")}`,
+  file: `${randomUUID().replaceAll("-", "")}.png`,
+});
+
+/** Creates a session with a provisioned sandbox, and an idle chat in it. */
+export async function createChat(
+  { sql }: Transaction,
+  account: string,
+  ids: Pick<Rows, "session" | "chat">,
+): Promise<void> {
+  await sql`insert into sessions (id, account_id, title, sandbox_state)
+    values (${ids.session}, ${account}, 'own', '{"name": "own"}')`;
+  await sql`insert into chats (id, session_id, account_id)
+    values (${ids.chat}, ${ids.session}, ${account})`;
+}
+
+/** Creates one row of every kind; the chat is streaming its turn. */
+export async function createRows(transaction: Transaction, account: string): Promise<Rows> {
+  const { sql } = transaction;
+  const ids = noRows();
+  await createChat(transaction, account, ids);
+  await sql`update chats set active_stream_id = ${ids.run} where id = ${ids.chat}`;
+  await sql`insert into messages (chat_id, id, role, parts) values (${ids.chat}, 'm1', 'user', '[]')`;
+  await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
+      assistant_message_id, model_id)
+    values (${ids.turn}, ${account}, ${ids.session}, ${ids.chat}, ${ids.run}, 'running', 'm1', 'a1',
+      'auto')`;
+  await sql`insert into agent_templates (id, account_id, title, description, prompt, tags, is_private)
+    values (${ids.template}, ${account}, 'own', 'own', 'own', '{}', true)`;
+  await sql`insert into api_keys (id, account_id, name, hash, prefix)
+    values (${ids.key}, ${account}, 'own', ${randomUUID()}, 'ap_own')`;
+  await sql`insert into task_runs (id, account_id, status, task_identifier, tags, lease_until)
+    values (${ids.taskRun}, ${account}, 'EXECUTING', 'own', array['account:' || ${account}::text],
+      now() + interval '1 hour')`;
+  await sql`insert into task_runs (id, account_id, status, task_identifier, tags)
+    values (${ids.finishedTaskRun}, ${account}, 'COMPLETED', 'own',
+      array['account:' || ${account}::text])`;
+  await sql`insert into media_files (account_id, name, run_id, bytes)
+    values (${account}, ${ids.file}, ${ids.finishedTaskRun}, 10)`;
+  return ids;
+}
+
+/** Everything that an account owns, to compare before and after. */
+export async function ownedRows({ sql }: Transaction, account: string): Promise<unknown> {
+  const [row] = await sql`
+    select
+      (select jsonb_agg(to_jsonb(r) order by r.id) from sessions r where r.account_id = ${account}) as sessions,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from chats r where r.account_id = ${account}) as chats,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from messages r
+        join chats c on c.id = r.chat_id where c.account_id = ${account}) as messages,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from turns r where r.account_id = ${account}) as turns,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from api_keys r where r.account_id = ${account}) as keys,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from agent_templates r where r.account_id = ${account}) as templates,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from task_runs r where r.account_id = ${account}) as task_runs,
+      (select jsonb_agg(to_jsonb(r) order by r.name) from media_files r where r.account_id = ${account}) as files,
+      (select count(*) from media_removals r where r.account_id = ${account}) as removals`;
+  return { ...row };
+}

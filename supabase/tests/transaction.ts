@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import postgres, { type ParameterOrJSON, type TransactionSql } from "postgres";
+import { sql } from "../../tests/support/harness/stack.ts";
+
+type Argument = ParameterOrJSON<never>;
+
+/** One transaction with the database, in which SQL functions are called by name. */
+export class Transaction {
+  readonly sql: TransactionSql;
+
+  constructor(transaction: TransactionSql) {
+    this.sql = transaction;
+  }
+
+  /** @returns what the function answers, or `raised <SQLSTATE>`; what it has raised for changes nothing. */
+  async call(name: string, args: Readonly<Record<string, Argument>>): Promise<unknown> {
+    const names = Object.keys(args).map((key, index) => `p_${key} => $${index + 1}`);
+    const text = `select public.${name}(${names.join(", ")}) as answer`;
+    try {
+      const rows = await this.sql.savepoint((savepoint) =>
+        savepoint.unsafe(text, Object.values(args)),
+      );
+      return rows[0]?.answer;
+    } catch (error) {
+      if (error instanceof postgres.PostgresError) return `raised ${error.code}`;
+      throw error;
+    }
+  }
+
+  /** @returns the id of a new personal account. */
+  async account(): Promise<string> {
+    const id = randomUUID();
+    await this.sql`insert into accounts (id, email) values (${id}, ${`${id}@example.com`})`;
+    return id;
+  }
+}
+
+/** Runs `work` in a transaction that is rolled back, because other tests read the same database. */
+export async function rolledBack(work: (transaction: Transaction) => Promise<void>): Promise<void> {
+  const done = new Error("rolled back");
+  try {
+    await sql.begin(async (transaction) => {
+      await work(new Transaction(transaction));
+      throw done;
+    });
+  } catch (error) {
+    if (error !== done) throw error;
+  }
+}

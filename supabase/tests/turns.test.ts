@@ -1,0 +1,261 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { createChat, noRows } from "./rows.ts";
+import { rolledBack, type Transaction } from "./transaction.ts";
+
+const TEXT = [{ type: "text", text: "hello" }];
+
+async function openChat(transaction: Transaction) {
+  const account = await transaction.account();
+  const { session, chat } = noRows();
+  await createChat(transaction, account, { session, chat });
+  return { account, session, chat };
+}
+
+type OpenChat = Awaited<ReturnType<typeof openChat>>;
+
+function claimOf({ account, session, chat }: OpenChat) {
+  return {
+    account_id: account,
+    session_id: session,
+    chat_id: chat,
+    turn_id: randomUUID(),
+    message_id: "m1",
+    parts: TEXT,
+    parts_before: null,
+    assistant_message_id: "a1",
+    title: "Hello",
+    default_model_id: "auto",
+    context_limit: null,
+    history: null,
+    key_hash: randomUUID(),
+    key_prefix: "ap_run",
+    key_name: "run",
+    key_expires_at: "2100-01-01",
+    max_active: 0,
+  };
+}
+
+describe("claim_turn_within", () => {
+  test("stores the message, the turn and its credential, and the second claim finds the first", () =>
+    rolledBack(async (transaction) => {
+      const chat = await openChat(transaction);
+      const claim = claimOf(chat);
+      expect(await transaction.call("claim_turn_within", claim)).toEqual({ outcome: "claimed" });
+      const [row] = await transaction.sql`
+        select t.headless, t.model_id, c.title, c.active_stream_id, k.hash, k.scope, m.role, m.parts
+        from turns t join chats c on c.id = t.chat_id join api_keys k on k.id = t.key_id
+        join messages m on m.chat_id = c.id and m.id = t.message_id
+        where t.id = ${claim.turn_id}`;
+      expect(row).toEqual({
+        headless: false,
+        model_id: "auto",
+        title: "Hello",
+        active_stream_id: `pending:${claim.turn_id}`,
+        hash: claim.key_hash,
+        scope: "run",
+        role: "user",
+        parts: TEXT,
+      });
+      const second = { ...claim, turn_id: randomUUID(), message_id: "m2" };
+      expect(await transaction.call("claim_turn_within", second)).toEqual({
+        outcome: "active",
+        turn_id: claim.turn_id,
+        run_id: null,
+        message_id: "m1",
+      });
+    }));
+
+  test("changes nothing when the account would have too many turns", () =>
+    rolledBack(async (transaction) => {
+      const account = await transaction.account();
+      const chats = [noRows(), noRows()];
+      for (const ids of chats) await createChat(transaction, account, ids);
+      const [first, second] = chats.map(({ session, chat }) => ({
+        ...claimOf({ account, session, chat }),
+        max_active: 1,
+      }));
+      if (!first || !second) throw new Error("There are two chats.");
+      expect(await transaction.call("claim_turn_within", first)).toEqual({ outcome: "claimed" });
+      expect(await transaction.call("claim_turn_within", second)).toEqual({
+        outcome: "too_many_turns",
+      });
+      const left = await transaction.sql`
+        select from messages where chat_id = ${second.chat_id}
+        union all select from api_keys where hash = ${second.key_hash}
+        union all select from chats where id = ${second.chat_id} and active_stream_id is not null`;
+      expect(left).toHaveLength(0);
+    }));
+
+  test("refuses the id of an assistant's message, and an answer to a question that has changed", () =>
+    rolledBack(async (transaction) => {
+      const chat = await openChat(transaction);
+      await transaction.sql`insert into messages (chat_id, id, role, parts)
+        values (${chat.chat}, 'a0', 'assistant', '[{"type": "question"}]')`;
+      const claim = { ...claimOf(chat), message_id: "a0" };
+      expect(await transaction.call("claim_turn_within", claim)).toEqual({ outcome: "id_taken" });
+      const stale = { ...claim, parts_before: [{ type: "other" }] };
+      expect(await transaction.call("claim_turn_within", stale)).toEqual({
+        outcome: "answer_stale",
+      });
+      const answer = { ...claim, parts_before: [{ type: "question" }] };
+      expect(await transaction.call("claim_turn_within", answer)).toEqual({ outcome: "claimed" });
+    }));
+
+  test("takes one jsonb argument from servers of the version before, in both forms", () =>
+    rolledBack(async (transaction) => {
+      for (const name of ["claim_turn", "claim_turn_within"]) {
+        const { account, session, chat } = await openChat(transaction);
+        const p = {
+          account_id: account,
+          session_id: session,
+          chat_id: chat,
+          turn_id: randomUUID(),
+          message_id: "m1",
+          assistant_message_id: "a1",
+          title: "Hello",
+          default_model_id: "auto",
+          context_limit: 7,
+          headless: false,
+          history: null,
+          message: { id: "m1", parts: TEXT },
+          answer: null,
+          key: { hash: randomUUID(), prefix: "ap_run", name: "run", expires_at: "2100-01-01" },
+        };
+        const arguments_ = name === "claim_turn" ? "p => $1" : "p => $1, p_max_active => 5";
+        const [answer] = await transaction.sql.unsafe(
+          `select public.${name}(${arguments_}) as answer`,
+          [p],
+        );
+        expect(answer).toEqual({ answer: { outcome: "claimed" } });
+        const [row] = await transaction.sql`
+          select t.context_limit, t.history, k.hash, m.parts from turns t
+          join api_keys k on k.id = t.key_id
+          join messages m on m.chat_id = t.chat_id and m.id = t.message_id
+          where t.id = ${p.turn_id}`;
+        expect(row).toEqual({ context_limit: 7, history: null, hash: p.key.hash, parts: TEXT });
+      }
+    }));
+});
+
+describe("a turn", () => {
+  test("is loaded by its run, stopped, finished once, and leaves nothing running", () =>
+    rolledBack(async (transaction) => {
+      const chat = await openChat(transaction);
+      const claim = claimOf(chat);
+      await transaction.call("claim_turn_within", claim);
+      const turn_id = claim.turn_id;
+      expect(await transaction.call("load_turn", { turn_id, run_id: "run-1" })).toMatchObject({
+        outcome: "active",
+        account_id: chat.account,
+        has_key: true,
+        history: [{ id: "m1", role: "user", parts: TEXT }],
+        steps: [],
+      });
+      expect(await transaction.call("load_turn", { turn_id, run_id: "run-2" })).toEqual({
+        outcome: "lost",
+      });
+      const call_ids = ["c1"];
+      expect(await transaction.call("start_tools", { turn_id, call_ids })).toEqual([]);
+      await transaction.call("finish_tool", { turn_id, call_id: "c1", output: { ok: true } });
+      expect(await transaction.call("start_tools", { turn_id, call_ids })).toEqual([
+        { id: "c1", finished: true, output: { ok: true } },
+      ]);
+      const { account: account_id, chat: chat_id } = chat;
+      expect(await transaction.call("request_stop", { account_id, chat_id })).toMatchObject({
+        outcome: "active",
+        turn_id,
+      });
+      const step = { turn_id, index: 0, result: {} };
+      expect(await transaction.call("complete_step", step)).toEqual({ stop_requested: true });
+      const ending = { turn_id, status: "cancelled", error: null, parts: TEXT, metadata: null };
+      expect(await transaction.call("finish_turn", ending)).toEqual({ finished: true });
+      expect(await transaction.call("finish_turn", ending)).toEqual({ finished: false });
+      expect(await transaction.call("find_active_turn", { account_id, chat_id })).toEqual({
+        outcome: "idle",
+      });
+      const [left] = await transaction.sql`
+        select (select count(*)::int from turn_steps where turn_id = ${turn_id}) as steps,
+          (select count(*)::int from tool_runs where turn_id = ${turn_id}) as tools,
+          (select count(*)::int from api_keys
+            where account_id = ${account_id} and revoked_at is null) as keys`;
+      expect(left).toEqual({ steps: 0, tools: 0, keys: 0 });
+    }));
+});
+
+describe("provision_run_within", () => {
+  const planOf = (account: string) => ({
+    account_id: account,
+    artist_id: null,
+    effect_id: randomUUID(),
+    turn_id: randomUUID(),
+    assistant_message_id: "a1",
+    title: "Hello",
+    model_id: "auto",
+    messages: ["m1", "m2"].map((id) => ({ id, role: "user", parts: TEXT })),
+    key_hash: randomUUID(),
+    key_prefix: "ap_run",
+    key_name: "run",
+    key_expires_at: "2100-01-01",
+    max_active: 1,
+  });
+
+  test("does one effect once, and answers what the first attempt made", () =>
+    rolledBack(async (transaction) => {
+      const plan = planOf(await transaction.account());
+      const made = await transaction.call("provision_run_within", plan);
+      expect(made).toMatchObject({ turn_id: plan.turn_id, run_id: null });
+      const again = { ...plan, turn_id: randomUUID() };
+      expect(await transaction.call("provision_run_within", again)).toEqual(made);
+      const [row] = await transaction.sql`
+        select t.headless, t.message_id, (select array_agg(m.id order by m.created_at) from messages m
+          where m.chat_id = t.chat_id) as messages
+        from turns t where t.effect_id = ${plan.effect_id}`;
+      expect(row).toEqual({ headless: true, message_id: "m2", messages: ["m1", "m2"] });
+      const other = { ...planOf(plan.account_id), key_hash: randomUUID() };
+      expect(await transaction.call("provision_run_within", other)).toBeNull();
+      const left = await transaction.sql`select from turns where effect_id = ${other.effect_id}`;
+      expect(left).toHaveLength(0);
+    }));
+
+  test("takes one jsonb argument from servers of the version before, in both forms", () =>
+    rolledBack(async (transaction) => {
+      for (const name of ["provision_run", "provision_run_within"]) {
+        const { key_hash, key_prefix, key_name, key_expires_at, max_active, ...plan } = planOf(
+          await transaction.account(),
+        );
+        const key = {
+          hash: key_hash,
+          prefix: key_prefix,
+          name: key_name,
+          expires_at: key_expires_at,
+        };
+        const limit = name === "provision_run" ? "" : `, p_max_active => ${max_active}`;
+        const [row] = await transaction.sql.unsafe(
+          `select public.${name}(p => $1${limit}) as answer`,
+          [{ ...plan, key }],
+        );
+        expect(row?.answer).toMatchObject({ turn_id: plan.turn_id, run_id: null });
+      }
+    }));
+
+  test("is discarded whole, unless its run has started", () =>
+    rolledBack(async (transaction) => {
+      const plan = { ...planOf(await transaction.account()), max_active: 0 };
+      await transaction.call("provision_run_within", plan);
+      const { turn_id } = plan;
+      expect(await transaction.call("discard_run", { turn_id })).toEqual({ discarded: true });
+      const second = { ...planOf(plan.account_id), max_active: 0 };
+      await transaction.call("provision_run_within", second);
+      const started = { turn_id: second.turn_id, run_id: "run-1" };
+      expect(await transaction.call("assign_run", started)).toEqual({ run_id: "run-1" });
+      const late = { ...started, run_id: "run-2" };
+      expect(await transaction.call("assign_run", late)).toEqual({ run_id: "run-1" });
+      expect(await transaction.call("discard_run", { turn_id: second.turn_id })).toEqual({
+        discarded: false,
+      });
+      const turns =
+        await transaction.sql`select id from turns where account_id = ${plan.account_id}`;
+      expect([...turns]).toEqual([{ id: second.turn_id }]);
+    }));
+});
