@@ -1,7 +1,7 @@
 import type { NextConfig } from "next";
 import { withWorkflow } from "workflow/next";
 
-const leftOut = { browser: "./app/(console)/_build/left-out.ts" };
+const excluded = { browser: "./app/(console)/_build/excluded-modules.ts" };
 
 const config: NextConfig = {
   // The launcher gives each copy of the development server a folder of its own.
@@ -37,11 +37,11 @@ const config: NextConfig = {
   turbopack: {
     // Only what the AI SDK's chat never uses in a browser: servers get the real ones.
     resolveAlias: {
-      "@ai-sdk/gateway": leftOut,
-      "zod/v4": leftOut,
-      "zod/v4/core": leftOut,
-      "zod/v4/mini": leftOut,
-      "zod/v4/locales/en.js": leftOut,
+      "@ai-sdk/gateway": excluded,
+      "zod/v4": excluded,
+      "zod/v4/core": excluded,
+      "zod/v4/mini": excluded,
+      "zod/v4/locales/en.js": excluded,
     },
   },
   serverExternalPackages: ["pg", "just-bash", "pino"],

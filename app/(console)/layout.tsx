@@ -1,7 +1,7 @@
 import type { Metadata, Viewport } from "next";
 import { cookies } from "next/headers";
 import type { ReactNode } from "react";
-import { parseTheme, THEME_COOKIE } from "@/app/(console)/_hooks/theme.ts";
+import { parseTheme, THEME_COOKIE } from "@/app/(console)/_shell/theme.ts";
 import { hasDeveloperSignIn } from "@/app/auth/developer/developer-sign-in.ts";
 import { mediaOrigin } from "@/lib/content/storage/media-origin.ts";
 import { FrameProvider } from "./_shell/frame.tsx";
@@ -12,12 +12,13 @@ import "./globals.css";
 
 export const metadata: Metadata = {
   title: { default: "Agent Platform", template: "%s · Agent Platform" },
-  description: "An agent with a sandbox, over an API: try it, keep your keys, read the reference.",
+  description:
+    "Agents with a sandbox behind an HTTP API: chat, manage API keys, read the reference.",
 };
 
 export const viewport: Viewport = { colorScheme: "light dark" };
 
-/** Drawn for each request: the nonce of its policy and two cookies decide how it looks from the first byte. */
+/** Rendered for each request, because it depends on the nonce of the response and on two cookies. */
 export default async function ConsoleLayout({ children }: { readonly children: ReactNode }) {
   const jar = await cookies();
   const theme = parseTheme(jar.get(THEME_COOKIE)?.value);

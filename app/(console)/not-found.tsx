@@ -8,16 +8,16 @@ export default function NotFound() {
   return (
     <div className="mx-auto flex max-w-md flex-col items-center px-4 py-24 text-center">
       <p className="text-sm font-medium text-muted-foreground">404</p>
-      <h1 className="mt-1 text-xl font-semibold tracking-tight">There is no such page</h1>
+      <h1 className="mt-1 text-xl font-semibold tracking-tight">Page not found</h1>
       <p className="mt-1 text-muted-foreground">
-        The address may be mistyped, or what it showed is gone.
+        The address may be wrong, or the page may have been removed.
       </p>
       <Link
         href="/"
         prefetch={false}
         className={buttonStyle({ variant: "outline", className: "mt-5" })}
       >
-        Go to the start
+        Go to home
       </Link>
     </div>
   );

@@ -21,13 +21,13 @@ describeInBrowser("nothing serious is found", ({ newTab }) => {
   it.each(looks)("for those who are signed out: $colorScheme, $width px", async (look) => {
     const { page } = await newTab({ ...look, expected: /status of 404/ });
     await page.goto("/");
-    await page.getByRole("button", { name: "Mail me a code" }).waitFor();
+    await page.getByRole("button", { name: "Send code" }).waitFor();
     await expectGood(page);
     await page.goto("/keys");
     await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
     await expectGood(page);
     await page.goto("/not/there");
-    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
     await expectGood(page);
   });
 
@@ -44,7 +44,7 @@ describeInBrowser("nothing serious is found", ({ newTab }) => {
     await page.getByRole("dialog").waitFor();
     await expectGood(page);
     await page.goto("/connectors");
-    await page.getByRole("heading", { name: "Nothing is connected" }).waitFor();
+    await page.getByRole("heading", { name: "No connections yet" }).waitFor();
     await expectGood(page);
     if (look.width === 360) {
       await page.getByRole("button", { name: "Open navigation" }).click();

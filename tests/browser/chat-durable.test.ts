@@ -99,7 +99,7 @@ describeInBrowser("a turn", (browsing) => {
     await page.getByText("Then the rest.").waitFor();
     await untilIdle(page);
     expect(await answers(page).count()).toBe(1);
-    const card = page.getByRole("region", { name: "Question of the agent" });
+    const card = page.getByRole("region", { name: "Question from the agent" });
     await card.getByText("Yes", { exact: true }).waitFor();
     expect((await talk.read()).messages).toHaveLength(2);
   });
@@ -154,11 +154,11 @@ describeInBrowser("a turn", (browsing) => {
       await page.getByText("After it,").waitFor();
       proxy.shut();
       proxy.cutAll();
-      await page.getByText("No connection. It reconnects by itself").waitFor();
+      await page.getByText("Connection lost. Reconnecting…").waitFor();
       held.open();
       proxy.open();
       await expectShown(page, talk, WHOLE);
-      expect(await page.getByText("No connection.").count()).toBe(0);
+      expect(await page.getByText("Connection lost.").count()).toBe(0);
     } finally {
       await proxy.close();
     }
@@ -196,7 +196,7 @@ describeInBrowser("a turn", (browsing) => {
       proxy.shut();
       proxy.cutAll();
       await say(page, "[deltas:4]");
-      await page.getByText("No connection. It reconnects by itself").waitFor();
+      await page.getByText("Connection lost. Reconnecting…").waitFor();
       proxy.open();
       await expectShown(page, talk, "0 1 2 3 ");
       expect((await talk.read()).messages).toHaveLength(2);
@@ -216,7 +216,7 @@ describeInBrowser("a turn", (browsing) => {
       await say(page, "[script:restart]");
       await page.getByText("After it,").waitFor();
       await crash(own.server);
-      await page.getByText("No connection. It reconnects by itself").waitFor();
+      await page.getByText("Connection lost. Reconnecting…").waitFor();
       const { port } = await own.startServer();
       proxy.lead(port);
       held.open();

@@ -1,4 +1,4 @@
-/** The chat as a person uses it: the first answer, questions, stop, the list, the files. */
+/** A chat as a person uses it: the first answer, stopping, scrolling, the list and the files. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import { describeInBrowser } from "../support/harness/browser.ts";
@@ -22,46 +22,12 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-const two = {
-  questions: [
-    {
-      question: "Which format?",
-      header: "Format",
-      options: [
-        { label: "Album", description: "Ten songs" },
-        { label: "Single", description: "One song" },
-      ],
-    },
-    {
-      question: "Where to?",
-      header: "Shops",
-      options: [
-        { label: "Online", description: "" },
-        { label: "Vinyl", description: "" },
-      ],
-      multiSelect: true,
-    },
-  ],
-};
-const one = { questions: two.questions.slice(0, 1) };
-
-/** Asks, and then says what it was told. */
-function scriptQuestion(name: string, input: unknown): void {
-  place.model.script(name, function* ({ step, toolResults }) {
-    if (step > 0) yield { text: `Told: ${toolResults.at(-1)}` };
-    else {
-      yield { text: "One moment." };
-      yield { tool: "ask_user_question", input };
-    }
-  });
-}
-
 describeInBrowser("the chat", (browsing) => {
   it("takes a stranger from the first visit to the first answer", async () => {
     const { page } = await browsing.newTab();
     await page.goto("/chat");
     await signInByCode(page);
-    await page.getByRole("heading", { name: "What shall we work on?" }).waitFor();
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
     await say(page, "run `echo first-answer`");
     await page.waitForURL(/\/chat\/[\w-]{36}\/[\w-]{36}$/);
     await untilIdle(page);
@@ -119,59 +85,21 @@ describeInBrowser("the chat", (browsing) => {
     await answer.getByRole("button", { name: /^Ran cat .* exit 3/ }).click();
     const terminal = answer.getByRole("region", { name: "Terminal" });
     expect(await terminal.textContent()).toContain("one\ntwo\noh");
-    await answer.getByRole("button", { name: /^Read nothing.txt failed/ }).click();
+    await answer.getByRole("button", { name: /^Read nothing.txt Failed/ }).click();
 
     // From a call to the file itself, beside the chat.
     await answer
       .getByRole("region", { name: "Files" })
       .getByRole("button", { name: "songs/list.txt" })
       .click();
-    const files = page.getByRole("complementary", { name: "Files of the sandbox" });
+    const files = page.getByRole("complementary", { name: "Sandbox files" });
     await files.getByRole("region", { name: "Content of list.txt" }).getByText("two").waitFor();
     const download = page.waitForEvent("download");
-    await files.getByRole("link", { name: "Download the file" }).click();
+    await files.getByRole("link", { name: "Download file" }).click();
     expect((await download).suggestedFilename()).toBe("list.txt");
-    await files.getByRole("button", { name: "Back to the folder" }).click();
+    await files.getByRole("button", { name: "Back to folder" }).click();
     await files.getByRole("button", { name: "Folder songs" }).click();
     await files.getByRole("button", { name: /list.txt/ }).waitFor();
-  });
-
-  it("answers a question by one button, and the turn goes on in the same answer", async () => {
-    scriptQuestion("ask-one", one);
-    const { page, talk } = await openChatPage(browsing, place.server);
-    await say(page, "[script:ask-one]");
-    const card = page.getByRole("region", { name: "Question of the agent" });
-    await card.getByRole("button", { name: /^Single/ }).click();
-    await page.getByText('Told: {"answers":{"Which format?":"Single"}}').waitFor();
-    await untilIdle(page);
-    expect(await answers(page).count()).toBe(1);
-    expect(await card.getByRole("button").count()).toBe(0);
-    await card.getByText("Single").waitFor();
-    expect((await talk.read()).messages).toHaveLength(2);
-  });
-
-  it("answers several questions at once, several choices and own words among them", async () => {
-    scriptQuestion("ask-two", two);
-    const { page } = await openChatPage(browsing, place.server);
-    await say(page, "[script:ask-two]");
-    const card = page.getByRole("region", { name: "Question of the agent" });
-    const send = card.getByRole("button", { name: "Send answers" });
-    await card.getByRole("button", { name: "Online" }).click();
-    await card.getByRole("button", { name: "Vinyl" }).click();
-    expect(await send.isDisabled()).toBe(true);
-    await card.getByLabel("Your own answer to: Which format?").fill("A tape");
-    await send.click();
-    await page.getByText(/Told: .*"Where to\?":\["Online","Vinyl"\]/).waitFor();
-    await page.getByText(/Told: .*"Which format\?":"A tape"/).waitFor();
-  });
-
-  it("declines a question", async () => {
-    scriptQuestion("ask-no", one);
-    const { page } = await openChatPage(browsing, place.server);
-    await say(page, "[script:ask-no]");
-    await page.getByRole("button", { name: "Decline to answer" }).click();
-    await page.getByText('Told: {"declined":true}').waitFor();
-    await page.getByText("Declined to answer.").waitFor();
   });
 
   it("stops by Escape within a turn, keeps what was said, and takes the next message", async () => {
@@ -263,23 +191,23 @@ describeInBrowser("the chat", (browsing) => {
 
     await say(page, "[script:marked]");
     const mine = list.getByRole("link", { name: "[script:marked]" });
-    await mine.getByRole("img", { name: "(an answer is being written)" }).waitFor();
+    await mine.getByRole("img", { name: "(answering)" }).waitFor();
     held.open();
     await mine.getByRole("img").waitFor({ state: "detached" });
 
     await mine.hover();
-    await list.getByRole("button", { name: "Menu of [script:marked]" }).click();
+    await list.getByRole("button", { name: "Actions for [script:marked]" }).click();
     await page.getByRole("menuitem", { name: "Rename" }).click();
-    await list.getByLabel("New name of [script:marked]").fill("Better name");
+    await list.getByLabel("New name for [script:marked]").fill("Better name");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Better name" }).waitFor();
     expect((await talk.read()).chat.title).toBe("Better name");
 
     await list.getByRole("link", { name: "Better name" }).hover();
-    await list.getByRole("button", { name: "Menu of Better name" }).click();
+    await list.getByRole("button", { name: "Actions for Better name" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("heading", { name: "What shall we work on?" }).waitFor();
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
     await list.getByRole("link", { name: "Better name" }).waitFor({ state: "detached" });
     expect((await caller.get(`/api/sessions/${talk.sessionId}`)).status).toBe(404);
   });
@@ -300,9 +228,9 @@ describeInBrowser("the chat", (browsing) => {
     const { page, caller } = await openChatPage(browsing, place.server, { expected: /404/ });
     const { talk: foreign } = await openChatPage(browsing, place.server);
     await page.goto(`/chat/${foreign.sessionId}/${foreign.chatId}`);
-    await page.getByRole("heading", { name: "This chat is not here" }).waitFor();
+    await page.getByRole("heading", { name: "Chat not found" }).waitFor();
     await page.getByRole("link", { name: "Start a new chat" }).click();
-    await page.getByRole("heading", { name: "What shall we work on?" }).waitFor();
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
     expect((await caller.get("/api/sessions")).status).toBe(200);
   });
 });

@@ -12,7 +12,7 @@ describeInBrowser("the connectors", ({ newTab }) => {
     await page.getByRole("heading", { name: "Connect Gmail?" }).waitFor();
     await page.getByText(email).waitFor();
     await page.getByRole("button", { name: "Allow" }).click();
-    await page.getByText("gmail is connected").waitFor();
+    await page.getByText("Connected to gmail").waitFor();
     await page.getByRole("row", { name: /gmail Connected/ }).waitFor();
     expect(new URL(page.url()).search).toBe("");
   });
@@ -24,8 +24,8 @@ describeInBrowser("the connectors", ({ newTab }) => {
     await page.goto("/connectors");
     await page.getByLabel("Service").fill("slack");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
-    await page.getByRole("button", { name: "Refuse" }).click();
-    await page.getByText("slack was not connected").waitFor();
+    await page.getByRole("button", { name: "Deny" }).click();
+    await page.getByText("Could not connect to slack").waitFor();
     await page.getByRole("row", { name: /slack Not connected/ }).waitFor();
   });
 
@@ -36,10 +36,10 @@ describeInBrowser("the connectors", ({ newTab }) => {
     await page.goto("/connectors");
     await page.getByLabel("Service").fill("nothing-of-that-name");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
-    await page.getByText("Unknown connector").waitFor();
+    await page.getByText("This service is not available").waitFor();
     await page.getByLabel("Service").fill(`"><img src=x onerror=alert(1)>`);
     await page.getByRole("button", { name: "Connect", exact: true }).click();
-    await page.getByText("connector must be a slug").waitFor();
+    await page.getByText("Enter the short name of a service").waitFor();
   });
 
   it("an outcome in the address is shown as text", async () => {
@@ -47,6 +47,6 @@ describeInBrowser("the connectors", ({ newTab }) => {
     await signIn(tab);
     const hostile = "<img src=x onerror=alert(1)>";
     await tab.page.goto(`/connectors?status=success&connector=${encodeURIComponent(hostile)}`);
-    await tab.page.getByText(`${hostile} is connected`).waitFor();
+    await tab.page.getByText(`Connected to ${hostile}`).waitFor();
   });
 });

@@ -23,21 +23,21 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const tab = await newTab();
     const { page } = tab;
     await open(tab);
-    await page.getByText("Nothing made yet").waitFor();
+    await page.getByText("No images or videos yet").waitFor();
     await field(page, "Prompt").fill("A singer on a flat roof at dusk");
-    await page.getByRole("button", { name: "Make the image" }).click();
+    await page.getByRole("button", { name: "Generate image" }).click();
     const picture = result(page).getByRole("img", { name: "A singer on a flat roof at dusk" });
     await picture.waitFor({ timeout: RENDERED });
     await expect
       .poll(() => picture.evaluate((one: HTMLImageElement) => one.naturalWidth), soon)
       .toBeGreaterThan(300);
 
-    await page.getByRole("button", { name: "Use in a video" }).click();
-    await page.getByRole("menuitem", { name: "Animate it" }).click();
+    await page.getByRole("button", { name: "Use in video" }).click();
+    await page.getByRole("menuitem", { name: "Animate" }).click();
     expect(await field(page, "Image").inputValue()).toMatch(/\.png$/);
     await field(page, "Prompt").fill("a slow push in");
     await page.getByRole("radio", { name: "4 s" }).check();
-    await page.getByRole("button", { name: "Make the video" }).click();
+    await page.getByRole("button", { name: "Generate video" }).click();
     const video = result(page).locator("video[controls]");
     await video.waitFor({ timeout: RENDERED });
     await expect.poll(() => lengthOf(video), soon).toBeCloseTo(4, 0);
@@ -58,7 +58,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const { page } = tab;
     const { id } = await open(tab);
     await field(page, "Prompt").fill("Two hands on a tape deck");
-    await page.getByRole("button", { name: "Make the image" }).click();
+    await page.getByRole("button", { name: "Generate image" }).click();
     await expect
       .poll(() => sql`select 1 from task_runs where account_id = ${id}`, soon)
       .toHaveLength(1);
@@ -92,24 +92,22 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const { page } = tab;
     await open(tab);
     await page.getByRole("tab", { name: "Video" }).click();
+    const image = "Choose an image, or enter the public https URL of one.";
+    const video = "Choose a video of at most 8 seconds, or enter the public https URL of one.";
     const modes = [
-      ["Prompt", ["Image"], "image_url is required: make one first with POST /api/content/image"],
-      ["Animate", ["Image"], "image_url is required for mode animate"],
-      ["Reference", ["Reference image"], "image_url is required for mode reference"],
-      ["Extend", ["Video to continue"], "video_url is required for mode extend"],
-      [
-        "First and last",
-        ["First frame", "Last frame"],
-        "image_url is required for mode first-last",
-      ],
-      ["Lipsync", ["Face", "Voice or song"], "image_url is required for mode lipsync"],
+      ["Prompt", ["Image"], image],
+      ["Animate", ["Image"], image],
+      ["Reference", ["Reference image"], image],
+      ["Extend", ["Video to continue"], video],
+      ["First and last", ["First frame", "Last frame"], image],
+      ["Lip sync", ["Face", "Voice or song"], image],
     ] as const;
     const urls = page.getByRole("form", { name: "Video" }).locator("input[type=url]");
     for (const [mode, labels, sentence] of modes) {
       await page.getByRole("radio", { name: mode }).check();
       await expect.poll(() => urls.count(), soon).toBe(labels.length);
       for (const label of labels) await field(page, label).waitFor();
-      await page.getByRole("button", { name: "Make the video" }).click();
+      await page.getByRole("button", { name: "Generate video" }).click();
       const first = field(page, labels[0]);
       await expect.poll(() => noteOf(page, first), soon).toBe(sentence);
       await expect
@@ -129,7 +127,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
       return route.fulfill({ json: { imageUrl: "https://example.com/i.png", images: [] } });
     });
     await field(page, "Prompt").fill("A roof");
-    const make = page.getByRole("button", { name: "Make the image" });
+    const make = page.getByRole("button", { name: "Generate image" });
     await make.click();
     await page.getByText("The service cannot be reached").waitFor();
     for (const count of [2, 3]) {
@@ -171,7 +169,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
         }),
       ),
     );
-    const before = page.getByRole("region", { name: "Made before" }).getByRole("button");
+    const before = page.getByRole("region", { name: "History" }).getByRole("button");
     await expect.poll(() => before.count(), soon).toBe(texts.length);
     for (const [index, button] of (await before.all()).entries()) {
       await button.click();

@@ -4,7 +4,7 @@ import { describeInBrowser, signIn } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 
 async function create(page: Page, name: string): Promise<string> {
-  await page.getByRole("button", { name: "Create a key" }).first().click();
+  await page.getByRole("button", { name: "Create key" }).first().click();
   await page.getByLabel("Name").fill(name);
   await page.getByRole("button", { name: "Create key" }).click();
   return readNewKey(page);
@@ -13,7 +13,7 @@ async function create(page: Page, name: string): Promise<string> {
 /** The key that is shown this once; its dialog is put away. */
 async function readNewKey(page: Page): Promise<string> {
   const dialog = page.getByRole("dialog", { name: /^Key / });
-  await dialog.getByRole("button", { name: "Copy: Key" }).click();
+  await dialog.getByRole("button", { name: "Copy key" }).click();
   await dialog.getByText("Copied").waitFor();
   const key = await page.evaluate(() => navigator.clipboard.readText());
   await dialog.getByRole("button", { name: "Done" }).click();
@@ -52,7 +52,7 @@ describeInBrowser("the keys", ({ newTab }) => {
     await page.goto("/keys");
     const old = await create(page, "server");
     await page.getByRole("button", { name: "Rotate server" }).click();
-    await page.getByLabel("The old key stops working").selectOption("After an hour");
+    await page.getByLabel("The old key stops working").selectOption("After 1 hour");
     await page.getByRole("button", { name: "Rotate", exact: true }).click();
     const fresh = await readNewKey(page);
     expect(fresh).not.toBe(old);

@@ -18,8 +18,8 @@ describeInBrowser("the page of runs", ({ newTab }) => {
   it("says what to do where no task has run", async () => {
     const tab = await newTab();
     await open(tab);
-    await tab.page.getByText("No task has run yet").waitFor();
-    const way = tab.page.getByRole("link", { name: "Make something" });
+    await tab.page.getByText("No task runs yet").waitFor();
+    const way = tab.page.getByRole("link", { name: "Create content" });
     expect(await way.getAttribute("href")).toBe("/content");
   });
 
@@ -82,9 +82,9 @@ describeInBrowser("the page of runs", ({ newTab }) => {
     const { page } = tab;
     await signIn(tab);
     await page.goto("/runs?runId=run_0000000000000000");
-    await page.getByText("Task run not found").waitFor();
+    await page.getByText("This no longer exists").waitFor();
     await page.getByRole("button", { name: "Close" }).click();
-    await page.getByText("No task has run yet").waitFor();
+    await page.getByText("No task runs yet").waitFor();
   });
 
   it("starts an agent run, follows it and leads into its chat", async () => {
@@ -92,7 +92,7 @@ describeInBrowser("the page of runs", ({ newTab }) => {
     const { page } = tab;
     await open(tab);
     const prompt = "Say hello in one line";
-    await page.getByRole("button", { name: "Start an agent run" }).click();
+    await page.getByRole("button", { name: "Start agent run" }).click();
     const dialog = page.getByRole("dialog");
     expect(await dialog.getByRole("button", { name: "Start" }).isDisabled()).toBe(true);
     await dialog.getByLabel("Prompt").fill(prompt);
@@ -157,7 +157,7 @@ describeInBrowser("the page of runs", ({ newTab }) => {
     await page.getByRole("region", { name: "Attempts" }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Start an agent run" }).click();
+    await page.getByRole("button", { name: "Start agent run" }).click();
     await page.getByRole("dialog").waitFor();
     expect(await seriousFindings(page)).toEqual([]);
   });

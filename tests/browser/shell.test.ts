@@ -32,9 +32,9 @@ describeInBrowser("the shell", ({ newTab }) => {
     await page.goto("/");
     const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await colour();
-    await page.getByRole("button", { name: /^Colours: as the system/ }).click();
-    await page.getByRole("button", { name: /^Colours: light/ }).click();
-    await page.getByRole("button", { name: /^Colours: dark/ }).waitFor();
+    await page.getByRole("button", { name: /^Theme: system/ }).click();
+    await page.getByRole("button", { name: /^Theme: light/ }).click();
+    await page.getByRole("button", { name: /^Theme: dark/ }).waitFor();
     await expect.poll(colour).not.toBe(light);
     const dark = await colour();
     await page.reload({ waitUntil: "commit" });

@@ -23,11 +23,11 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
     const { page } = await newTab({ expected: refused });
     const email = `${randomUUID()}@example.com`;
     await page.goto("/keys");
-    await page.getByLabel("E-mail").fill(email);
-    await page.getByRole("button", { name: "Mail me a code" }).click();
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button", { name: "Send code" }).click();
     await page.getByLabel("Code").fill("00000000");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("alert").getByText("This code is wrong or has expired").waitFor();
+    await page.getByRole("alert").getByText("This code is incorrect or has expired").waitFor();
     await page.getByLabel("Code").fill(await codeMailedTo(email));
     await page.getByRole("button", { name: "Sign in" }).click();
     await keysHeading(page).waitFor();
@@ -38,7 +38,7 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
   it("is offered without a password anywhere", async () => {
     const tab = await newTab();
     await tab.page.goto("/keys");
-    await tab.page.getByRole("button", { name: "Mail me a code" }).waitFor();
+    await tab.page.getByRole("button", { name: "Send code" }).waitFor();
     expect(await tab.page.getByText(/password/i).count()).toBe(0);
     const other = await newTab();
     await haveSession(other, await sessionFor());
@@ -50,7 +50,7 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
   it("by one click is offered in development only", async () => {
     const { page } = await newTab();
     await page.goto("/");
-    await page.getByRole("button", { name: "Mail me a code" }).waitFor();
+    await page.getByRole("button", { name: "Send code" }).waitFor();
     expect(await page.getByText("developer@example.com").count()).toBe(0);
     const origin = new URL(stack.url).origin;
     const answer = await fetch(`${origin}/auth/developer`, { method: "POST", headers: { origin } });

@@ -86,7 +86,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     expect(Object.fromEntries(made)).toEqual({ [kept]: true, [shown]: false });
   });
 
-  it("says at each field what the API says of it", async () => {
+  it("says at each field what is wrong with it", async () => {
     const tab = await newTab({ expected: /status of 400/ });
     await open(tab);
     const { page } = tab;
@@ -98,7 +98,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await form.getByRole("button", { name: "Create template" }).click();
 
     const title = form.getByLabel("Title");
-    await expect.poll(() => noteOf(page, title), soon).toBe("title must be at least 3 characters");
+    await expect.poll(() => noteOf(page, title), soon).toBe("Enter 3 to 50 characters.");
     for (const label of ["Title", "Prompt", "Share with"]) {
       expect(await form.getByLabel(label).getAttribute("aria-invalid")).toBe("true");
     }
@@ -143,7 +143,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
       }),
     );
     await star.click();
-    await page.getByText("Not now").waitFor();
+    await page.getByText("The service is temporarily unavailable").waitFor();
     expect(await stateOf(star)).toEqual(["true", "2"]);
   });
 
@@ -179,7 +179,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await page.getByRole("searchbox").fill(mine.toUpperCase());
     expect(await which()).toEqual([true, false, false]);
     await page.getByRole("searchbox").fill(randomUUID());
-    await page.getByText("No template matches").waitFor();
+    await page.getByText("No matching templates").waitFor();
   });
 
   it("shows hostile text as text", async () => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** Milliseconds since 1970, kept up to the second while `isTicking`. */
+/** Returns the current time in milliseconds, updated every second while `isTicking` is true. */
 export function useClock(isTicking: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,25 +1,24 @@
 import { useEffect, useRef } from "react";
 
 /**
- * Calls `work` again and again while `isActive` and the tab is in sight, and at once when the tab
- * comes back into sight. `isActive` is false while the last call is under way, so that a slow answer
- * is waited for.
+ * Calls `poll` at an interval while `isActive` is true and the tab is visible, and at once when the
+ * tab becomes visible again. Pass `isActive` as false during a request, so that requests never overlap.
  */
-export function usePoll(work: () => void, isActive: boolean, milliseconds = 2_500): void {
-  const latest = useRef(work);
+export function usePoll(poll: () => void, isActive: boolean, intervalMs = 2_500): void {
+  const latest = useRef(poll);
   useEffect(() => {
-    latest.current = work;
-  }, [work]);
+    latest.current = poll;
+  }, [poll]);
   useEffect(() => {
     if (!isActive) return;
-    const look = () => {
+    const pollIfVisible = () => {
       if (document.visibilityState === "visible") latest.current();
     };
-    const timer = setInterval(look, milliseconds);
-    document.addEventListener("visibilitychange", look);
+    const timer = setInterval(pollIfVisible, intervalMs);
+    document.addEventListener("visibilitychange", pollIfVisible);
     return () => {
       clearInterval(timer);
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", pollIfVisible);
     };
-  }, [isActive, milliseconds]);
+  }, [isActive, intervalMs]);
 }

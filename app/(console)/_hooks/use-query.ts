@@ -1,47 +1,47 @@
 import { useCallback, useEffect, useState } from "react";
-import { type ApiError, api } from "./api.ts";
+import { type ApiError, api } from "../_api/request.ts";
 
 export interface Query<T> {
-  /** Undefined until the first answer; it stays while it is loaded again. */
+  /** Undefined until the first response; kept while it is loaded again. */
   readonly data: T | undefined;
   readonly error: ApiError | null;
   readonly loading: boolean;
-  /** Loads again. */
+  /** Loads the data again. */
   readonly reload: () => void;
-  /** Shows a change before the API has told of it. */
+  /** Changes the data in advance of a response. */
   readonly change: (change: (data: T) => T) => void;
 }
 
-/** What `GET path` answers, while the component is there; null asks nothing. */
+/** Loads `GET path` while the component is mounted; null loads nothing. */
 export function useQuery<T>(path: string | null): Query<T> {
-  const [answer, setAnswer] = useState<{ path: string | null; data: T | undefined }>({
+  const [response, setResponse] = useState<{ path: string | null; data: T | undefined }>({
     path: null,
     data: undefined,
   });
   const [error, setError] = useState<ApiError | null>(null);
   const [loading, setLoading] = useState(path !== null);
-  const [round, setRound] = useState(0);
+  const [revision, setRevision] = useState(0);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round asks again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision loads again
   useEffect(() => {
     if (path === null) return;
-    const ending = new AbortController();
+    const controller = new AbortController();
     setLoading(true);
-    void api<T>(path, { signal: ending.signal }).then((result) => {
-      if (ending.signal.aborted) return;
+    void api<T>(path, { signal: controller.signal }).then((result) => {
+      if (controller.signal.aborted) return;
       setLoading(false);
       setError(result.ok ? null : result.error);
-      if (result.ok) setAnswer({ path, data: result.data });
+      if (result.ok) setResponse({ path, data: result.data });
     });
-    return () => ending.abort();
-  }, [path, round]);
+    return () => controller.abort();
+  }, [path, revision]);
 
-  const reload = useCallback(() => setRound((one) => one + 1), []);
+  const reload = useCallback(() => setRevision((current) => current + 1), []);
   const change = useCallback((update: (data: T) => T) => {
-    setAnswer((old) => (old.data === undefined ? old : { ...old, data: update(old.data) }));
+    setResponse((old) => (old.data === undefined ? old : { ...old, data: update(old.data) }));
   }, []);
   return {
-    data: answer.path === path ? answer.data : undefined,
+    data: response.path === path ? response.data : undefined,
     error,
     loading,
     reload,

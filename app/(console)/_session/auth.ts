@@ -1,7 +1,7 @@
 /**
- * Who is signed in, in this browser: Supabase Auth through the same origin (`/auth/v1`). The session
- * is in localStorage, where its library keeps it, and all tabs follow each other. The library itself
- * is loaded when someone signs in or out and when a bearer must be renewed, not with every page.
+ * The session of this browser with Supabase Auth, which is served from the same origin (`/auth/v1`).
+ * Its library keeps the session in local storage, so that all tabs share it. The library is loaded
+ * only to sign in, to sign out and to renew a token.
  */
 import type { GoTrueClient } from "@supabase/auth-js";
 import { useSyncExternalStore } from "react";
@@ -12,17 +12,17 @@ export type SessionState =
 
 interface Stored {
   readonly access_token: string;
-  /** Seconds since 1970. */
+  /** Unix time in seconds. */
   readonly expires_at: number;
   readonly email: string;
 }
 
 const STORAGE_KEY = "agent-platform-session";
-/** Milliseconds before its end from which on a bearer is renewed, by the library's own measure. */
-const MARGIN = 90_000;
-/** Tells the server which frame to draw before any script runs; it opens nothing. */
-const HINT = "signed-in";
-const YEAR = 31_536_000;
+/** How long before its expiry a token is renewed; the value of the library itself. */
+const RENEWAL_MARGIN_MS = 90_000;
+/** The cookie that tells the server which layout to render. It grants nothing. */
+const SIGNED_IN_COOKIE = "signed-in";
+const YEAR_SECONDS = 31_536_000;
 
 const loading: SessionState = { status: "loading" };
 let state: SessionState = loading;
@@ -30,7 +30,7 @@ let starting: Promise<GoTrueClient> | undefined;
 let refreshing: Promise<string | null> | undefined;
 const listeners = new Set<() => void>();
 
-/** The library, for what changes a session. */
+/** Loads the library, which changes the session. */
 export function authClient(): Promise<GoTrueClient> {
   starting ??= start().catch((error: unknown) => {
     starting = undefined;
@@ -61,31 +61,31 @@ function readStored(): Stored | null {
   }
 }
 
-/** Takes over what is stored now, by whichever tab. */
+/** Reads the stored session, which any tab may have changed. */
 function settle(): void {
   const stored = readStored();
   const next: SessionState =
     stored === null ? { status: "signed-out" } : { status: "signed-in", email: stored.email };
-  const age = stored === null ? 0 : YEAR;
-  // biome-ignore lint/suspicious/noDocumentCookie: the other way is missing in Firefox
-  document.cookie = `${HINT}=1; path=/; max-age=${age}; samesite=lax`;
+  const age = stored === null ? 0 : YEAR_SECONDS;
+  // biome-ignore lint/suspicious/noDocumentCookie: Firefox has no Cookie Store API
+  document.cookie = `${SIGNED_IN_COOKIE}=1; path=/; max-age=${age}; samesite=lax`;
   if (JSON.stringify(next) === JSON.stringify(state)) return;
   state = next;
   for (const listener of listeners) listener();
 }
 
-/** A bearer that is good for a minute at least, or null when nobody is signed in. */
+/** Returns a token that is valid for at least a minute, or null when signed out. */
 export async function accessToken(): Promise<string | null> {
   const stored = readStored();
   if (stored === null) return null;
-  if (stored.expires_at * 1000 - Date.now() > MARGIN) return stored.access_token;
+  if (stored.expires_at * 1000 - Date.now() > RENEWAL_MARGIN_MS) return stored.access_token;
   const { data } = await (await authClient()).getSession();
   return data.session?.access_token ?? null;
 }
 
 /**
- * A new bearer after the API refused the old one; null, and signed out, when there is none to get.
- * Requests that were refused together share one refresh.
+ * Returns a new token after the API refused the old one, or signs out and returns null. Concurrent
+ * calls share one renewal.
  */
 export function renewToken(): Promise<string | null> {
   refreshing ??= renew().finally(() => {
@@ -98,17 +98,17 @@ async function renew(): Promise<string | null> {
   const client = await authClient();
   const { data, error } = await client.refreshSession();
   if (data.session) return data.session.access_token;
-  // A network that fails is no reason to sign anyone out.
+  // A network failure must not sign anyone out.
   if (error?.name !== "AuthRetryableFetchError") await signOut();
   return null;
 }
 
-/** In this browser, in all its tabs, whether or not the server hears of it. Other devices stay signed in. */
+/** Signs out in all tabs of this browser, even if the server cannot be reached. Other devices stay signed in. */
 export async function signOut(): Promise<void> {
   try {
     await (await authClient()).signOut({ scope: "local" });
   } catch {
-    // Without the library the session is left to end by itself at the server.
+    // If the library cannot be loaded, the session expires on the server.
   }
   localStorage.removeItem(STORAGE_KEY);
   settle();

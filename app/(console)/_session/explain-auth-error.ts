@@ -1,20 +1,22 @@
 import type { AuthError } from "@supabase/auth-js";
+import { unreachable } from "@/app/(console)/_api/describe-error.ts";
 
-/** Words for what a person can do about it; what the auth server says of others' accounts is not among them. */
-const WORDS: Readonly<Record<string, string>> = {
-  otp_expired: "This code is wrong or has expired. Check it, or ask for a new one.",
-  code_dead: "There were too many wrong codes. Ask for a new one.",
+/** Texts by error code. Codes that tell whether an account exists have none. */
+const TEXTS: Readonly<Record<string, string>> = {
+  otp_expired: "This code is incorrect or has expired. Check it, or request a new one.",
+  code_dead: "Too many incorrect codes. Request a new one.",
   over_email_send_rate_limit:
-    "No more mails to this address for now. Type the code of the newest, or ask again later.",
-  over_request_rate_limit: "Too many tries. Wait a minute, then try again.",
-  email_address_invalid: "Mail cannot be sent to this address.",
-  validation_failed: "Check what you have typed and try again.",
-  not_configured: "Sign-in is not configured on this server.",
+    "Too many emails were sent to this address. Enter the most recent code, or try again later.",
+  over_request_rate_limit: "Too many attempts. Wait a minute, then try again.",
+  email_address_invalid: "Emails cannot be sent to this address.",
+  validation_failed: "Check what you entered and try again.",
+  not_configured: "Sign-in is not set up on this server.",
 };
 
+/** Returns what a person can do about a failed sign-in. */
 export function explainAuthError(error: AuthError): string {
   if (error.name === "AuthRetryableFetchError") {
-    return "The service cannot be reached. Check your connection and try again.";
+    return unreachable;
   }
-  return WORDS[error.code ?? ""] ?? "That did not work. Try again.";
+  return TEXTS[error.code ?? ""] ?? "Something went wrong. Try again.";
 }

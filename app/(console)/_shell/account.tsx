@@ -5,7 +5,7 @@ import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
-/** Who is signed in, the colours, and the way out. */
+/** The signed-in email address, the theme toggle and the sign-out button. */
 export function Account() {
   const session = useSession();
   return (

@@ -6,7 +6,7 @@ export function Brand() {
     <Link
       href="/"
       prefetch={false}
-      aria-label="Agent Platform, start"
+      aria-label="Agent Platform home"
       className="flex min-w-0 items-center gap-2 rounded-md font-semibold"
     >
       <span className="grid size-6 shrink-0 place-items-center rounded-md bg-accent text-accent-foreground">

@@ -8,7 +8,7 @@ import { Brand } from "./brand.tsx";
 import { Navigation } from "./navigation.tsx";
 import { SidebarSlot } from "./sidebar-slot.tsx";
 
-/** The sidebar of a phone; it goes away when a page is chosen. */
+/** The sidebar on a phone. It closes when another page is opened. */
 export function Drawer({ onClose }: { readonly onClose: () => void }) {
   const path = usePathname();
   const opened = useRef(path);

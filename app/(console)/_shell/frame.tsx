@@ -1,15 +1,15 @@
 "use client";
 import { createContext, type ReactNode, useContext } from "react";
-import type { Theme } from "@/app/(console)/_hooks/theme.ts";
+import type { Theme } from "@/app/(console)/_shell/theme.ts";
 
-/** What the server knew when it drew the page. */
+/** What the server knew when it rendered the page. */
 export interface Frame {
   readonly theme: Theme;
-  /** Whether this browser was signed in the last time: which frame to draw until it is known. */
+  /** Whether this browser was signed in before; decides the layout until the session is loaded. */
   readonly wasSignedIn: boolean;
-  /** One click signs in as the seeded account; only in development. */
+  /** True in development, where one click signs in as the seeded account. */
   readonly developerSignIn: boolean;
-  /** From where else than this origin generated media may be shown; null when from nowhere. */
+  /** The other origin that may serve generated media; null if there is none. */
   readonly mediaOrigin: string | null;
 }
 

@@ -9,21 +9,21 @@ const points = [
   {
     icon: MessageSquareText,
     title: "Send a message, get a stream",
-    text: "An agent answers in the AI SDK's stream, which useChat reads as it is.",
+    text: "Responses stream in the AI SDK format and work with useChat out of the box.",
   },
   {
     icon: Terminal,
-    title: "It works in a sandbox",
-    text: "It reads and writes files, runs commands, asks back, and shows each step.",
+    title: "Every agent has a sandbox",
+    text: "It reads and writes files, runs commands, asks questions, and shows each step.",
   },
   {
     icon: RotateCcw,
-    title: "A turn survives anything",
-    text: "A killed server, a lost client, a second tab: the stream goes on where it was.",
+    title: "Streams survive failures",
+    text: "After a crash, a lost connection or in a second tab, the stream resumes where it left off.",
   },
 ] as const;
 
-/** What this is, in one look, and how to start: here, or from a terminal. */
+/** The landing page: what the product is and how to start, in the browser or from a terminal. */
 export function Landing() {
   return (
     <div className="mx-auto grid w-full max-w-5xl gap-x-16 gap-y-9 px-4 py-10 sm:px-8 lg:grid-cols-[1fr_22rem] lg:py-20">
@@ -32,8 +32,8 @@ export function Landing() {
           An agent with a sandbox, behind an HTTP API
         </h1>
         <p className="mt-3 max-w-xl text-lg text-muted-foreground">
-          For the music industry: chats, headless runs, templates, connectors, videos and images,
-          and a catalog to look things up in.
+          Built for the music industry: chats, background runs, templates, connectors, image and
+          video generation, and a music catalog.
         </p>
       </div>
       <section
@@ -59,7 +59,7 @@ export function Landing() {
       <section aria-label="From a terminal" className="min-w-0 max-w-xl">
         <h2 className="font-semibold">From a terminal</h2>
         <p className="mt-1 text-muted-foreground">
-          A code comes by mail; with it you get a key from{" "}
+          You receive a code by email. Exchange it for an API key at{" "}
           <code className="font-mono text-sm">/api/agents/verify</code>.
         </p>
         <SignUpLine />
@@ -83,7 +83,7 @@ function SignUpLine() {
       <code className="min-h-9 min-w-0 flex-1 rounded-md border bg-muted px-3 py-2 font-mono text-sm break-words">
         {line}
       </code>
-      <CopyButton text={line} label="Copy the command" />
+      <CopyButton text={line} label="Copy command" />
     </div>
   );
 }

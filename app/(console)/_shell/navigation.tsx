@@ -34,7 +34,7 @@ export function Navigation({ onNavigate }: { readonly onNavigate?: () => void })
   );
 }
 
-/** The reference's page has another policy than the rest, so that it is entered by loading it. */
+/** The API reference has its own content security policy, so that a link to it must load the page. */
 function NavigationLink(props: ComponentProps<"a"> & { readonly href: string }) {
   if (props.href === "/docs") return <a {...props}>{props.children}</a>;
   return <Link {...props} prefetch={false} />;

@@ -17,33 +17,33 @@ import { ThemeToggle } from "./theme-toggle.tsx";
 
 const Drawer = dynamic(() => import("./drawer.tsx").then((module) => module.Drawer));
 
-const needAccount = ["/chat", "/templates", "/content", "/runs", "/connectors", "/keys"];
+const privatePages = ["/chat", "/templates", "/content", "/runs", "/connectors", "/keys"];
 
-/** The start, the reference and what is not there are for everybody. */
+/** The landing page, the API reference and the 404 page are public. */
 const isPublic = (path: string): boolean =>
-  !needAccount.some((page) => path === page || path.startsWith(`${page}/`));
+  !privatePages.some((page) => path === page || path.startsWith(`${page}/`));
 
 /**
- * Navigation beside the page for who is signed in. Others see the page under a plain bar where it is
- * public, and elsewhere the sign-in in its place: the address stays, so they come out where they
- * wanted to go.
+ * The layout of all pages. Signed-in users see the navigation next to the page. Others see public
+ * pages below a top bar, and the sign-in form in place of private ones; the address stays the same, so
+ * that signing in leads to the page they wanted.
  */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const session = useSession();
   const { wasSignedIn } = useFrame();
   const path = usePathname();
-  const open = isPublic(path);
+  const isOpen = isPublic(path);
   if (path === "/docs") return <ReferenceFrame>{children}</ReferenceFrame>;
   if (session.status === "signed-in" || (session.status === "loading" && wasSignedIn)) {
     return (
       <SignedInFrame>
-        {session.status === "signed-in" || open ? children : <PageSkeleton />}
+        {session.status === "signed-in" || isOpen ? children : <PageSkeleton />}
       </SignedInFrame>
     );
   }
   return (
     <SignedOutFrame>
-      {open ? children : session.status === "loading" ? <PageSkeleton /> : <SignInPage />}
+      {isOpen ? children : session.status === "loading" ? <PageSkeleton /> : <SignInPage />}
     </SignedOutFrame>
   );
 }
@@ -83,7 +83,7 @@ function SignedInFrame({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** The reference has a navigation of its own, and the window to scroll in. */
+/** The layout of the API reference, which has its own navigation and scrolls with the window. */
 function ReferenceFrame({ children }: { readonly children: ReactNode }) {
   const session = useSession();
   return (
@@ -91,13 +91,13 @@ function ReferenceFrame({ children }: { readonly children: ReactNode }) {
       <SkipLink />
       <TopBar className="sticky top-0 z-20 bg-background">
         {session.status !== "loading" && (
-          // A page of its own policy: see the matching link in the navigation.
+          // A full page load, because the policy of the page differs: see `NavigationLink`.
           <a href="/" className={buttonStyle({ variant: "outline", size: "sm" })}>
             {session.status === "signed-in" ? "Open the console" : "Sign in"}
           </a>
         )}
       </TopBar>
-      {/* The reference brings its own main landmark. */}
+      {/* The reference has its own main landmark. */}
       <div id="main" tabIndex={-1} className="outline-none">
         {children}
       </div>
@@ -138,7 +138,7 @@ function SignedOutFrame({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** The one part of the window that scrolls; a page may fill it and scroll inside itself. */
+/** The part of the window that scrolls. A page may fill it and have its own scrollable areas. */
 function Main({ children }: { readonly children: ReactNode }) {
   return (
     <main
@@ -157,7 +157,7 @@ function SkipLink() {
       href="#main"
       className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-accent focus:px-3 focus:py-2 focus:text-accent-foreground"
     >
-      Skip to the content
+      Skip to content
     </a>
   );
 }
@@ -165,7 +165,7 @@ function SkipLink() {
 function PageSkeleton() {
   return (
     <div aria-busy="true" className="mx-auto w-full max-w-5xl px-4 py-6 sm:px-8 sm:py-8">
-      <p className="sr-only">Loading</p>
+      <p className="sr-only">Loading…</p>
       <Skeleton className="h-7 w-40" />
       <Skeleton className="mt-2 h-5 w-72 max-w-full" />
       <Skeleton className="mt-6 h-48 w-full rounded-xl" />

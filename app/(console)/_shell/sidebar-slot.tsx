@@ -12,13 +12,13 @@ export function SidebarSlotProvider({ children }: { readonly children: ReactNode
   return <SlotContext value={{ place, setPlace }}>{children}</SlotContext>;
 }
 
-/** Where a page's own list stands in the sidebar, or in the drawer of a phone while it is open. */
+/** The place for a page's own content in the sidebar, or in the drawer while that is open. */
 export function SidebarSlot() {
   const { setPlace } = useContext(SlotContext);
   return <div ref={setPlace} className="flex min-h-0 flex-1 flex-col" />;
 }
 
-/** Puts a page's own list under the main navigation. It gets the rest of the height and scrolls itself. */
+/** Renders a page's content below the main navigation. It gets the remaining height and must scroll by itself. */
 export function SidebarContent({ children }: { readonly children: ReactNode }) {
   const { place } = useContext(SlotContext);
   return place === null ? null : createPortal(children, place);

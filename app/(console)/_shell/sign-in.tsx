@@ -8,29 +8,29 @@ import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
 import { useFrame } from "./frame.tsx";
 
-/** By a mailed code, which also makes the account of a new address. */
+/** The sign-in form. It emails a code, which also creates the account of a new address. */
 export function SignIn() {
   const { developerSignIn } = useFrame();
-  const [asked, setAsked] = useState(false);
+  const [isCodeSent, setCodeSent] = useState(false);
   const [email, setEmail] = useState("");
   const [code, setCode] = useState("");
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const [errorText, setErrorText] = useState<string | null>(null);
 
   const attempt = async (work: () => Promise<string | null>) => {
     setBusy(true);
-    setFault(null);
-    setFault(await work());
+    setErrorText(null);
+    setErrorText(await work());
     setBusy(false);
   };
 
-  const begin = async (): Promise<string | null> => {
+  const requestCode = async (): Promise<string | null> => {
     const client = await authClient();
     const { error } = await client.signInWithOtp({ email });
-    // Without another mail there may still be a code to type: of the mails before.
+    // When no more emails are sent, the code of the last one may still be valid.
     if (error && error.code !== "over_email_send_rate_limit") return explainAuthError(error);
     setCode("");
-    setAsked(true);
+    setCodeSent(true);
     return error && explainAuthError(error);
   };
 
@@ -42,14 +42,14 @@ export function SignIn() {
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void attempt(asked ? verify : begin);
+    void attempt(isCodeSent ? verify : requestCode);
   };
 
   return (
     <div className="flex flex-col gap-4">
       <form onSubmit={submit} className="flex flex-col gap-4" aria-busy={busy}>
-        {!asked ? (
-          <Field label="E-mail">
+        {!isCodeSent ? (
+          <Field label="Email">
             {(ids) => (
               <Input
                 {...ids}
@@ -63,7 +63,7 @@ export function SignIn() {
             )}
           </Field>
         ) : (
-          <Field label="Code" hint={`Mailed to ${email}. It is valid for 15 minutes.`}>
+          <Field label="Code" hint={`Sent to ${email}. It expires in 15 minutes.`}>
             {(ids) => (
               <Input
                 {...ids}
@@ -72,7 +72,7 @@ export function SignIn() {
                 inputMode="numeric"
                 autoComplete="one-time-code"
                 pattern="\s*[0-9]{6,10}\s*"
-                title="The digits of the mail"
+                title="The digits from the email"
                 className="font-mono tracking-[0.3em]"
                 value={code}
                 onChange={(event) => setCode(event.target.value)}
@@ -80,32 +80,32 @@ export function SignIn() {
             )}
           </Field>
         )}
-        {fault !== null && (
+        {errorText !== null && (
           <p
             role="alert"
             className="rounded-md bg-danger-soft px-3 py-2 break-words text-danger-text"
           >
-            {fault}
+            {errorText}
           </p>
         )}
         <Button type="submit" size="lg" busy={busy}>
-          {asked ? "Sign in" : "Mail me a code"}
+          {isCodeSent ? "Sign in" : "Send code"}
         </Button>
       </form>
       <p className="text-sm text-muted-foreground">
-        {asked ? (
+        {isCodeSent ? (
           <button
             type="button"
-            onClick={() => setAsked(false)}
+            onClick={() => setCodeSent(false)}
             className="rounded-sm text-accent-text underline-offset-4 hover:underline"
           >
-            Use another address or ask again
+            Use a different email or request a new code
           </button>
         ) : (
-          "New here? The code makes your account."
+          "New here? The code also creates your account."
         )}
       </p>
-      {developerSignIn && !asked && (
+      {developerSignIn && !isCodeSent && (
         <div className="border-t pt-4">
           <Button
             variant="outline"
@@ -117,7 +117,7 @@ export function SignIn() {
             Sign in as developer@example.com
           </Button>
           <p className="mt-1.5 text-sm text-muted-foreground">
-            Only in development, on this machine.
+            Available only in local development.
           </p>
         </div>
       )}

@@ -5,7 +5,7 @@ import { useSession } from "@/app/(console)/_session/auth.ts";
 import { useFrame } from "./frame.tsx";
 import { Landing } from "./landing.tsx";
 
-/** The landing, or the way to the chat for who is signed in. */
+/** The landing page. Signed-in users are redirected to the chat. */
 export function Start() {
   const { status } = useSession();
   const { wasSignedIn } = useFrame();
@@ -14,5 +14,5 @@ export function Start() {
     if (status === "signed-in") router.replace("/chat");
   }, [status, router]);
   const leaving = status === "signed-in" || (status === "loading" && wasSignedIn);
-  return leaving ? <p className="sr-only">Loading</p> : <Landing />;
+  return leaving ? <p className="sr-only">Loading…</p> : <Landing />;
 }

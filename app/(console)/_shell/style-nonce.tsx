@@ -1,14 +1,14 @@
 "use client";
 import { setNonce } from "get-nonce";
 
-// Radix puts a style element into the page while a dialog is open. The browser hides the attribute
-// from style sheets and selectors, and shows it to scripts that run already.
+// Radix adds a style element while a dialog is open, which needs the nonce of the page. Browsers hide
+// the attribute from selectors, but scripts can read the property.
 if (typeof document !== "undefined") {
   const script = document.querySelector<HTMLScriptElement>("script[nonce]");
   if (script?.nonce) setNonce(script.nonce);
 }
 
-/** Takes the page's nonce for the styles that libraries add. */
+/** Makes this module, which passes the nonce to the libraries, part of every page. */
 export function StyleNonce() {
   return null;
 }

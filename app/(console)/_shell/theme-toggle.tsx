@@ -1,20 +1,19 @@
 "use client";
 import { Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
-import { chooseTheme, type Theme } from "@/app/(console)/_hooks/theme.ts";
+import { chooseTheme, type Theme } from "@/app/(console)/_shell/theme.ts";
 import { Button } from "../_ui/button.tsx";
 import { useFrame } from "./frame.tsx";
 
 const order = ["system", "light", "dark"] as const;
 const icons = { system: Monitor, light: Sun, dark: Moon };
-const names = { system: "as the system", light: "light", dark: "dark" };
 
-/** One button that goes round the three choices. */
+/** A button that switches between the three themes. */
 export function ThemeToggle() {
   const [theme, setTheme] = useState<Theme>(useFrame().theme);
   const next = order[(order.indexOf(theme) + 1) % order.length] ?? "system";
   const Icon = icons[theme];
-  const label = `Colours: ${names[theme]}. Change to ${names[next]}`;
+  const label = `Theme: ${theme}. Switch to ${next}`;
   return (
     <Button
       variant="ghost"

@@ -3,7 +3,7 @@ import { LoaderCircle } from "lucide-react";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
 
-/** Also for links that look like buttons: `className={buttonStyle({ variant: "outline" })}`. */
+/** Also styles links as buttons: `className={buttonStyle({ variant: "outline" })}`. */
 export const buttonStyle = cva(
   "inline-flex shrink-0 items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none [&_svg]:size-4 [&_svg]:shrink-0",
   {
@@ -27,11 +27,11 @@ export const buttonStyle = cva(
 );
 
 interface ButtonProps extends ComponentProps<"button">, VariantProps<typeof buttonStyle> {
-  /** Shows a turning mark and takes no clicks, while the width stays. */
+  /** Shows a spinner and disables the button without changing its width. */
   readonly busy?: boolean;
 }
 
-/** `type="button"` unless told otherwise; one with only an icon needs an `aria-label`. */
+/** Defaults to `type="button"`. A button with only an icon needs an `aria-label`. */
 export function Button({
   variant,
   size,

@@ -4,11 +4,11 @@ import { type ClipboardEvent, type KeyboardEvent, useState } from "react";
 import { cn } from "./class-names.ts";
 import { controlStyle } from "./input.tsx";
 
-/** Several short texts. Enter, a comma or leaving the field takes what was typed. */
+/** An input for several short texts. Enter, a comma or leaving the field adds the typed text. */
 export function ChipsInput({
   values,
   onChange,
-  isWrong,
+  isInvalid,
   placeholder,
   ...ids
 }: {
@@ -17,8 +17,8 @@ export function ChipsInput({
   readonly "aria-invalid"?: true;
   readonly values: readonly string[];
   readonly onChange: (values: readonly string[]) => void;
-  /** Marks one of them, by its place. */
-  readonly isWrong?: (index: number) => boolean;
+  /** Returns true for the index of an invalid text. */
+  readonly isInvalid?: (index: number) => boolean;
   readonly placeholder?: string;
 }) {
   const [typed, setTyped] = useState("");
@@ -55,7 +55,7 @@ export function ChipsInput({
           key={value}
           className={cn(
             "inline-flex max-w-full items-center gap-0.5 rounded-md bg-muted pl-2 text-sm",
-            isWrong?.(index) && "bg-danger-soft text-danger-text",
+            isInvalid?.(index) && "bg-danger-soft text-danger-text",
           )}
         >
           <span className="min-w-0 truncate">{value}</span>

@@ -3,5 +3,5 @@ import { extendTailwindMerge } from "tailwind-merge";
 
 const merge = extendTailwindMerge({});
 
-/** Joins class names; of two that say different things about one property the later wins. */
+/** Joins class names. Of two Tailwind classes for the same property, the later one wins. */
 export const cn = (...values: ClassValue[]): string => merge(clsx(values));

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions, DialogClose } from "./dialog.tsx";
 
-/** Asks before what cannot be undone. It closes when `onConfirm` gives null; a text is its error. */
+/** A dialog before an irreversible action. It closes if `onConfirm` resolves to null, and otherwise shows the text as its error. */
 export function ConfirmDialog({
   title,
   description,
@@ -13,20 +13,20 @@ export function ConfirmDialog({
 }: {
   readonly title: string;
   readonly description: ReactNode;
-  /** What the button says: the verb, such as "Revoke". */
+  /** The label of the button, such as "Revoke". */
   readonly confirm: string;
   readonly trigger: ReactNode;
   readonly onConfirm: () => Promise<string | null>;
 }) {
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const [errorText, setErrorText] = useState<string | null>(null);
   const run = async () => {
     setBusy(true);
-    const said = await onConfirm();
+    const failure = await onConfirm();
     setBusy(false);
-    setFault(said);
-    if (said === null) setOpen(false);
+    setErrorText(failure);
+    if (failure === null) setOpen(false);
   };
   return (
     <Dialog
@@ -36,12 +36,12 @@ export function ConfirmDialog({
       open={open}
       onOpenChange={(next) => {
         setOpen(next);
-        setFault(null);
+        setErrorText(null);
       }}
     >
-      {fault !== null && (
+      {errorText !== null && (
         <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger-text">
-          {fault}
+          {errorText}
         </p>
       )}
       <DialogActions>

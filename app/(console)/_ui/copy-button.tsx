@@ -4,7 +4,7 @@ import { type ComponentProps, useEffect, useState } from "react";
 import { Button } from "./button.tsx";
 import { toast } from "./toast.tsx";
 
-/** `label` names what is copied, for those who see only the icon or none. */
+/** A button that copies `text`. `label` is its tooltip and its name for screen readers. */
 export function CopyButton({
   text,
   label,
@@ -23,7 +23,7 @@ export function CopyButton({
   const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => setCopied(true),
-      () => toast("The browser does not allow copying here: select the text instead", "danger"),
+      () => toast("Could not copy. Select the text and copy it instead.", "danger"),
     );
   return (
     <Button

@@ -6,7 +6,7 @@ import { cn } from "./class-names.ts";
 
 export const DialogClose = Base.Close;
 
-/** `open` and `onOpenChange` make it controlled; with `trigger` it holds its own state. */
+/** A modal dialog. It is controlled by `open` and `onOpenChange`, or opened by `trigger`. */
 export function Dialog({
   title,
   description,
@@ -60,7 +60,7 @@ export function Dialog({
   );
 }
 
-/** The row of buttons at a dialog's foot; the last is the one that does it. */
+/** The buttons at the end of a dialog; the last one is the primary action. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className="mt-5 flex flex-wrap justify-end gap-2">{children}</div>;
 }

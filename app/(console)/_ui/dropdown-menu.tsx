@@ -5,7 +5,7 @@ import { cn } from "./class-names.ts";
 
 const contentStyle = "z-50 min-w-40 rounded-lg border bg-surface p-1 shadow-lg animate-appear";
 
-/** `trigger` is one button; the children are `MenuItem`s and `MenuSeparator`s. */
+/** A menu opened by the button `trigger`. Its children are `MenuItem`s and `MenuSeparator`s. */
 export function DropdownMenu({
   trigger,
   align = "end",
@@ -28,8 +28,8 @@ export function DropdownMenu({
 }
 
 /**
- * The menu of a button that stands there before the code of menus is loaded: next to it, over the
- * place that the button takes in its row. The button opens and closes it and says so itself.
+ * A menu for a button that is rendered before the code of this menu is loaded. The button is not the
+ * trigger: it controls `open` and has its own ARIA attributes.
  */
 export function AnchoredMenu({
   label,
@@ -41,7 +41,7 @@ export function AnchoredMenu({
 }: {
   readonly label: string;
   readonly button: RefObject<HTMLButtonElement | null>;
-  /** Whether a key opened it, maybe before this code was here to see it: the first item is then next. */
+  /** True if a key opened the menu, maybe before this code was loaded; its first item then gets the focus. */
   readonly openedByKey: RefObject<boolean>;
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
@@ -67,7 +67,7 @@ export function AnchoredMenu({
             currentTarget.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
           }}
           onInteractOutside={(event) => {
-            // The button closes the menu itself; closed here first, its click would open it again.
+            // The button closes the menu by itself. If the menu closed first, the click would open it again.
             if (event.target instanceof Node && button.current?.contains(event.target)) {
               event.preventDefault();
             } else wasLeft.current = true;

@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** What is missing here and what to do about it. */
+/** Says that a list is empty and what to do about it. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -11,7 +11,7 @@ export function EmptyState({
   readonly icon: LucideIcon;
   readonly title: string;
   readonly text: ReactNode;
-  /** The button that does it. */
+  /** The button for that action. */
   readonly children?: ReactNode;
 }) {
   return (

@@ -1,14 +1,14 @@
 "use client";
 import { CircleAlert } from "lucide-react";
-import type { ApiError } from "@/app/(console)/_hooks/api.ts";
+import type { ApiError } from "@/app/(console)/_api/request.ts";
 import { Button } from "./button.tsx";
 
-/** A request that failed, with a way to try it again and the id that support asks for. */
+/** A failed request, with the request id for support and an optional button to retry. */
 export function ErrorState({
   error,
   onRetry,
 }: {
-  readonly error: ApiError;
+  readonly error: Pick<ApiError, "message" | "requestId">;
   readonly onRetry?: () => void;
 }) {
   return (
@@ -18,13 +18,13 @@ export function ErrorState({
         <p className="font-medium break-words text-danger-text">{error.message}</p>
         {error.requestId !== null && (
           <p className="mt-0.5 text-xs break-all text-muted-foreground">
-            Request <code className="font-mono">{error.requestId}</code>
+            Request ID: <code className="font-mono">{error.requestId}</code>
           </p>
         )}
       </div>
       {onRetry !== undefined && (
         <Button variant="outline" size="sm" onClick={onRetry}>
-          Try again
+          Retry
         </Button>
       )}
     </div>

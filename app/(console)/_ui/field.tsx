@@ -8,8 +8,8 @@ interface FieldIds {
 }
 
 /**
- * A label, one control, and its hint or error, joined for screen readers. The control gets what it
- * needs: `<Field label="Name">{(ids) => <Input {...ids} />}</Field>`.
+ * A form control with its label and its hint or error, linked for screen readers:
+ * `<Field label="Name">{(ids) => <Input {...ids} />}</Field>`.
  */
 export function Field({
   label,

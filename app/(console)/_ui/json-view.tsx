@@ -1,7 +1,7 @@
 import { CopyButton } from "./copy-button.tsx";
 import { ScrollBox } from "./scroll-box.tsx";
 
-/** A value as indented JSON, which scrolls in itself. */
+/** A value as indented JSON in a scrollable box. */
 export function JsonView({ label, value }: { readonly label: string; readonly value: unknown }) {
   const text = JSON.stringify(value, null, 2);
   return (

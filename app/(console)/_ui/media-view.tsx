@@ -4,7 +4,7 @@ import { type ContentMedia, mediaAddress } from "@/app/(console)/content/content
 import { useFrame } from "../_shell/frame.tsx";
 import { cn } from "./class-names.ts";
 
-/** A generated video with controls, or a picture, in a frame that keeps its size while it loads. */
+/** A generated video with controls, or an image. It keeps its size while it loads. */
 export function MediaView({
   media,
   label,
@@ -42,7 +42,7 @@ export function MediaView({
       className={cn(style, "bg-black object-contain")}
     />
   ) : (
-    // biome-ignore lint/performance/noImgElement: it is to be seen as it was made
+    // biome-ignore lint/performance/noImgElement: an optimizer would change the generated image
     <img src={address} alt={label} className={cn(style, "bg-muted object-contain")} />
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
 
-/** The frame of a page of text, lists and forms. */
+/** The layout of a page with text, lists and forms. */
 export function Page({
   className,
   children,

@@ -1,8 +1,8 @@
 "use client";
 import { useEffect, useState } from "react";
-import { describeAge } from "@/app/(console)/_hooks/describe-time.ts";
+import { formatAge, formatDateTime } from "@/app/(console)/_ui/format-time.ts";
 
-/** How long ago; the exact time is its tooltip. It keeps up with the clock. */
+/** The age of a date, kept up to date, with the exact time as its tooltip. */
 export function RelativeTime({
   date,
   className,
@@ -16,8 +16,8 @@ export function RelativeTime({
     return () => clearInterval(timer);
   }, []);
   return (
-    <time dateTime={date} title={new Date(date).toLocaleString()} className={className}>
-      {describeAge(date, now)}
+    <time dateTime={date} title={formatDateTime(date)} className={className}>
+      {formatAge(date, now)}
     </time>
   );
 }

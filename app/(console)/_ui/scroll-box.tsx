@@ -1,19 +1,26 @@
-import type { ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 import { cn } from "./class-names.ts";
 
-/** Long text that scrolls in itself. */
+/** A scrollable box that the keyboard can reach too. `label` names it for screen readers. */
 export function ScrollBox({
+  ref,
   label,
   className,
   children,
 }: {
+  readonly ref?: Ref<HTMLElement>;
   readonly label: string;
   readonly className?: string;
   readonly children: ReactNode;
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section tabIndex={0} aria-label={label} className={cn("overflow-auto rounded-lg", className)}>
+    <section
+      ref={ref}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it
+      tabIndex={0}
+      aria-label={label}
+      className={cn("overflow-auto rounded-lg", className)}
+    >
       {children}
     </section>
   );

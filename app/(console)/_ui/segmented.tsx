@@ -1,7 +1,7 @@
 import { useId } from "react";
 import { cn } from "./class-names.ts";
 
-/** One of a few short choices, all of them in sight. */
+/** A choice between a few short options, all of them visible. */
 export function Segmented<T extends string>({
   label,
   hideLabel = false,
@@ -11,7 +11,7 @@ export function Segmented<T extends string>({
   className,
 }: {
   readonly label: string;
-  /** Screen readers still hear it. */
+  /** Hides the label visually; screen readers still announce it. */
   readonly hideLabel?: boolean;
   readonly options: readonly { readonly value: T; readonly label: string }[];
   readonly value: T;

@@ -3,7 +3,7 @@ import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
 import { controlStyle } from "./input.tsx";
 
-/** The browser's own list: it is the best one on phones and for screen readers, and costs nothing. */
+/** A native select, which works best on phones and with screen readers and needs no script. */
 export function Select({ className, children, ...rest }: ComponentProps<"select">) {
   return (
     <span className={cn("relative block", className)}>

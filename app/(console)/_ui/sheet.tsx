@@ -3,7 +3,7 @@ import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
 import type { ReactNode } from "react";
 
-/** Details beside a list: from the right edge, the whole width on a phone. */
+/** A panel for details at the right edge, as wide as the screen on a phone. */
 export function Sheet({
   title,
   onClose,

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from "react";
 
-/** On or off, with its label at the left and what it means below. */
+/** A switch with its label on the left and an optional hint below. */
 export function Switch({
   label,
   hint,

@@ -9,8 +9,8 @@ interface Toast {
   readonly tone: "success" | "danger";
 }
 
-/** Milliseconds that a message stays. */
-const STAY = 6_000;
+/** How long a message is shown. */
+const DISPLAY_MS = 6_000;
 
 let toasts: readonly Toast[] = [];
 let lastId = 0;
@@ -22,12 +22,12 @@ function set(next: readonly Toast[]): void {
 }
 const dismiss = (id: number): void => set(toasts.filter((one) => one.id !== id));
 
-/** Says something at the foot of the page for a moment, to screen readers too. */
+/** Shows a message at the bottom of the page for a few seconds and announces it to screen readers. */
 export function toast(text: string, tone: Toast["tone"] = "success"): void {
   lastId += 1;
   const id = lastId;
   set([...toasts.slice(-2), { id, text, tone }]);
-  setTimeout(() => dismiss(id), STAY);
+  setTimeout(() => dismiss(id), DISPLAY_MS);
 }
 
 const none: readonly Toast[] = [];

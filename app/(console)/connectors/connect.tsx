@@ -1,7 +1,7 @@
 "use client";
 import { type FormEvent, useId, useState } from "react";
 import type { z } from "zod";
-import { api } from "@/app/(console)/_hooks/api.ts";
+import { type ApiError, api } from "@/app/(console)/_api/request.ts";
 import type { createConnectionContract } from "@/lib/connectors/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
@@ -10,8 +10,8 @@ import { Input } from "../_ui/input.tsx";
 
 type Started = z.output<(typeof createConnectionContract.responses)[200]["schema"]>;
 
-/** Slugs that the providers know; any other may be typed. */
-const known = [
+/** Suggestions; any other slug can be typed. */
+const suggestions = [
   "gmail",
   "googlecalendar",
   "googledrive",
@@ -28,26 +28,33 @@ const known = [
 
 const returnUrl = (): string => `${location.origin}/connectors`;
 
-/** By another name of this service than its configured one, if the API takes that as a callback. */
-const mayReturnHere = (): boolean =>
+/** The API accepts only these origins as callbacks, and otherwise returns to its configured one. */
+const canReturnHere = (): boolean =>
   location.protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
-/** Choose a service, agree there, come back. */
+function describeConnectError({ code, fields, message }: ApiError): string {
+  if (code === "not_found") return "This service is not available. Check its name.";
+  return fields.includes("connector")
+    ? "Enter the short name of a service: letters, digits, hyphens and underscores."
+    : message;
+}
+
+/** The form to connect a service. Its consent page leads back to this page. */
 export function Connect() {
   const [slug, setSlug] = useState("");
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | undefined>();
+  const [errorText, setErrorText] = useState<string | undefined>();
   const list = useId();
   const connect = async (connector: string) => {
     setBusy(true);
-    setFault(undefined);
+    setErrorText(undefined);
     const result = await api<Started>("/api/connectors", {
-      body: { connector, ...(mayReturnHere() ? { callback_url: returnUrl() } : {}) },
+      body: { connector, ...(canReturnHere() ? { callback_url: returnUrl() } : {}) },
     });
-    // The page is about to go: the button stays busy.
+    // The button stays busy while the browser leaves this page.
     if (result.ok) return location.assign(result.data.data.redirectUrl);
     setBusy(false);
-    setFault(result.error.message);
+    setErrorText(describeConnectError(result.error));
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -58,8 +65,8 @@ export function Connect() {
       <form onSubmit={submit} className="flex flex-wrap items-start gap-3">
         <Field
           label="Service"
-          error={fault}
-          hint="Its short name, such as gmail."
+          error={errorText}
+          hint="The short name of the service, such as gmail."
           className="min-w-52 flex-1 max-sm:basis-full"
         >
           {(ids) => (
@@ -77,7 +84,7 @@ export function Connect() {
           )}
         </Field>
         <datalist id={list}>
-          {known.map((one) => (
+          {suggestions.map((one) => (
             <option key={one} value={one} />
           ))}
         </datalist>
@@ -85,8 +92,8 @@ export function Connect() {
           Connect
         </Button>
       </form>
-      <ul aria-label="Often connected" className="mt-3 flex flex-wrap gap-1.5">
-        {known.map((one) => (
+      <ul aria-label="Suggestions" className="mt-3 flex flex-wrap gap-1.5">
+        {suggestions.map((one) => (
           <li key={one}>
             <Button variant="outline" size="sm" disabled={busy} onClick={() => setSlug(one)}>
               {one}

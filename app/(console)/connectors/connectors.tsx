@@ -8,6 +8,7 @@ import type { Connection, listConnectionsContract } from "@/lib/connectors/contr
 import { Badge } from "../_ui/badge.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
+import { formatDateTime } from "../_ui/format-time.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
@@ -18,15 +19,13 @@ type List = z.output<(typeof listConnectionsContract.responses)[200]["schema"]>;
 
 const states = {
   active: { tone: "success", label: "Connected" },
-  pending: { tone: "warning", label: "Waiting for you" },
+  pending: { tone: "warning", label: "Pending" },
   expired: { tone: "neutral", label: "Expired" },
   failed: { tone: "danger", label: "Not connected" },
   inactive: { tone: "neutral", label: "Inactive" },
 } as const;
 
-const momentOf = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
-
-/** The account's connections, and the way to one more. Connecting ends here again. */
+/** The page of connectors: the account's connections and a form to add one. */
 export function Connectors() {
   const { data, error, reload } = useQuery<List>("/api/connectors");
   useOutcome();
@@ -35,22 +34,22 @@ export function Connectors() {
     <Page>
       <PageHeader
         title="Connectors"
-        description="Third-party services that agents may use for you. You agree at the service itself, and come back here."
+        description="Connect third-party services that agents can use on your behalf."
       />
       <Connect />
       <h2 className="mt-8 mb-3 font-semibold">Your connections</h2>
       {error !== null && <ErrorState error={error} onRetry={reload} />}
       {error === null && connections === undefined && (
         <div aria-busy="true">
-          <p className="sr-only">Loading connections</p>
+          <p className="sr-only">Loading connections…</p>
           <Skeleton className="h-40 rounded-xl" />
         </div>
       )}
       {connections?.length === 0 && (
         <EmptyState
           icon={Plug}
-          title="Nothing is connected"
-          text="Choose a service above. You can look at what it asks for before you agree."
+          title="No connections yet"
+          text="Choose a service above. It will show you what it gives access to before you agree."
         />
       )}
       {connections !== undefined && connections.length > 0 && <List connections={connections} />}
@@ -64,8 +63,8 @@ function List({ connections }: { readonly connections: readonly Connection[] }) 
       <thead>
         <tr>
           <HeadCell>Service</HeadCell>
-          <HeadCell>State</HeadCell>
-          <HeadCell>Since</HeadCell>
+          <HeadCell>Status</HeadCell>
+          <HeadCell>Updated</HeadCell>
         </tr>
       </thead>
       <tbody>
@@ -76,7 +75,7 @@ function List({ connections }: { readonly connections: readonly Connection[] }) 
               <Badge tone={states[status].tone}>{states[status].label}</Badge>
             </Cell>
             <Cell className="whitespace-nowrap text-muted-foreground">
-              <time dateTime={updatedAt}>{momentOf.format(new Date(updatedAt))}</time>
+              <time dateTime={updatedAt}>{formatDateTime(updatedAt)}</time>
             </Cell>
           </tr>
         ))}
@@ -85,16 +84,16 @@ function List({ connections }: { readonly connections: readonly Connection[] }) 
   );
 }
 
-/** Says once how it went, when the service has sent the person back. */
+/** Shows the outcome once, after the consent page has led back here. */
 function useOutcome(): void {
   const query = useSearchParams();
   const router = useRouter();
   const status = query.get("status");
-  const connector = query.get("connector") ?? "The service";
+  const connector = query.get("connector") ?? "the service";
   useEffect(() => {
     if (status === null) return;
-    if (status === "success") toast(`${connector} is connected`);
-    else toast(`${connector} was not connected`, "danger");
+    if (status === "success") toast(`Connected to ${connector}`);
+    else toast(`Could not connect to ${connector}`, "danger");
     router.replace("/connectors");
   }, [status, connector, router]);
 }

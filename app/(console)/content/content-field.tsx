@@ -1,40 +1,46 @@
 import type { ComponentProps } from "react";
-import type { ApiError } from "@/app/(console)/_hooks/api.ts";
-import { fieldOf } from "@/app/(console)/content/content-form.ts";
+import type { ApiError } from "@/app/(console)/_api/request.ts";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Field } from "../_ui/field.tsx";
 
-/** A field of the endpoint's request: it shows the endpoint's error when that is about it. */
+/** A field of a content request. It shows `invalidText` if the API refused its value. */
 export function ContentField({
   name,
-  fault,
+  error,
+  invalidText,
   ...rest
 }: Omit<ComponentProps<typeof Field>, "error"> & {
   readonly name: string;
-  readonly fault: ApiError | null;
+  readonly error: ApiError | null;
+  readonly invalidText: string;
 }) {
-  const isHere = fault !== null && fieldOf(fault) === name;
-  return <Field {...rest} error={isHere ? fault.message : undefined} />;
+  const isInvalid = error !== null && invalidField(error) === name;
+  return <Field {...rest} error={isInvalid ? invalidText : undefined} />;
 }
 
-/** An error that is about no field of the form. */
-export function FormFault({
-  fault,
+/** An error that is about none of the form's fields. */
+export function FormError({
+  error,
   fields,
 }: {
-  readonly fault: ApiError | null;
+  readonly error: ApiError | null;
   readonly fields: readonly string[];
 }) {
-  if (fault === null) return null;
-  const field = fieldOf(fault);
+  if (error === null) return null;
+  const field = invalidField(error);
   if (field !== null && fields.includes(field)) return null;
-  if (fault.code === "upstream_timeout" || fault.code === "conflict") {
+  if (error.code === "upstream_timeout" || error.code === "conflict") {
     return (
-      <p role="status" className="rounded-lg bg-warning-soft px-3 py-2 text-warning-text">
-        It takes longer than a request may wait. It is still being made, and appears among the
-        results when it is done.
+      <p role="status" className="rounded-md bg-muted px-3 py-2 text-sm text-muted-foreground">
+        This is taking longer than usual. It is still running, and the result will appear in your
+        history.
       </p>
     );
   }
-  return <ErrorState error={fault} />;
+  return <ErrorState error={error} />;
+}
+
+/** Only the template of a content request can be not found. */
+function invalidField({ code, fields }: ApiError): string | null {
+  return code === "not_found" ? "template" : (fields[0] ?? null);
 }

@@ -1,16 +1,15 @@
-/** What the forms of content hold, and the requests that come of it. Specification: POST /api/content/video. */
+/** The values of the content forms, and the requests made from them. */
 import type { z } from "zod";
 import type { createImageContract, createVideoContract } from "@/lib/content/contract.ts";
 import type { AspectRatio, Resolution, VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
-import type { ApiError } from "../_hooks/api.ts";
 import { isImageRun } from "./content-result.ts";
 
 type VideoBody = z.input<(typeof createVideoContract)["body"]>;
 type ImageBody = z.input<(typeof createImageContract)["body"]>;
 
-/** Texts are empty where nothing is chosen. */
+/** An empty text means that nothing is chosen. */
 interface CommonValues {
   readonly template: string;
   readonly prompt: string;
@@ -22,13 +21,13 @@ interface CommonValues {
 export interface VideoValues extends CommonValues, Readonly<Record<InputField, string>> {
   readonly mode: VideoMode;
   readonly negative_prompt: string;
-  /** Empty is the mode's own. */
+  /** Empty means the default of the mode. */
   readonly duration: "" | NonNullable<VideoBody["duration"]>;
   readonly generate_audio: boolean;
 }
 
 export interface ImageValues extends CommonValues {
-  /** References, the most important first. */
+  /** URLs of reference images, the most important first. */
   readonly images: readonly string[];
   readonly num_images: number;
 }
@@ -55,7 +54,7 @@ export const emptyVideo: VideoValues = {
 
 export const emptyImage: ImageValues = { ...common, images: [], num_images: 1 };
 
-/** Only what the mode looks at goes out. */
+/** Returns the request, with only the inputs that the mode uses. */
 export function videoBody(values: VideoValues): VideoBody {
   const { mode, duration, generate_audio, aspect_ratio, resolution } = values;
   const inputs = INPUTS_OF[mode].map((field) => [field, values[field].trim()]);
@@ -65,7 +64,7 @@ export function videoBody(values: VideoValues): VideoBody {
     ...textsOf(values, ["template", "prompt", "negative_prompt", "model"]),
     aspect_ratio,
     resolution,
-    // A lipsync is as long as its audio, and sounds like it.
+    // A lip sync takes its length and its sound from the audio.
     ...(mode === "lipsync" ? {} : { generate_audio }),
     ...(mode === "lipsync" || duration === "" ? {} : { duration }),
   };
@@ -93,13 +92,7 @@ function textsOf<K extends string>(
   >;
 }
 
-/** The field that the endpoint's sentence is about: it opens with the field's name. */
-export function fieldOf(error: ApiError): string | null {
-  if (error.status === 404 && error.message === "Template not found") return "template";
-  return error.status === 400 ? (/^[a-z_]+(\.\d+)?(?= )/.exec(error.message)?.[0] ?? null) : null;
-}
-
-/** What a run was asked for, to ask for it again. Signed URLs have lost their signature in it. */
+/** Returns form values with the settings of a run. Signed URLs in it have lost their signature. */
 export function valuesOf(
   run: TaskRun,
 ): { readonly video: VideoValues } | { readonly image: ImageValues } {
@@ -111,7 +104,7 @@ export function valuesOf(
   return { image: { ...emptyImage, ...rest, images: references } };
 }
 
-/** What the payload has of the form's fields, each of the form's type: the service checked it then. */
+/** Returns the entries of the payload that have the name and the type of a form field. */
 function sameTypes<T extends object>(form: T, payload: object): Partial<T> {
   const types = new Map(Object.entries(form).map(([name, value]) => [name, typeof value]));
   const same = Object.entries(payload).filter(([name, value]) => types.get(name) === typeof value);

@@ -31,8 +31,8 @@ import { VideoForm } from "./video-form.tsx";
 type Kind = "image" | "video";
 
 /**
- * Makes images and videos. A generation is a task run: the page finds it in the list of runs, also
- * after a reload, and shows it when it is done.
+ * The page for generating images and videos. A generation is a task run, so that the page finds it in
+ * the list of runs, even after a reload, and shows it when it is done.
  */
 export function ContentPage() {
   const [kind, setKind] = useState<Kind>("image");
@@ -49,18 +49,18 @@ export function ContentPage() {
   usePoll(list.reload, isLive && !list.loading, 1_500);
 
   const newest = runs?.[0]?.id ?? null;
-  /** The newest run when the form was sent: what comes after it is the answer. */
-  const [before, setBefore] = useState<string | null>(null);
-  const isPending = submission.busy && newest === before;
+  /** The newest run when the form was sent; a newer one is the run of the form. */
+  const [newestBefore, setNewestBefore] = useState<string | null>(null);
+  const isPending = submission.busy && newest === newestBefore;
 
   const send = async (path: string, body: unknown) => {
-    setBefore(newest);
+    setNewestBefore(newest);
     select(null);
-    // On a phone it is below the form.
+    // On a phone, the results are below the form.
     results.current?.scrollIntoView({ block: "nearest" });
     const result = await submission.send(path, { body });
     list.reload();
-    if (result.ok) toast(kind === "video" ? "The video is ready" : "The images are ready");
+    if (result.ok) toast(kind === "video" ? "Your video is ready" : "Your images are ready");
   };
   const choose = (next: Kind) => {
     submission.clearError();
@@ -71,7 +71,7 @@ export function ContentPage() {
     choose("video");
     forms.current?.scrollIntoView({ block: "start" });
   };
-  const again = (run: TaskRun) => {
+  const reuse = (run: TaskRun) => {
     const values = valuesOf(run);
     if ("video" in values) return fillVideo(values.video);
     setImage(values.image);
@@ -85,12 +85,12 @@ export function ContentPage() {
       <Page className="max-w-6xl">
         <PageHeader
           title="Content"
-          description="Make an image, then bring it to life: each result can be the input of the next."
+          description="Generate an image, then turn it into a video. You can use each result as the input for the next."
         />
         <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,25rem)_minmax(0,1fr)]">
           <Card ref={forms} className="scroll-mt-4 pt-2">
             <Tabs value={kind} onValueChange={(next) => choose(next === "video" ? next : "image")}>
-              <TabsList aria-label="What to make" className="-mx-4 px-4">
+              <TabsList aria-label="Content type" className="-mx-4 px-4">
                 <TabsTrigger value="image">Image</TabsTrigger>
                 <TabsTrigger value="video">Video</TabsTrigger>
               </TabsList>
@@ -106,13 +106,13 @@ export function ContentPage() {
                 <VideoForm
                   values={video}
                   onChange={(change) => {
-                    // What was wrong in one mode says nothing of another.
+                    // An error of one mode does not apply to another.
                     if (change.mode !== undefined) submission.clearError();
                     setVideo((old) => ({ ...old, ...change }));
                   }}
                   submission={submission}
                   onSubmit={() => void send("/api/content/video", videoBody(video))}
-                  onMakeImage={() => choose("image")}
+                  onGenerateImage={() => choose("image")}
                 />
               </TabsContent>
             </Tabs>
@@ -127,7 +127,7 @@ export function ContentPage() {
                 id={shownId}
                 item={runs?.find(({ id }) => id === shownId)}
                 onUse={fillVideo}
-                onAgain={again}
+                onReuse={reuse}
               />
             ) : runs !== undefined ? (
               <StageEmpty />
@@ -146,11 +146,11 @@ export function ContentPage() {
 
 const isActive = ({ status }: TaskRun): boolean => stateOf(status).isActive;
 
-/** The run that was chosen, kept in the address; null shows the newest. */
+/** The selected run, kept in the address. Null shows the newest. */
 function useSelection() {
   const fromAddress = useSearchParams().get("runId");
   const [selected, setSelected] = useState(fromAddress);
-  // A link to another result leads here while the page is open.
+  // A link to another result may change the address while the page is open.
   useEffect(() => setSelected(fromAddress), [fromAddress]);
   const select = (runId: string | null) => {
     setSelected(runId);

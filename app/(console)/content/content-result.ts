@@ -1,21 +1,21 @@
-/** What a run that made content shows: its media, and what it was asked for. */
+/** Reads the media and the settings of content runs. */
 import type { VideoMode } from "@/lib/content/port.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 
 export interface ContentMedia {
   readonly kind: "video" | "image";
-  /** As the API gave it, and takes it as an input. */
+  /** The URL that the API returned, which it also takes as an input. */
   readonly url: string;
 }
 
-/** Runs of this service's content endpoints, and of tasks elsewhere that make the same. */
+/** Returns true for runs of the content endpoints, and of other tasks that generate the same. */
 export const isContentRun = ({ taskIdentifier }: TaskRun): boolean =>
   /(^|[-_])(video|image|content)s?$/.test(taskIdentifier);
 
 export const isImageRun = ({ taskIdentifier }: TaskRun): boolean =>
   /(^|[-_])images?$/.test(taskIdentifier);
 
-/** The media of a run's output: a video before the image it was made from. */
+/** Returns the media of a run's output; if there is a video, without the image it was made from. */
 export function mediaIn({ output }: TaskRun): ContentMedia[] {
   if (typeof output !== "object" || output === null) return [];
   const videos = "videoSourceUrl" in output ? [output.videoSourceUrl] : [];
@@ -32,8 +32,9 @@ const isUrl = (value: unknown): value is string =>
 const OWN_MEDIA = /^\/api\/media\/[0-9a-f-]{36}\/[0-9a-f]{32}\.\w+$/;
 
 /**
- * Where the page loads media from: this service's own files from the page's origin, under whichever
- * of the service's names it was opened. Null for what the page's policy keeps out.
+ * Returns the URL from which the page loads media. The service's own files are loaded from the origin
+ * of the page, because the service may have several names. Returns null for media that the page's
+ * content security policy blocks.
  * @param mediaOrigin see `Frame`
  */
 export function mediaAddress(url: string, mediaOrigin: string | null): string | null {
@@ -49,10 +50,10 @@ const modeNames = {
   reference: "Reference",
   extend: "Extend",
   "first-last": "First and last frame",
-  lipsync: "Lipsync",
+  lipsync: "Lip sync",
 } as const satisfies Record<VideoMode, string>;
 
-/** `Animate video`, `Image`; what else a run says about itself is its name. */
+/** Returns a title such as `Animate video` or `Image`. */
 export function titleOf(run: TaskRun): string {
   if (isImageRun(run)) return "Image";
   const mode = modeNames[String(run.metadata?.mode) as VideoMode];
@@ -60,11 +61,11 @@ export function titleOf(run: TaskRun): string {
 }
 
 const steps: Readonly<Record<string, string>> = {
-  fetching: "Fetching the inputs",
-  generating: "Generating",
-  storing: "Storing the result",
+  fetching: "Loading inputs…",
+  generating: "Generating…",
+  storing: "Saving the result…",
 };
 
-/** What a run is at, where it says so. */
+/** Returns the current step of a run, if the run reports one. */
 export const stepOf = ({ metadata }: TaskRun): string | null =>
   steps[String(metadata?.step)] ?? null;

@@ -8,9 +8,9 @@ import { cn } from "../_ui/class-names.ts";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { ResultThumbnail } from "./result-thumbnail.tsx";
 
-const SOME = 12;
+const INITIAL_COUNT = 12;
 
-/** What was made before, newest first. */
+/** The earlier results, newest first. */
 export function History({
   runs,
   shownId,
@@ -20,11 +20,11 @@ export function History({
   readonly shownId: string | null;
   readonly onSelect: (runId: string) => void;
 }) {
-  const [isWhole, setIsWhole] = useState(false);
-  const shown = isWhole ? runs : runs.slice(0, SOME);
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? runs : runs.slice(0, INITIAL_COUNT);
   return (
-    <section aria-label="Made before">
-      <h2 className="mb-2 text-sm font-medium text-muted-foreground">Made before</h2>
+    <section aria-label="History">
+      <h2 className="mb-2 text-sm font-medium text-muted-foreground">History</h2>
       <ul className="grid grid-cols-[repeat(auto-fill,minmax(7.5rem,1fr))] gap-3">
         {shown.map((run) => (
           <li key={run.id} className="min-w-0">
@@ -55,9 +55,9 @@ export function History({
           </li>
         ))}
       </ul>
-      {!isWhole && runs.length > SOME && (
+      {!showsAll && runs.length > INITIAL_COUNT && (
         <div className="mt-4 text-center">
-          <Button variant="outline" size="sm" onClick={() => setIsWhole(true)}>
+          <Button variant="outline" size="sm" onClick={() => setShowsAll(true)}>
             Show all {runs.length}
           </Button>
         </div>

@@ -1,13 +1,13 @@
 "use client";
 import { Plus, Sparkles, X } from "lucide-react";
 import type { FormEvent } from "react";
-import { useFocusFault } from "@/app/(console)/_hooks/use-focus-fault.ts";
+import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
 import type { Submit } from "@/app/(console)/_hooks/use-submit.ts";
 import type { ImageValues } from "@/app/(console)/content/content-form.ts";
 import { Button } from "../_ui/button.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { Textarea } from "../_ui/textarea.tsx";
-import { ContentField, FormFault } from "./content-field.tsx";
+import { ContentField, FormError } from "./content-field.tsx";
 import { MediaField } from "./media-field.tsx";
 import { ModelField } from "./model-field.tsx";
 import { MoreOptions } from "./more-options.tsx";
@@ -15,8 +15,8 @@ import { ShapeFields } from "./shape-fields.tsx";
 import { TemplateField } from "./template-field.tsx";
 
 const counts = ["1", "2", "3", "4"].map((value) => ({ value, label: value }));
-/** Contract of POST /api/content/image, `images`. */
-const MOST_REFERENCES = 8;
+/** The maximum of `images` in `POST /api/content/image`. */
+const MAX_REFERENCES = 8;
 
 export function ImageForm({
   values,
@@ -30,7 +30,7 @@ export function ImageForm({
   readonly onSubmit: () => void;
 }) {
   const { images } = values;
-  const form = useFocusFault(error);
+  const form = useFocusFirstError(error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSubmit();
@@ -45,12 +45,17 @@ export function ImageForm({
       className="flex flex-col gap-4"
     >
       <TemplateField
-        fault={error}
-        hint="Brings a prompt and a look; your own prompt wins."
+        error={error}
+        hint="Sets a prompt and a style. Your own prompt replaces the template's."
         value={values.template}
         onChange={(template) => onChange({ template })}
       />
-      <ContentField name="prompt" label="Prompt" fault={error}>
+      <ContentField
+        name="prompt"
+        label="Prompt"
+        error={error}
+        invalidText="Describe the image in at most 10,000 characters, or choose a template."
+      >
         {(ids) => (
           <Textarea
             {...ids}
@@ -58,7 +63,7 @@ export function ImageForm({
             placeholder={
               values.template === ""
                 ? "A singer on a flat roof at dusk, city lights behind"
-                : "The template has one; write to use your own"
+                : "Optional: replaces the template's prompt"
             }
             value={values.prompt}
             onChange={(event) => onChange({ prompt: event.target.value })}
@@ -66,7 +71,7 @@ export function ImageForm({
         )}
       </ContentField>
       <Segmented
-        label="How many"
+        label="Number of images"
         options={counts}
         value={String(values.num_images)}
         onChange={(count) => onChange({ num_images: Number(count) })}
@@ -78,14 +83,14 @@ export function ImageForm({
       />
       <MoreOptions isOpen={images.length > 0 || values.model !== ""}>
         {images.map((url, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a reference is its place; two may be equal
+          // biome-ignore lint/suspicious/noArrayIndexKey: a reference is identified by its position; two may be equal
           <div key={index} className="flex items-end gap-1">
             <div className="min-w-0 flex-1">
               <MediaField
                 name={`images.${index}`}
-                label={`Reference ${index + 1}`}
+                label={`Reference image ${index + 1}`}
                 kind="image"
-                fault={error}
+                error={error}
                 value={url}
                 onChange={(next) => onChange({ images: images.with(index, next) })}
               />
@@ -93,7 +98,7 @@ export function ImageForm({
             <Button
               variant="ghost"
               size="icon"
-              aria-label={`Remove reference ${index + 1}`}
+              aria-label={`Remove reference image ${index + 1}`}
               title="Remove"
               className="h-9"
               onClick={() => onChange({ images: images.toSpliced(index, 1) })}
@@ -102,7 +107,7 @@ export function ImageForm({
             </Button>
           </div>
         ))}
-        {images.length < MOST_REFERENCES && (
+        {images.length < MAX_REFERENCES && (
           <Button
             variant="outline"
             size="sm"
@@ -110,20 +115,20 @@ export function ImageForm({
             onClick={() => onChange({ images: [...images, ""] })}
           >
             <Plus aria-hidden />
-            Reference image
+            Add reference image
           </Button>
         )}
         <ModelField
-          fault={error}
-          hint="Of the provider; its own choice when empty"
+          error={error}
+          hint="The provider's model. Leave empty for the default."
           value={values.model}
           onChange={(model) => onChange({ model })}
         />
       </MoreOptions>
-      <FormFault fault={error} fields={fields} />
+      <FormError error={error} fields={fields} />
       <Button type="submit" size="lg" busy={busy}>
         <Sparkles aria-hidden />
-        {values.num_images === 1 ? "Make the image" : `Make ${values.num_images} images`}
+        {values.num_images === 1 ? "Generate image" : `Generate ${values.num_images} images`}
       </Button>
     </form>
   );

@@ -2,7 +2,7 @@
 import { Images } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
-import type { ApiError } from "@/app/(console)/_hooks/api.ts";
+import type { ApiError } from "@/app/(console)/_api/request.ts";
 import { type ContentMedia, mediaAddress } from "@/app/(console)/content/content-result.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { Button } from "../_ui/button.tsx";
@@ -14,13 +14,20 @@ const ResultPicker = dynamic(() =>
   import("./result-picker.tsx").then((module) => module.ResultPicker),
 );
 
-/** A file of the request: by its URL, or one of the account's earlier results; a video can be its sound. */
+const INVALID_TEXTS = {
+  image: "Choose an image, or enter the public https URL of one.",
+  video: "Choose a video of at most 8 seconds, or enter the public https URL of one.",
+  audio:
+    "Choose a video with sound, or enter the public https URL of an audio file of at most 60 seconds.",
+} as const;
+
+/** A file of the request: its URL, or one of the account's earlier results. A video can provide audio. */
 export function MediaField({
   name,
   label,
   kind,
   hint,
-  fault,
+  error,
   value,
   onChange,
 }: {
@@ -28,16 +35,22 @@ export function MediaField({
   readonly label: string;
   readonly kind: ContentMedia["kind"] | "audio";
   readonly hint?: string | undefined;
-  readonly fault: ApiError | null;
+  readonly error: ApiError | null;
   readonly value: string;
   readonly onChange: (url: string) => void;
 }) {
   const [isPicking, setIsPicking] = useState(false);
   const shownKind = kind === "image" ? "image" : "video";
-  // What is elsewhere on the web cannot be: the page loads nothing from there.
+  // The page cannot load previews from elsewhere on the web.
   const isShown = mediaAddress(value, useFrame().mediaOrigin) !== null;
   return (
-    <ContentField name={name} label={label} fault={fault} hint={hint}>
+    <ContentField
+      name={name}
+      label={label}
+      error={error}
+      invalidText={INVALID_TEXTS[kind]}
+      hint={hint}
+    >
       {(ids) => (
         <div className="flex items-center gap-2">
           {isShown && (

@@ -10,19 +10,19 @@ import { useId } from "react";
 import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
 
 const modes = {
-  prompt: { icon: TextCursorInput, name: "Prompt", text: "Words lead, a picture opens" },
-  animate: { icon: Film, name: "Animate", text: "A still picture moves" },
-  reference: { icon: Palette, name: "Reference", text: "A picture sets style or subject" },
-  extend: { icon: FastForward, name: "Extend", text: "A video goes on" },
+  prompt: { icon: TextCursorInput, name: "Prompt", text: "Start from an image and a prompt" },
+  animate: { icon: Film, name: "Animate", text: "Bring a still image to life" },
+  reference: { icon: Palette, name: "Reference", text: "Use an image as the style or subject" },
+  extend: { icon: FastForward, name: "Extend", text: "Continue a video" },
   "first-last": {
     icon: GalleryHorizontal,
     name: "First and last",
-    text: "From one picture to another",
+    text: "Move from one image to another",
   },
-  lipsync: { icon: Captions, name: "Lipsync", text: "A face sings or says a sound" },
+  lipsync: { icon: Captions, name: "Lip sync", text: "Make a face sing or speak" },
 } as const satisfies Record<VideoMode, unknown>;
 
-/** The six kinds of video. Specification: POST /api/content/video. */
+/** Selects one of the six video modes. */
 export function ModePicker({
   value,
   onChange,
@@ -33,7 +33,7 @@ export function ModePicker({
   const name = useId();
   return (
     <fieldset>
-      <legend className="mb-1.5 text-sm font-medium">Kind of video</legend>
+      <legend className="mb-1.5 text-sm font-medium">Video mode</legend>
       <div className="grid grid-cols-2 gap-2">
         {VIDEO_MODES.map((mode) => {
           const { icon: Icon, name: title, text } = modes[mode];

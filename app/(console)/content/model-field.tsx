@@ -1,21 +1,26 @@
-import type { ApiError } from "@/app/(console)/_hooks/api.ts";
+import type { ApiError } from "@/app/(console)/_api/request.ts";
 import { Input } from "../_ui/input.tsx";
 import { ContentField } from "./content-field.tsx";
 
 export function ModelField({
-  fault,
+  error,
   hint,
   value,
   onChange,
 }: {
-  readonly fault: ApiError | null;
-  /** Whose choice it is when the field is empty. */
+  readonly error: ApiError | null;
   readonly hint: string;
   readonly value: string;
   readonly onChange: (model: string) => void;
 }) {
   return (
-    <ContentField name="model" label="Model" fault={fault} hint={hint}>
+    <ContentField
+      name="model"
+      label="Model"
+      error={error}
+      invalidText="This model is unknown, or it does not support these settings."
+      hint={hint}
+    >
       {(ids) => <Input {...ids} value={value} onChange={(event) => onChange(event.target.value)} />}
     </ContentField>
   );

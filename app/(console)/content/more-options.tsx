@@ -2,7 +2,7 @@
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
 
-/** What few need, folded away; it opens by itself when something in there is set. */
+/** Collapsed options that few people need. They expand if one of them is set. */
 export function MoreOptions({
   isOpen,
   children,
@@ -10,12 +10,12 @@ export function MoreOptions({
   readonly isOpen: boolean;
   readonly children: ReactNode;
 }) {
-  const [isUnfolded, setIsUnfolded] = useState(isOpen);
-  const shown = isUnfolded || isOpen;
+  const [isExpanded, setIsExpanded] = useState(isOpen);
+  const shown = isExpanded || isOpen;
   return (
     <details
       open={shown}
-      onToggle={(event) => setIsUnfolded(event.currentTarget.open)}
+      onToggle={(event) => setIsExpanded(event.currentTarget.open)}
       className="group"
     >
       <summary className="flex w-fit items-center gap-1 rounded-md text-sm font-medium text-muted-foreground select-none hover:text-foreground [&::-webkit-details-marker]:hidden">

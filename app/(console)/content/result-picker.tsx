@@ -12,9 +12,9 @@ import { Skeleton } from "../_ui/skeleton.tsx";
 import { MediaThumbnail } from "./result-thumbnail.tsx";
 import { useResults } from "./results.tsx";
 
-const SOME = 12;
+const PAGE_SIZE = 12;
 
-/** Chooses one of the account's earlier images or videos. */
+/** A dialog to choose one of the account's earlier images or videos. */
 export function ResultPicker({
   kind,
   onPick,
@@ -24,7 +24,7 @@ export function ResultPicker({
   readonly onPick: (url: string) => void;
   readonly onClose: () => void;
 }) {
-  const [count, setCount] = useState(SOME);
+  const [count, setCount] = useState(PAGE_SIZE);
   const runs = useResults().filter(
     (run) => stateOf(run.status).tone === "success" && isImageRun(run) === (kind === "image"),
   );
@@ -41,8 +41,8 @@ export function ResultPicker({
           title={kind === "image" ? "No images yet" : "No videos yet"}
           text={
             kind === "image"
-              ? "Make one first: it is then here to choose."
-              : "Animate an image first: the video is then here to choose."
+              ? "Generate an image first, then choose it here."
+              : "Generate a video first, then choose it here."
           }
         />
       ) : (
@@ -54,7 +54,7 @@ export function ResultPicker({
       )}
       {runs.length > count && (
         <div className="mt-4 text-center">
-          <Button variant="outline" size="sm" onClick={() => setCount(count + SOME)}>
+          <Button variant="outline" size="sm" onClick={() => setCount(count + PAGE_SIZE)}>
             Show more
           </Button>
         </div>

@@ -11,7 +11,7 @@ import { useFrame } from "../_shell/frame.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Skeleton } from "../_ui/skeleton.tsx";
 
-/** A run as a small square: its first picture, or what became of it. */
+/** A run as a small square: its first image, or an icon for its status. */
 export function ResultThumbnail({ run }: { readonly run: TaskRun }) {
   const state = stateOf(run.status);
   if (state.tone === "success") return <Finished run={run} />;
@@ -42,10 +42,10 @@ function Finished({ run }: { readonly run: TaskRun }) {
       </>
     );
   }
-  return <NoPicture isImage={isImageRun(run)} />;
+  return <Placeholder isImage={isImageRun(run)} />;
 }
 
-function NoPicture({ isImage }: { readonly isImage: boolean }) {
+function Placeholder({ isImage }: { readonly isImage: boolean }) {
   return (
     <span className="grid size-full place-items-center bg-muted text-muted-foreground">
       {isImage ? <ImageIcon aria-hidden /> : <Play aria-hidden />}
@@ -55,7 +55,7 @@ function NoPicture({ isImage }: { readonly isImage: boolean }) {
 
 export function MediaThumbnail({ media }: { readonly media: ContentMedia }) {
   const address = mediaAddress(media.url, useFrame().mediaOrigin);
-  if (address === null) return <NoPicture isImage={media.kind === "image"} />;
+  if (address === null) return <Placeholder isImage={media.kind === "image"} />;
   if (media.kind === "image") {
     // biome-ignore lint/performance/noImgElement: an optimizer would decode files of 4K here
     return <img src={address} alt="" loading="lazy" className="size-full object-cover" />;

@@ -4,7 +4,7 @@ import type { TaskRun } from "@/lib/tasks/task-run.ts";
 
 const ResultsContext = createContext<readonly TaskRun[]>([]);
 
-/** The account's content runs, newest first, for what lets one choose among their results. */
+/** Provides the account's content runs, newest first, to the fields that offer them as inputs. */
 export function ResultsProvider({
   runs,
   children,

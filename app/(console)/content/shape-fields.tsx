@@ -5,7 +5,7 @@ import { Segmented } from "../_ui/segmented.tsx";
 const aspects = ASPECT_RATIOS.map((value) => ({ value, label: value === "auto" ? "Auto" : value }));
 const resolutions = RESOLUTIONS.map((value) => ({ value, label: value === "4k" ? "4K" : value }));
 
-/** Aspect ratio and resolution, which images and videos have in common. */
+/** The aspect ratio and the resolution, which images and videos share. */
 export function ShapeFields({
   aspectRatio,
   resolution,

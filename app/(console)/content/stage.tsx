@@ -2,8 +2,8 @@
 import { Clapperboard, Download, LoaderCircle, RotateCcw, Sparkles } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
-import { describeSpan } from "@/app/(console)/_hooks/describe-time.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import type { VideoValues } from "@/app/(console)/content/content-form.ts";
 import {
   type ContentMedia,
@@ -27,27 +27,27 @@ import { MediaView } from "../_ui/media-view.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { MediaThumbnail } from "./result-thumbnail.tsx";
 
-/** One result in full: what is being made, what it became, and what can be done with it. */
+/** One run: its progress, then its result and what can be done with it. */
 export function Stage({
   id,
   item,
   onUse,
-  onAgain,
+  onReuse,
 }: {
   readonly id: string;
-  /** As the list has it; one that is older than the list is asked for alone. */
+  /** The run as the list has it; undefined if it is older than the list. */
   readonly item: TaskRun | undefined;
   readonly onUse: (values: Partial<VideoValues>) => void;
-  readonly onAgain: (run: TaskRun) => void;
+  readonly onReuse: (run: TaskRun) => void;
 }) {
   const { run: whole, error } = useTaskRun(id, item?.updatedAt ?? "");
-  // The list is asked more often than the run itself while it goes on.
+  // While a run is active, the list is polled more often than the run itself.
   const isEnded = item === undefined || !stateOf(item.status).isActive;
   const run = isEnded ? whole : item;
   if (run === undefined) return error === null ? <StageSkeleton /> : <ErrorState error={error} />;
   return (
     <section aria-label="Result" className="flex min-w-0 flex-col gap-3">
-      <Frame run={run} onUse={onUse} onAgain={() => onAgain(run)} />
+      <Frame run={run} onUse={onUse} onReuse={() => onReuse(run)} />
       <About run={run} />
     </section>
   );
@@ -56,11 +56,11 @@ export function Stage({
 function Frame({
   run,
   onUse,
-  onAgain,
+  onReuse,
 }: {
   readonly run: TaskRun;
   readonly onUse: (values: Partial<VideoValues>) => void;
-  readonly onAgain: () => void;
+  readonly onReuse: () => void;
 }) {
   const state = stateOf(run.status);
   const media = mediaIn(run);
@@ -68,16 +68,16 @@ function Frame({
   const shown = media[place] ?? media[0];
   const { mediaOrigin } = useFrame();
   const address = shown && mediaAddress(shown.url, mediaOrigin);
-  if (state.isActive) return <Working text={stepOf(run) ?? state.label} run={run} />;
+  if (state.isActive) return <Working text={stepOf(run) ?? `${state.label}…`} run={run} />;
   if (shown === undefined) {
     return (
       <div role="alert" className="rounded-xl border bg-danger-soft p-5">
         <p className="font-medium text-danger-text [overflow-wrap:anywhere]">
-          {run.error?.message ?? `${state.label}: nothing was made`}
+          {run.error?.message ?? `${state.label}: no result`}
         </p>
-        <Button variant="outline" size="sm" className="mt-3" onClick={onAgain}>
+        <Button variant="outline" size="sm" className="mt-3" onClick={onReuse}>
           <RotateCcw aria-hidden />
-          Take these settings again
+          Retry with these settings
         </Button>
       </div>
     );
@@ -120,12 +120,12 @@ function Frame({
           <Download aria-hidden />
           Download
         </a>
-        <CopyButton text={shown.url} label="Copy the URL">
+        <CopyButton text={shown.url} label="Copy URL">
           Copy URL
         </CopyButton>
-        <Button variant="ghost" size="sm" onClick={onAgain}>
+        <Button variant="ghost" size="sm" onClick={onReuse}>
           <RotateCcw aria-hidden />
-          Use settings again
+          Reuse settings
         </Button>
       </div>
     </>
@@ -143,7 +143,7 @@ function UseAs({
     return (
       <Button size="sm" onClick={() => onUse({ mode: "extend", video_url: url })}>
         <Clapperboard aria-hidden />
-        Extend this video
+        Extend video
       </Button>
     );
   }
@@ -153,22 +153,22 @@ function UseAs({
       trigger={
         <Button size="sm">
           <Clapperboard aria-hidden />
-          Use in a video
+          Use in video
         </Button>
       }
     >
-      <MenuItem onSelect={() => onUse({ mode: "animate", image_url: url })}>Animate it</MenuItem>
+      <MenuItem onSelect={() => onUse({ mode: "animate", image_url: url })}>Animate</MenuItem>
       <MenuItem onSelect={() => onUse({ mode: "first-last", image_url: url })}>
-        As the first frame
+        Use as first frame
       </MenuItem>
       <MenuItem onSelect={() => onUse({ mode: "first-last", end_image_url: url })}>
-        As the last frame
+        Use as last frame
       </MenuItem>
       <MenuItem onSelect={() => onUse({ mode: "reference", image_url: url })}>
-        As a reference for style
+        Use as style reference
       </MenuItem>
       <MenuItem onSelect={() => onUse({ mode: "lipsync", image_url: url })}>
-        As the face of a lipsync
+        Use as face for lip sync
       </MenuItem>
     </DropdownMenu>
   );
@@ -190,7 +190,7 @@ function About({ run }: { readonly run: TaskRun }) {
           prefetch={false}
           className="ml-auto text-sm text-accent-text hover:underline"
         >
-          Details of the run
+          View run
         </Link>
       </div>
       {text !== null && (
@@ -202,12 +202,12 @@ function About({ run }: { readonly run: TaskRun }) {
   );
 }
 
-/** What was asked for, and what a template chose. */
+/** The settings of the request, and those that a template chose. */
 function settingsOf({ payload, metadata }: TaskRun): string[] {
-  const asked = typeof payload === "object" && payload !== null ? payload : {};
-  const told = new Map(Object.entries({ ...asked, ...metadata }));
+  const requested = typeof payload === "object" && payload !== null ? payload : {};
+  const settings = new Map(Object.entries({ ...requested, ...metadata }));
   const names = ["template", "aspect_ratio", "duration", "resolution", "movement", "mood"];
-  return names.map((name) => told.get(name)).filter((value) => typeof value === "string");
+  return names.map((name) => settings.get(name)).filter((value) => typeof value === "string");
 }
 
 const isUpright = ({ payload }: TaskRun): boolean =>
@@ -230,24 +230,24 @@ function Working({ text, run }: { readonly text: string; readonly run: TaskRun |
         {text}
       </p>
       <p className="text-sm text-muted-foreground tabular-nums">
-        {span === null ? "A moment" : describeSpan(Math.floor(span / 1_000) * 1_000)}
+        {span === null ? "Just a moment" : formatDuration(Math.floor(span / 1_000) * 1_000)}
       </p>
       <p className="mt-2 max-w-64 text-sm text-muted-foreground">
-        It goes on when you leave, and will be here when you come back.
+        You can leave this page. The result will be here when you come back.
       </p>
     </StageBox>
   );
 }
 
-/** The request is on its way, and its run is not in the list yet. */
+/** Shown while the request has no run in the list yet. */
 export function StagePending() {
-  return <Working text="Starting" run={null} />;
+  return <Working text="Starting…" run={null} />;
 }
 
 export function StageSkeleton() {
   return (
     <div aria-busy="true">
-      <p className="sr-only">Loading the result</p>
+      <p className="sr-only">Loading result…</p>
       <Skeleton className="aspect-video w-full rounded-xl" />
       <Skeleton className="mt-3 h-7 w-64 max-w-full" />
     </div>
@@ -258,8 +258,8 @@ export function StageEmpty() {
   return (
     <EmptyState
       icon={Sparkles}
-      title="Nothing made yet"
-      text="Describe a picture and make it: it can be the first frame of your first video. Short of ideas? Choose a template."
+      title="No images or videos yet"
+      text="Describe an image and generate it. You can then use it as the first frame of a video. For ideas, choose a template."
     />
   );
 }

@@ -1,6 +1,6 @@
 "use client";
 import type { z } from "zod";
-import type { ApiError } from "@/app/(console)/_hooks/api.ts";
+import type { ApiError } from "@/app/(console)/_api/request.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import { Select } from "../_ui/select.tsx";
@@ -9,13 +9,13 @@ import { ContentField } from "./content-field.tsx";
 type Templates = z.output<(typeof listContentTemplatesContract)["responses"][200]["schema"]>;
 
 export function TemplateField({
-  fault,
+  error,
   hint,
   value,
   onChange,
 }: {
-  readonly fault: ApiError | null;
-  /** What a template does for this kind of content. */
+  readonly error: ApiError | null;
+  /** Explains what a template does for this type of content. */
   readonly hint: string;
   readonly value: string;
   readonly onChange: (template: string) => void;
@@ -23,7 +23,13 @@ export function TemplateField({
   const { data } = useQuery<Templates>("/api/content/templates");
   const chosen = data?.templates.find(({ id }) => id === value);
   return (
-    <ContentField name="template" label="Template" fault={fault} hint={chosen?.description ?? hint}>
+    <ContentField
+      name="template"
+      label="Template"
+      error={error}
+      invalidText="This template no longer exists. Choose another one."
+      hint={chosen?.description ?? hint}
+    >
       {(ids) => (
         <Select {...ids} value={value} onChange={(event) => onChange(event.target.value)}>
           <option value="">None</option>
@@ -39,7 +45,7 @@ export function TemplateField({
   );
 }
 
-/** `rooftop-dusk` is `Rooftop dusk`. */
+/** Returns `Rooftop dusk` for `rooftop-dusk`. */
 function nameOf(id: string): string {
   const words = id.replace(/-/g, " ");
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,7 +1,7 @@
 "use client";
 import { Clapperboard } from "lucide-react";
 import type { FormEvent } from "react";
-import { useFocusFault } from "@/app/(console)/_hooks/use-focus-fault.ts";
+import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
 import type { Submit } from "@/app/(console)/_hooks/use-submit.ts";
 import type { VideoValues } from "@/app/(console)/content/content-form.ts";
 import type { VideoMode } from "@/lib/content/port.ts";
@@ -11,7 +11,7 @@ import { Input } from "../_ui/input.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { Switch } from "../_ui/switch.tsx";
 import { Textarea } from "../_ui/textarea.tsx";
-import { ContentField, FormFault } from "./content-field.tsx";
+import { ContentField, FormError } from "./content-field.tsx";
 import { MediaField } from "./media-field.tsx";
 import { ModePicker } from "./mode-picker.tsx";
 import { ModelField } from "./model-field.tsx";
@@ -27,8 +27,8 @@ const KIND_OF = {
 } as const satisfies Record<InputField, string>;
 
 const hints: Readonly<Partial<Record<InputField, string>>> = {
-  video_url: "At most 8 seconds",
-  audio_url: "MP3, M4A, WAV, or a video with sound",
+  video_url: "At most 8 seconds long",
+  audio_url: "MP3, M4A or WAV, or a video with sound",
 };
 
 const durations = (["", "4s", "6s", "7s", "8s"] as const).map((value) => ({
@@ -36,7 +36,7 @@ const durations = (["", "4s", "6s", "7s", "8s"] as const).map((value) => ({
   label: value === "" ? "Auto" : value.replace("s", " s"),
 }));
 
-/** What an input is in a mode, where the field's usual name does not say it. */
+/** Returns the label of an input in a mode. */
 function labelOf(mode: VideoMode, field: InputField): string {
   if (field === "end_image_url") return "Last frame";
   if (field === "video_url") return "Video to continue";
@@ -47,31 +47,31 @@ function labelOf(mode: VideoMode, field: InputField): string {
 }
 
 const prompts: Readonly<Record<VideoMode, string>> = {
-  prompt: "What happens in the picture, and how the camera moves",
-  animate: "How it moves: wind in the hair, a slow push in",
-  reference: "A new scene in the style of the picture",
-  extend: "How it goes on",
-  "first-last": "How one becomes the other",
-  lipsync: "The mood of the performance",
+  prompt: "Describe what happens and how the camera moves",
+  animate: "Describe the movement: wind in the hair, a slow push in",
+  reference: "Describe a new scene in the style of the image",
+  extend: "Describe what happens next",
+  "first-last": "Describe the transition",
+  lipsync: "Describe the mood of the performance",
 };
 
-/** The fields of the chosen mode, and no others. */
+/** The form for a video, with the fields of the chosen mode. */
 export function VideoForm({
   values,
   onChange,
   submission: { busy, error },
   onSubmit,
-  onMakeImage,
+  onGenerateImage,
 }: {
   readonly values: VideoValues;
   readonly onChange: (change: Partial<VideoValues>) => void;
   readonly submission: Pick<Submit<unknown>, "busy" | "error">;
   readonly onSubmit: () => void;
-  readonly onMakeImage: () => void;
+  readonly onGenerateImage: () => void;
 }) {
   const { mode } = values;
   const inputs = INPUTS_OF[mode];
-  const form = useFocusFault(error);
+  const form = useFocusFirstError(error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSubmit();
@@ -93,31 +93,35 @@ export function VideoForm({
           label={labelOf(mode, field)}
           kind={KIND_OF[field]}
           hint={hints[field]}
-          fault={error}
+          error={error}
           value={values[field]}
           onChange={(url) => onChange({ [field]: url })}
         />
       ))}
       <p className="-mt-2 text-sm text-muted-foreground">
-        Choose one of your results, or give the https URL of a file that is public on the web: files
-        are not uploaded here.{" "}
+        Choose one of your results, or enter the public https URL of a file.{" "}
         {mode !== "extend" && (
           <button
             type="button"
-            onClick={onMakeImage}
+            onClick={onGenerateImage}
             className="rounded-sm font-medium text-accent-text underline-offset-2 hover:underline"
           >
-            Make an image first
+            Generate an image first
           </button>
         )}
       </p>
       <TemplateField
-        fault={error}
-        hint="Moves the picture its own way when you write no prompt."
+        error={error}
+        hint="Sets the movement if you leave the prompt empty."
         value={values.template}
         onChange={(template) => onChange({ template })}
       />
-      <ContentField name="prompt" label="Prompt" fault={error}>
+      <ContentField
+        name="prompt"
+        label="Prompt"
+        error={error}
+        invalidText="Describe the video in at most 10,000 characters."
+      >
         {(ids) => (
           <Textarea
             {...ids}
@@ -130,7 +134,7 @@ export function VideoForm({
       </ContentField>
       {mode !== "lipsync" && (
         <Segmented
-          label={mode === "extend" ? "How much is added" : "Duration"}
+          label={mode === "extend" ? "Added duration" : "Duration"}
           options={durations}
           value={values.duration}
           onChange={(duration) => onChange({ duration })}
@@ -144,7 +148,7 @@ export function VideoForm({
       {mode !== "lipsync" && (
         <Switch
           label="Sound"
-          hint="Music or noises that fit are made with it"
+          hint="Generates matching music or sound effects."
           checked={values.generate_audio}
           onChange={(generate_audio) => onChange({ generate_audio })}
         />
@@ -153,8 +157,9 @@ export function VideoForm({
         <ContentField
           name="negative_prompt"
           label="Negative prompt"
-          fault={error}
-          hint="What must not appear"
+          error={error}
+          hint="What to leave out of the video."
+          invalidText="Use at most 10,000 characters."
         >
           {(ids) => (
             <Input
@@ -165,16 +170,16 @@ export function VideoForm({
           )}
         </ContentField>
         <ModelField
-          fault={error}
-          hint="Of the provider; chosen by the kind of video when empty"
+          error={error}
+          hint="The provider's model. Leave empty for the default of this mode."
           value={values.model}
           onChange={(model) => onChange({ model })}
         />
       </MoreOptions>
-      <FormFault fault={error} fields={fields} />
+      <FormError error={error} fields={fields} />
       <Button type="submit" size="lg" busy={busy}>
         <Clapperboard aria-hidden />
-        Make the video
+        Generate video
       </Button>
     </form>
   );

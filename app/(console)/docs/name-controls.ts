@@ -1,6 +1,6 @@
 /**
- * Names and states that the reference's script leaves out, for screen readers: of the buttons
- * that copy, and of its fields with suggestions.
+ * Adds the accessible names and states that the reference's script omits: for copy buttons and for
+ * comboboxes. Returns a function that stops watching for new ones.
  */
 export function nameControls(root: HTMLElement): () => void {
   const name = () => {

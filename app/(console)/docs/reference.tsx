@@ -1,26 +1,28 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
-import { onThemeShown, shownTheme } from "@/app/(console)/_hooks/theme.ts";
 import { accessToken, useSession } from "@/app/(console)/_session/auth.ts";
+import { onThemeShown, shownTheme } from "@/app/(console)/_shell/theme.ts";
 import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { nameControls } from "./name-controls.ts";
 
-interface Shown {
+interface ScalarReference {
   readonly updateConfiguration: (configuration: object) => void;
   readonly destroy: () => void;
 }
 
 declare global {
   interface Window {
-    /** What the reference's script leaves behind. */
-    Scalar?: { readonly createApiReference: (place: Element, configuration: object) => Shown };
+    /** Set by the script of the reference. */
+    Scalar?: {
+      readonly createApiReference: (place: Element, configuration: object) => ScalarReference;
+    };
   }
 }
 
 /**
- * Scalar's reference, from this origin and asking no other. Requests that are tried carry the bearer
- * of who is signed in; the field takes an API key instead.
+ * The Scalar API reference, served from this origin without requests to any other. Its test requests
+ * carry the access token of the signed-in user; an API key can be entered instead.
  */
 export function Reference({ script }: { readonly script: string }) {
   const session = useSession();
@@ -29,33 +31,33 @@ export function Reference({ script }: { readonly script: string }) {
   const settled = session.status !== "loading";
   const who = session.status === "signed-in" ? session.email : null;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: someone else's bearer means another reference
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another user's token needs a new reference
   useEffect(() => {
     const element = place.current;
     if (!settled || element === null) return;
-    let shown: Shown | undefined;
-    let over = false;
+    let reference: ScalarReference | undefined;
+    let isUnmounted = false;
     const start = async () => {
       const [scalar, token] = await Promise.all([loadScalar(script), accessToken()]);
-      if (over) return;
+      if (isUnmounted) return;
       const draw = () => configuration(token);
-      shown = scalar.createApiReference(element, draw());
+      reference = scalar.createApiReference(element, draw());
       setState("shown");
       const stopNaming = nameControls(document.body);
-      const stopWatching = onThemeShown(() => shown?.updateConfiguration(draw()));
+      const stopWatching = onThemeShown(() => reference?.updateConfiguration(draw()));
       return () => {
         stopNaming();
         stopWatching();
       };
     };
     const started = start().catch(() => {
-      if (!over) setState("failed");
+      if (!isUnmounted) setState("failed");
       return undefined;
     });
     return () => {
-      over = true;
-      void started.then((forget) => forget?.());
-      shown?.destroy();
+      isUnmounted = true;
+      void started.then((cleanUp) => cleanUp?.());
+      reference?.destroy();
     };
   }, [script, settled, who]);
 
@@ -63,7 +65,7 @@ export function Reference({ script }: { readonly script: string }) {
     <>
       {state === "loading" && (
         <div aria-busy="true" className="mx-auto max-w-3xl px-6 py-12">
-          <p className="sr-only">Loading the reference</p>
+          <p className="sr-only">Loading API reference…</p>
           <Skeleton className="h-8 w-64" />
           <Skeleton className="mt-4 h-5 w-full" />
           <Skeleton className="mt-2 h-5 w-2/3" />
@@ -72,16 +74,16 @@ export function Reference({ script }: { readonly script: string }) {
       )}
       {state === "failed" && (
         <div role="alert" className="mx-auto max-w-md px-6 py-24 text-center">
-          <h1 className="text-xl font-semibold">The reference could not be loaded</h1>
+          <h1 className="text-xl font-semibold">The API reference could not be loaded</h1>
           <p className="mt-1 text-muted-foreground">
-            Check your connection. The description itself is at{" "}
+            Check your connection and try again. The OpenAPI document is at{" "}
             <a className="text-accent-text underline" href="/api/openapi.json">
               /api/openapi.json
             </a>
             .
           </p>
           <Button variant="outline" className="mt-5" onClick={() => location.reload()}>
-            Try again
+            Retry
           </Button>
         </div>
       )}
@@ -95,8 +97,11 @@ function loadScalar(source: string): Promise<NonNullable<Window["Scalar"]>> {
     if (window.Scalar) return resolve(window.Scalar);
     const script = document.createElement("script");
     script.src = source;
-    script.onload = () => (window.Scalar ? resolve(window.Scalar) : reject(new Error("no Scalar")));
-    script.onerror = () => reject(new Error("not loaded"));
+    script.onload = () =>
+      window.Scalar
+        ? resolve(window.Scalar)
+        : reject(new Error("The script did not define Scalar"));
+    script.onerror = () => reject(new Error("The script could not be loaded"));
     document.head.append(script);
   });
 }
@@ -104,14 +109,14 @@ function loadScalar(source: string): Promise<NonNullable<Window["Scalar"]>> {
 function configuration(token: string | null): object {
   return {
     url: "/api/openapi.json",
-    // The page's own origin, under whatever name it was reached: the policy allows no other.
+    // The content security policy allows only the origin of the page.
     servers: [{ url: location.origin }],
     authentication: {
       preferredSecurityScheme: token === null ? "apiKey" : "bearer",
       ...(token === null ? {} : { securitySchemes: { bearer: { token } } }),
     },
     persistAuth: false,
-    // The bearer that was filled in is over in an hour; the page may stay open for a day.
+    // The token expires after an hour, but the page may stay open for longer.
     onRequestBuilt: async ({ request }: { readonly request: Request }) => {
       if (token === null || request.headers.get("authorization") !== `Bearer ${token}`) return;
       const fresh = await accessToken();
@@ -132,8 +137,8 @@ function configuration(token: string | null): object {
 }
 
 /**
- * The console's colours and type in the reference's own variables. Of the body only: its code is dark
- * in both colours, by a class of the same name.
+ * Maps the console's colors and fonts to the variables of the reference. The selectors name `body`
+ * because code blocks use the class `dark-mode` in both themes.
  */
 const styles = `
 :root {

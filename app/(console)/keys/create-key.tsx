@@ -1,6 +1,6 @@
 "use client";
 import { type FormEvent, useState } from "react";
-import { api } from "@/app/(console)/_hooks/api.ts";
+import { type ApiError, api } from "@/app/(console)/_api/request.ts";
 import { Button } from "../_ui/button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { Field } from "../_ui/field.tsx";
@@ -13,8 +13,11 @@ const lifetimes = [
   { days: 7, label: "In 7 days" },
   { days: 30, label: "In 30 days" },
   { days: 90, label: "In 90 days" },
-  { days: 365, label: "In a year" },
+  { days: 365, label: "In 1 year" },
 ] as const;
+
+const describeKeyError = ({ fields, message }: ApiError): string =>
+  fields.includes("key_name") ? "Enter a name of at most 100 characters." : message;
 
 export function CreateKey({
   onCreated,
@@ -26,7 +29,7 @@ export function CreateKey({
   const [name, setName] = useState("");
   const [days, setDays] = useState("");
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | undefined>();
+  const [errorText, setErrorText] = useState<string | undefined>();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
@@ -34,14 +37,18 @@ export function CreateKey({
       body: { key_name: name, ...(days === "" ? {} : { expires_in_days: Number(days) }) },
     });
     setBusy(false);
-    if (!result.ok) return setFault(result.error.message);
+    if (!result.ok) return setErrorText(describeKeyError(result.error));
     onClose();
     onCreated(result.data);
   };
   return (
-    <Dialog open onOpenChange={(open) => !open && onClose()} title="Create a key">
+    <Dialog open onOpenChange={(open) => !open && onClose()} title="Create key">
       <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-        <Field label="Name" hint="What will use it, such as “release script”." error={fault}>
+        <Field
+          label="Name"
+          hint="For example, where the key will be used: “release script”."
+          error={errorText}
+        >
           {(ids) => (
             <Input
               {...ids}

@@ -1,16 +1,14 @@
 "use client";
 import { useState } from "react";
-import { api } from "@/app/(console)/_hooks/api.ts";
+import { api } from "@/app/(console)/_api/request.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
+import { formatDate, formatDateTime } from "../_ui/format-time.ts";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 import { toast } from "../_ui/toast.tsx";
 import type { CreatedKey, ListedKey } from "./key-types.ts";
 import { RotateKey } from "./rotate-key.tsx";
-
-const dateOf = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
-const momentOf = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 
 export function KeyTable({
   keys,
@@ -24,9 +22,9 @@ export function KeyTable({
   const [rotating, setRotating] = useState<ListedKey | null>(null);
   const revoke = async ({ id, key_name }: ListedKey): Promise<string | null> => {
     const result = await api<unknown>(`/api/keys/${id}`, { method: "DELETE" });
-    // Revoked in another tab meanwhile: that is what was asked for.
+    // A key that was revoked in another tab counts as revoked.
     if (!result.ok && result.error.status !== 404) return result.error.message;
-    toast(`“${key_name}” is revoked`);
+    toast(`“${key_name}” revoked`);
     onRevoked();
     return null;
   };
@@ -51,13 +49,13 @@ export function KeyTable({
                 <span className="block font-medium wrap-anywhere">{key.key_name}</span>
                 <code className="font-mono text-xs text-muted-foreground">{key.prefix}…</code>
                 <span className="block text-xs text-muted-foreground sm:hidden">
-                  Used: <LastUse at={key.last_used_at} />
+                  Last used: <LastUse at={key.last_used_at} />
                   <br />
                   Expires: <Expiry at={key.expires_at} />
                 </span>
               </Cell>
               <Cell className="whitespace-nowrap text-muted-foreground max-sm:hidden">
-                <time dateTime={key.created_at}>{dateOf.format(new Date(key.created_at))}</time>
+                <time dateTime={key.created_at}>{formatDate(key.created_at)}</time>
               </Cell>
               <Cell className="whitespace-nowrap text-muted-foreground max-sm:hidden">
                 <LastUse at={key.last_used_at} />
@@ -77,7 +75,7 @@ export function KeyTable({
                   </Button>
                   <ConfirmDialog
                     title={`Revoke “${key.key_name}”?`}
-                    description="What uses this key is refused from the next request on. This cannot be undone."
+                    description="Programs that use this key will lose access immediately. This cannot be undone."
                     confirm="Revoke"
                     onConfirm={() => revoke(key)}
                     trigger={
@@ -104,12 +102,11 @@ export function KeyTable({
 }
 
 function LastUse({ at }: { readonly at: string | null }) {
-  return at === null ? "Never" : <time dateTime={at}>{momentOf.format(new Date(at))}</time>;
+  return at === null ? "Never" : <time dateTime={at}>{formatDateTime(at)}</time>;
 }
 
 function Expiry({ at }: { readonly at: string | null }) {
   if (at === null) return "Never";
-  const moment = new Date(at);
-  if (moment.getTime() <= Date.now()) return <Badge tone="danger">Expired</Badge>;
-  return <time dateTime={at}>{momentOf.format(moment)}</time>;
+  if (Date.parse(at) <= Date.now()) return <Badge tone="danger">Expired</Badge>;
+  return <time dateTime={at}>{formatDateTime(at)}</time>;
 }

@@ -12,26 +12,26 @@ import { KeyTable } from "./key-table.tsx";
 import type { CreatedKey, KeyList } from "./key-types.ts";
 import { NewKey } from "./new-key.tsx";
 
-/** The account's keys. A new one is shown whole, once, until it is put away. */
+/** The page of API keys. A new key is shown in full once, until its dialog is closed. */
 export function Keys() {
   const { data, error, reload } = useQuery<KeyList>("/api/keys");
   const [creating, setCreating] = useState(false);
-  const [made, setMade] = useState<CreatedKey | null>(null);
+  const [newKey, setNewKey] = useState<CreatedKey | null>(null);
   const show = (key: CreatedKey) => {
-    setMade(key);
+    setNewKey(key);
     reload();
   };
   const create = (
     <Button onClick={() => setCreating(true)}>
       <Plus aria-hidden />
-      Create a key
+      Create key
     </Button>
   );
   return (
     <Page>
       <PageHeader
         title="API keys"
-        description="A key acts for your whole account. Keep it where you keep passwords, and revoke what you no longer use."
+        description="An API key has full access to your account. Store it like a password, and revoke keys you no longer use."
       >
         {data !== undefined && data.keys.length > 0 && create}
       </PageHeader>
@@ -41,7 +41,7 @@ export function Keys() {
         <EmptyState
           icon={KeyRound}
           title="No keys yet"
-          text="With a key, programs use the API as you: from a terminal, a server, an agent."
+          text="Create a key to use the API from a terminal, a server or an agent."
         >
           {create}
         </EmptyState>
@@ -50,7 +50,7 @@ export function Keys() {
         <KeyTable keys={data.keys} onRotated={show} onRevoked={reload} />
       )}
       {creating && <CreateKey onCreated={show} onClose={() => setCreating(false)} />}
-      {made !== null && <NewKey made={made} onClose={() => setMade(null)} />}
+      {newKey !== null && <NewKey created={newKey} onClose={() => setNewKey(null)} />}
     </Page>
   );
 }
@@ -58,7 +58,7 @@ export function Keys() {
 function TableSkeleton() {
   return (
     <div aria-busy="true" className="rounded-xl border">
-      <p className="sr-only">Loading keys</p>
+      <p className="sr-only">Loading keys…</p>
       <Skeleton className="h-9 rounded-b-none" />
       {[1, 2, 3].map((row) => (
         <div key={row} className="flex h-13 items-center gap-6 border-t px-4">

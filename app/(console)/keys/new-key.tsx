@@ -4,25 +4,25 @@ import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import type { CreatedKey } from "./key-types.ts";
 
-/** The whole key, the only time that anybody sees it, and a line that uses it. */
+/** Shows a new key in full, for the only time, and a command that uses it. */
 export function NewKey({
-  made,
+  created,
   onClose,
 }: {
-  readonly made: CreatedKey;
+  readonly created: CreatedKey;
   readonly onClose: () => void;
 }) {
-  const line = `curl ${location.origin}/api/sessions -H 'x-api-key: ${made.key}' -d '{"title":"First"}'`;
+  const line = `curl ${location.origin}/api/sessions -H 'x-api-key: ${created.key}' -d '{"title":"First"}'`;
   return (
     <Dialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={`Key “${made.key_name}”`}
-      description="Copy it now: only its fingerprint is stored, so it cannot be shown again."
+      title={`Key “${created.key_name}”`}
+      description="Copy this key now. You will not be able to see it again."
     >
-      <Secret label="Key" text={made.key} />
+      <Secret label="key" text={created.key} />
       <h3 className="mt-5 text-sm font-medium">Try it</h3>
-      <Secret label="Command" text={line} />
+      <Secret label="command" text={line} />
       <DialogActions>
         <Button onClick={onClose}>Done</Button>
       </DialogActions>
@@ -36,7 +36,7 @@ function Secret({ label, text }: { readonly label: string; readonly text: string
       <code className="min-w-0 flex-1 rounded-md border bg-muted px-3 py-2 font-mono text-sm break-all">
         {text}
       </code>
-      <CopyButton text={text} label={`Copy: ${label}`} />
+      <CopyButton text={text} label={`Copy ${label}`} />
     </div>
   );
 }

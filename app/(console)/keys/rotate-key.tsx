@@ -1,6 +1,6 @@
 "use client";
 import { type FormEvent, useState } from "react";
-import { api } from "@/app/(console)/_hooks/api.ts";
+import { api } from "@/app/(console)/_api/request.ts";
 import { Button } from "../_ui/button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { Field } from "../_ui/field.tsx";
@@ -8,13 +8,13 @@ import { Select } from "../_ui/select.tsx";
 import type { CreatedKey, ListedKey } from "./key-types.ts";
 
 const graces = [
-  { seconds: 0, label: "At once" },
+  { seconds: 0, label: "Immediately" },
   { seconds: 600, label: "After 10 minutes" },
-  { seconds: 3_600, label: "After an hour" },
-  { seconds: 86_400, label: "After a day" },
+  { seconds: 3_600, label: "After 1 hour" },
+  { seconds: 86_400, label: "After 1 day" },
 ] as const;
 
-/** A new key in the place of an old one, which goes on working while programs are changed over. */
+/** A dialog to replace a key. The old key can keep working while programs are switched over. */
 export function RotateKey({
   known,
   onRotated,
@@ -26,7 +26,7 @@ export function RotateKey({
 }) {
   const [grace, setGrace] = useState("3600");
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | undefined>();
+  const [errorText, setErrorText] = useState<string | undefined>();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
@@ -34,7 +34,7 @@ export function RotateKey({
       body: { grace_seconds: Number(grace) },
     });
     setBusy(false);
-    if (!result.ok) return setFault(result.error.message);
+    if (!result.ok) return setErrorText(result.error.message);
     onClose();
     onRotated(result.data);
   };
@@ -43,10 +43,10 @@ export function RotateKey({
       open
       onOpenChange={(open) => !open && onClose()}
       title={`Rotate “${known.key_name}”`}
-      description="You get a new key with the same name and lifetime."
+      description="This creates a new key with the same name and expiry."
     >
       <form onSubmit={(event) => void submit(event)}>
-        <Field label="The old key stops working" error={fault}>
+        <Field label="The old key stops working" error={errorText}>
           {(ids) => (
             <Select {...ids} value={grace} onChange={(event) => setGrace(event.target.value)}>
               {graces.map((one) => (

@@ -2,17 +2,17 @@
 import { Bot, MessageSquare, Plus, Square, X } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
-import { api } from "@/app/(console)/_hooks/api.ts";
-import { describeSpan } from "@/app/(console)/_hooks/describe-time.ts";
+import { api } from "@/app/(console)/_api/request.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
 import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSession } from "@/app/(console)/_session/auth.ts";
+import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import {
   forgetRun,
   type StartedRun,
   useStartedRuns,
-} from "@/app/(console)/runs/_state/headless-runs.ts";
+} from "@/app/(console)/runs/_state/started-runs.ts";
 import type { RunState, RunTone } from "@/app/(console)/runs/_state/task-run-state.ts";
 import type { Run } from "@/lib/turns/contract.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
@@ -35,7 +35,7 @@ function stateOf({ status, finishedAt }: Run): RunState {
   return { label, tone, isActive: finishedAt === null };
 }
 
-/** Agent runs without a page of their own, each followed to its end. */
+/** The agent runs that were started in this browser, each polled until it ends. */
 export function HeadlessRuns({ onStart }: { readonly onStart: () => void }) {
   const session = useSession();
   const email = session.status === "signed-in" ? session.email : "";
@@ -44,12 +44,12 @@ export function HeadlessRuns({ onStart }: { readonly onStart: () => void }) {
     return (
       <EmptyState
         icon={Bot}
-        title="No agent run was started here"
-        text="Give the agent a task and leave: it works in a session and a sandbox of its own, and its chat keeps what it did."
+        title="No agent runs yet"
+        text="Give the agent a task and come back later. It works in its own session and sandbox, and you can open its chat at any time."
       >
         <Button onClick={onStart}>
           <Plus aria-hidden />
-          Start an agent run
+          Start agent run
         </Button>
       </EmptyState>
     );
@@ -64,8 +64,8 @@ export function HeadlessRuns({ onStart }: { readonly onStart: () => void }) {
         ))}
       </ul>
       <p className="mt-3 text-sm text-muted-foreground">
-        These are the runs that were started in this browser. Those started by the API are known by
-        their id: ask <code className="font-mono text-xs">GET /api/chat/runs/{"{runId}"}</code>.
+        This list shows runs started in this browser. For a run started through the API, call{" "}
+        <code className="font-mono text-xs">GET /api/chat/runs/{"{runId}"}</code>.
       </p>
     </>
   );
@@ -92,23 +92,23 @@ function Row({
     else toast(result.error.message, "danger");
   };
   const isGone = run === undefined && error?.status === 404;
-  const fault = run?.error ?? (run === undefined && !isGone ? error?.message : undefined);
+  const errorText = run?.error ?? (run === undefined && !isGone ? error?.message : undefined);
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <div className="min-w-0 flex-1 basis-60">
         <p className="line-clamp-2 [overflow-wrap:anywhere]">{prompt}</p>
         <p className="mt-0.5 text-sm text-muted-foreground tabular-nums">
           <RelativeTime date={createdAt} />
-          {run && `, took ${describeSpan(spanOf(run, now))}`}
+          {run && ` · ${formatDuration(spanOf(run, now))}`}
         </p>
-        {fault && (
-          <p className="mt-0.5 text-sm text-danger-text [overflow-wrap:anywhere]">{fault}</p>
+        {errorText && (
+          <p className="mt-0.5 text-sm text-danger-text [overflow-wrap:anywhere]">{errorText}</p>
         )}
       </div>
       <div className="flex items-center gap-2" aria-live="polite">
         {state && <RunBadge state={state} />}
         {!state && !error && <Skeleton className="h-5 w-20 rounded-full" />}
-        {isGone && <span className="text-sm text-muted-foreground">Its chat was deleted</span>}
+        {isGone && <span className="text-sm text-muted-foreground">Chat deleted</span>}
       </div>
       <div className="flex items-center gap-1">
         {state?.isActive && (
@@ -129,7 +129,7 @@ function Row({
         )}
         {error && run === undefined && !isGone && (
           <Button variant="outline" size="sm" onClick={reload}>
-            Try again
+            Retry
           </Button>
         )}
         {!state?.isActive && (

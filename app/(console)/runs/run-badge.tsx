@@ -2,7 +2,7 @@ import { LoaderCircle } from "lucide-react";
 import type { RunState } from "@/app/(console)/runs/_state/task-run-state.ts";
 import { Badge } from "../_ui/badge.tsx";
 
-/** A run's state; one that goes on has a turning mark. */
+/** The status of a run, with a spinner while it is running. */
 export function RunBadge({ state }: { readonly state: RunState }) {
   return (
     <Badge tone={state.tone}>

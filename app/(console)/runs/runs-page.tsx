@@ -10,7 +10,7 @@ import { StartRunDialog } from "./start-run-dialog.tsx";
 import { TaskRunPanel } from "./task-run-panel.tsx";
 import { TaskRuns } from "./task-runs.tsx";
 
-/** What is shown stands in the address, so that it can be kept, sent and gone back from. */
+/** The page of runs. The tab and the open run are in the address, so that they can be linked to. */
 export function RunsPage() {
   const query = useSearchParams();
   const [isStarting, setIsStarting] = useState(false);
@@ -18,22 +18,19 @@ export function RunsPage() {
   const tab = query.get("tab") === "agent" ? "agent" : "tasks";
   const show = (next: Readonly<Record<string, string>>) => {
     const text = new URLSearchParams(next).toString();
-    // No way to the server: the page is the same.
+    // `pushState` avoids a request, because the page stays the same.
     history.pushState(null, "", text === "" ? "/runs" : `/runs?${text}`);
   };
   return (
     <Page>
-      <PageHeader
-        title="Runs"
-        description="Work that goes on in the background, whether anybody watches or not."
-      >
+      <PageHeader title="Runs" description="Tasks and agent runs that work in the background.">
         <Button onClick={() => setIsStarting(true)}>
           <Plus aria-hidden />
-          Start an agent run
+          Start agent run
         </Button>
       </PageHeader>
       <Tabs value={tab} onValueChange={(next) => show(next === "agent" ? { tab: "agent" } : {})}>
-        <TabsList aria-label="Kinds of runs">
+        <TabsList aria-label="Run type">
           <TabsTrigger value="tasks">Tasks</TabsTrigger>
           <TabsTrigger value="agent">Agent runs</TabsTrigger>
         </TabsList>

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import { useSession } from "@/app/(console)/_session/auth.ts";
-import { rememberRun } from "@/app/(console)/runs/_state/headless-runs.ts";
+import { rememberRun } from "@/app/(console)/runs/_state/started-runs.ts";
 import type { listModelsContract } from "@/lib/agent/models/contract.ts";
 import type { startRunContract } from "@/lib/turns/contract.ts";
 import { Button } from "../_ui/button.tsx";
@@ -29,7 +29,7 @@ export function StartRunDialog({
   const [prompt, setPrompt] = useState("");
   const [model, setModel] = useState("");
   const { send, busy, error } = useSubmit<Started>();
-  const byDefault = models?.models.find(({ id }) => id === models.default);
+  const defaultModel = models?.models.find(({ id }) => id === models.default);
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -40,20 +40,20 @@ export function StartRunDialog({
     onStarted();
   };
 
-  const isAboutPrompt = error?.code === "invalid_request" && error.message.includes("prompt");
+  const isPromptInvalid = error?.fields.includes("prompt") ?? false;
   return (
     <Dialog
-      title="Start an agent run"
-      description="The agent works on it in a session and a sandbox of its own. You may leave."
+      title="Start agent run"
+      description="The agent works in its own session and sandbox. You can close this page while it runs."
       open
       onOpenChange={(open) => !open && onClose()}
     >
       <form noValidate onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-        {error !== null && !isAboutPrompt && <ErrorState error={error} />}
+        {error !== null && !isPromptInvalid && <ErrorState error={error} />}
         <Field
           label="Prompt"
-          hint="It cannot ask you back: say all it needs to know."
-          error={isAboutPrompt ? error.message : undefined}
+          hint="The agent cannot ask questions during a run, so include everything it needs to know."
+          error={isPromptInvalid ? "This prompt is too long. Shorten it and try again." : undefined}
         >
           {(ids) => (
             <Textarea
@@ -67,7 +67,7 @@ export function StartRunDialog({
         <Field label="Model">
           {(ids) => (
             <Select {...ids} value={model} onChange={(event) => setModel(event.target.value)}>
-              <option value="">Default{byDefault && ` (${byDefault.name})`}</option>
+              <option value="">Default{defaultModel && ` (${defaultModel.name})`}</option>
               {models?.models.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {name}

@@ -2,9 +2,9 @@
 import { Clapperboard } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
-import { describeSpan } from "@/app/(console)/_hooks/describe-time.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
 import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import { isContentRun, mediaIn, stepOf } from "@/app/(console)/content/content-result.ts";
 import { nameOf, spanOf, stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import { useTaskRun } from "@/app/(console)/runs/_state/use-task-run.ts";
@@ -20,7 +20,7 @@ import { Sheet } from "../_ui/sheet.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { RunBadge } from "./run-badge.tsx";
 
-/** One run with all it has, followed while it goes on. */
+/** The details of one run, polled while it is active. */
 export function TaskRunPanel({
   runId,
   onClose,
@@ -28,17 +28,17 @@ export function TaskRunPanel({
   readonly runId: string;
   readonly onClose: () => void;
 }) {
-  const [round, setRound] = useState(0);
-  const { run, error } = useTaskRun(runId, round);
+  const [revision, setRevision] = useState(0);
+  const { run, error } = useTaskRun(runId, revision);
   const isActive = run !== undefined && stateOf(run.status).isActive;
-  const again = () => setRound((one) => one + 1);
-  usePoll(again, isActive);
+  const reload = () => setRevision((current) => current + 1);
+  usePoll(reload, isActive);
   return (
     <Sheet title={run === undefined ? "Task run" : nameOf(run.taskIdentifier)} onClose={onClose}>
-      {error !== null && <ErrorState error={error} onRetry={again} />}
+      {error !== null && <ErrorState error={error} onRetry={reload} />}
       {run === undefined && error === null && (
         <div aria-busy="true" className="flex flex-col gap-4">
-          <p className="sr-only">Loading the run</p>
+          <p className="sr-only">Loading run…</p>
           <Skeleton className="h-6 w-48" />
           <Skeleton className="aspect-video w-full rounded-lg" />
           <Skeleton className="h-40 w-full rounded-lg" />
@@ -62,14 +62,16 @@ function Details({ run }: { readonly run: TaskRun }) {
           <RunBadge state={state} />
           {step !== null && <span className="text-sm text-muted-foreground">{step}</span>}
           {span !== null && (
-            <span className="text-sm text-muted-foreground tabular-nums">{describeSpan(span)}</span>
+            <span className="text-sm text-muted-foreground tabular-nums">
+              {formatDuration(span)}
+            </span>
           )}
         </div>
         <div className="mt-2 flex items-center gap-1">
           <code className="min-w-0 truncate font-mono text-xs text-muted-foreground">{run.id}</code>
           <CopyButton
             text={run.id}
-            label="Copy the id"
+            label="Copy ID"
             variant="ghost"
             className="size-6 [&_svg]:size-3.5"
           />
@@ -96,17 +98,17 @@ function Details({ run }: { readonly run: TaskRun }) {
         </div>
       )}
 
-      {run.error !== undefined && <Fault error={run.error} />}
+      {run.error !== undefined && <RunError error={run.error} />}
 
-      <Section title="Times">
+      <Section title="Details">
         <Facts
           facts={[
-            ["Created", time(run.createdAt)],
-            ["Delayed until", time(run.delayedUntil)],
-            ["Started", time(run.startedAt)],
-            ["Finished", time(run.finishedAt)],
-            ["Expired", time(run.expiredAt)],
-            ["Changed", time(run.updatedAt)],
+            ["Created", dateTime(run.createdAt)],
+            ["Delayed until", dateTime(run.delayedUntil)],
+            ["Started", dateTime(run.startedAt)],
+            ["Finished", dateTime(run.finishedAt)],
+            ["Expired", dateTime(run.expiredAt)],
+            ["Updated", dateTime(run.updatedAt)],
             ["Cost", cost(run)],
             ["Version", run.version],
             ["Environment", run.env?.name],
@@ -126,7 +128,7 @@ function Details({ run }: { readonly run: TaskRun }) {
                   <span>
                     {index + 1}.{" "}
                     <span className="text-sm text-muted-foreground">
-                      {time(attempt.startedAt ?? attempt.createdAt)}
+                      {dateTime(attempt.startedAt ?? attempt.createdAt)}
                     </span>
                   </span>
                   <RunBadge state={stateOf(attempt.status)} />
@@ -193,12 +195,12 @@ function Facts({
   );
 }
 
-function Fault({ error }: { readonly error: NonNullable<TaskRun["error"]> }) {
+function RunError({ error }: { readonly error: NonNullable<TaskRun["error"]> }) {
   const { message, name, stackTrace } = error;
   return (
     <div role="alert" className="rounded-lg bg-danger-soft px-3.5 py-3">
       <p className="font-medium text-danger-text [overflow-wrap:anywhere]">
-        {message ?? name ?? "The run failed"}
+        {message ?? name ?? "The run failed."}
       </p>
       {stackTrace && (
         <ScrollBox label="Stack trace" className="mt-2 max-h-48">
@@ -209,7 +211,7 @@ function Fault({ error }: { readonly error: NonNullable<TaskRun["error"]> }) {
   );
 }
 
-/** Nothing for what is missing or empty. */
+/** A section with a value as JSON; nothing if the value is missing or empty. */
 function Json({ title, value }: { readonly title: string; readonly value: unknown }) {
   if (value === undefined || value === null || JSON.stringify(value) === "{}") return null;
   return (
@@ -219,8 +221,8 @@ function Json({ title, value }: { readonly title: string; readonly value: unknow
   );
 }
 
-const time = (date: string | undefined): string | undefined =>
-  date === undefined ? undefined : new Date(date).toLocaleString();
+const dateTime = (date: string | undefined): string | undefined =>
+  date === undefined ? undefined : formatDateTime(date);
 
 function cost({ costInCents = 0, baseCostInCents = 0 }: TaskRun): string | undefined {
   const cents = costInCents + baseCostInCents;

@@ -2,7 +2,7 @@
 import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { api } from "@/app/(console)/_hooks/api.ts";
+import { api } from "@/app/(console)/_api/request.ts";
 import { startChatFrom } from "@/app/(console)/chat/_state/start-chat-from.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { Badge } from "../_ui/badge.tsx";
@@ -30,7 +30,7 @@ export function TemplateCard({
   const { use, isStarting } = useTemplate(template);
   const remove = async (): Promise<string | null> => {
     const result = await api(`/api/agents/templates/${id}`, { method: "DELETE" });
-    // One that is gone already is as deleted as it can be.
+    // A template that was already deleted counts as deleted.
     if (!result.ok && result.error.status !== 404) return result.error.message;
     onDeleted();
     toast("Template deleted");
@@ -81,7 +81,7 @@ export function TemplateCard({
           Use
         </Button>
         <span className="min-w-0 flex-1 truncate px-2 text-sm text-muted-foreground">
-          {isMine ? "by you" : creator.name === "" ? "" : `by ${creator.name}`}
+          {isMine ? "By you" : creator.name === "" ? "" : `By ${creator.name}`}
         </span>
         {isMine && (
           <>
@@ -97,7 +97,7 @@ export function TemplateCard({
             </Button>
             <ConfirmDialog
               title={`Delete “${title}”?`}
-              description="It goes for good, for everybody it is shared with too. Chats that began with it stay."
+              description="This permanently deletes the template for everyone it is shared with. Chats started from it are kept."
               confirm="Delete"
               onConfirm={remove}
               trigger={
@@ -154,7 +154,7 @@ function FavouriteButton({
 }) {
   const [isSaving, setIsSaving] = useState(false);
   const toggle = async () => {
-    // The second of two quick clicks would be about what the first one found.
+    // A second click before the response would undo what is shown, not what is stored.
     if (isSaving) return;
     setIsSaving(true);
     await onChange(!isFavourite);

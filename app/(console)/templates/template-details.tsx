@@ -8,7 +8,7 @@ import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 
-/** All of a template, to read before it is used. */
+/** A dialog with the whole template, including its prompt. */
 export function TemplateDetails({
   template,
   isMine,
@@ -34,7 +34,7 @@ export function TemplateDetails({
       <div className="relative rounded-lg border bg-muted/50">
         <CopyButton
           text={prompt}
-          label="Copy the prompt"
+          label="Copy prompt"
           variant="ghost"
           className="absolute top-1 right-1 size-7"
         />
@@ -54,7 +54,7 @@ export function TemplateDetails({
         </ul>
       )}
       <p className="mt-4 text-sm text-muted-foreground [overflow-wrap:anywhere]">
-        {isMine ? "Yours" : `By ${creator.name || "someone else"}`}, changed{" "}
+        {isMine ? "By you" : `By ${creator.name || "someone else"}`}, updated{" "}
         <RelativeTime date={template.updated_at} />.{" "}
         {shared_emails.length > 0 && `Shared with ${shared_emails.join(", ")}.`}
       </p>

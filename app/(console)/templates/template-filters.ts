@@ -1,12 +1,12 @@
-/** Which of the loaded templates are shown. Specification: Agent template. */
+/** Filters the loaded templates. */
 import type { Template } from "@/lib/templates/template.ts";
 
 export const TEMPLATE_FILTERS = ["all", "mine", "shared", "favourites", "public"] as const;
 export type TemplateFilter = (typeof TEMPLATE_FILTERS)[number];
 
-/** @param account the caller's; null while it is not known */
+/** @param account the caller's account id; null while it is unknown */
 export const isMine = (template: Template, account: string | null): boolean =>
-  // Only an owner is shown with whom a template is shared.
+  // The API shows only to the owner with whom a template is shared.
   template.creator.id === account || template.shared_emails.length > 0;
 
 export function filterTemplates(

@@ -1,7 +1,7 @@
 "use client";
 import { type FormEvent, useState } from "react";
 import type { z } from "zod";
-import { useFocusFault } from "@/app/(console)/_hooks/use-focus-fault.ts";
+import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import type { createTemplateContract } from "@/lib/templates/contract.ts";
 import type { Template } from "@/lib/templates/template.ts";
@@ -18,20 +18,23 @@ export type TemplateValues = Required<z.input<(typeof createTemplateContract)["b
 type Saved = z.output<(typeof createTemplateContract)["responses"][201]["schema"]>;
 type FieldName = keyof TemplateValues;
 
-const rules: Readonly<Partial<Record<FieldName, string>>> = {
+const HINTS: Readonly<Partial<Record<FieldName, string>>> = {
   title: "3 to 50 characters",
-  description: "10 to 200 characters: what it is for",
-  prompt: "20 to 10,000 characters: what the agent is asked",
-  tags: "Press Enter after each; up to 100",
-  share_emails: "Who may see it besides you; an address needs no account yet",
+  description: "10 to 200 characters about what the template is for",
+  prompt: "20 to 10,000 characters: the instructions for the agent",
+  tags: "Press Enter after each tag. Up to 100 tags.",
+  share_emails:
+    "Email addresses of people who can use the template. They do not need an account yet.",
 };
-/** Of the fields whose rule says less than what is wrong. */
-const faults: Readonly<Partial<Record<FieldName, string>>> = {
-  share_emails: "What is marked is no e-mail address",
-  tags: "At most 100 tags of 100 characters each",
+const INVALID_TEXTS: Readonly<Partial<Record<FieldName, string>>> = {
+  title: "Enter 3 to 50 characters.",
+  description: "Enter 10 to 200 characters.",
+  prompt: "Enter 20 to 10,000 characters.",
+  tags: "Use at most 100 tags of at most 100 characters each.",
+  share_emails: "Remove or correct the highlighted addresses. Up to 100 are allowed.",
 };
 
-const nothing: TemplateValues = {
+const emptyValues: TemplateValues = {
   title: "",
   description: "",
   prompt: "",
@@ -48,28 +51,28 @@ const pick = ({ title, description, prompt, tags, is_private }: Template) => ({
   is_private,
 });
 
-/** Makes a template, or changes one. What the API says of a field stands at that field. */
+/** A dialog to create or edit a template. */
 export function TemplateForm({
   template,
   draft,
   onClose,
   onSaved,
 }: {
-  /** Null for a new one. */
+  /** Null for a new template. */
   readonly template: Template | null;
-  /** What a new one begins with, when it was left before. */
+  /** The values of a new template whose dialog was closed before it was saved. */
   readonly draft: TemplateValues | null;
-  /** It was left with this. */
+  /** Called with the unsaved values. */
   readonly onClose: (values: TemplateValues) => void;
   readonly onSaved: (template: Template) => void;
 }) {
   const [values, setValues] = useState<TemplateValues>(
     template === null
-      ? (draft ?? nothing)
+      ? (draft ?? emptyValues)
       : { ...pick(template), share_emails: template.shared_emails },
   );
   const { send, busy, error } = useSubmit<Saved>();
-  const form = useFocusFault(error);
+  const form = useFocusFirstError(error);
 
   const set = <K extends FieldName>(name: K, value: TemplateValues[K]) =>
     setValues((old) => ({ ...old, [name]: value }));
@@ -83,15 +86,11 @@ export function TemplateForm({
     if (result.ok) onSaved(result.data.template);
   };
 
-  const wrong = (name: FieldName) =>
+  const isInvalid = (name: FieldName) =>
     error?.fields.some((path) => path === name || path.startsWith(`${name}.`)) ?? false;
-  /** The API's sentence is about the first field; of the others it names only which. */
-  const noteFor = (name: FieldName) => {
-    const first = error?.fields[0]?.split(".")[0];
-    if (first === name) return { error: error?.message };
-    return wrong(name) ? { error: faults[name] ?? rules[name] } : { hint: rules[name] };
-  };
-  const isElsewhere = error !== null && error.fields.length === 0;
+  const noteFor = (name: FieldName) =>
+    isInvalid(name) ? { error: INVALID_TEXTS[name] } : { hint: HINTS[name] };
+  const isFormError = error !== null && error.fields.length === 0;
 
   return (
     <Dialog
@@ -106,7 +105,7 @@ export function TemplateForm({
         onSubmit={(event) => void submit(event)}
         className="flex flex-col gap-4"
       >
-        {isElsewhere && <ErrorState error={error} />}
+        {isFormError && <ErrorState error={error} />}
         <Field label="Title" {...noteFor("title")}>
           {(ids) => (
             <Input
@@ -164,7 +163,7 @@ export function TemplateForm({
                 {...ids}
                 values={values.share_emails}
                 onChange={(emails) => set("share_emails", [...emails])}
-                isWrong={(index) => error?.fields.includes(`share_emails.${index}`) ?? false}
+                isInvalid={(index) => error?.fields.includes(`share_emails.${index}`) ?? false}
                 placeholder="someone@example.com"
               />
             )}

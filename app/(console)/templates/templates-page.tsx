@@ -34,14 +34,14 @@ const options = TEMPLATE_FILTERS.map((value) => ({ value, label: labels[value] }
 export function TemplatesPage() {
   const templates = useTemplates();
   const account = useOwnAccount();
-  // Whoever made a template here knows whose it is, also without a session.
+  // An account without sessions learns its id from the first template it creates.
   const [creator, setCreator] = useState<string | null>(null);
   const [filter, setFilter] = useState<TemplateFilter>("all");
   const [text, setText] = useState("");
-  /** What the dialog is about: a template to change, or a new one. */
+  /** The template that the dialog edits; "new" for a new one. */
   const [editing, setEditing] = useState<Template | "new" | null>(null);
 
-  /** A new template that was left: a click beside the dialog must not cost a long prompt. */
+  /** The unsaved new template: a click outside the dialog must not discard a long prompt. */
   const [draft, setDraft] = useState<TemplateValues | null>(null);
 
   const own = account ?? creator;
@@ -61,7 +61,7 @@ export function TemplatesPage() {
     <Page>
       <PageHeader
         title="Templates"
-        description="Prompts worth keeping: start a chat with one, keep them to yourself or share them."
+        description="Save prompts, share them, and start chats from them."
       >
         <Button onClick={() => setEditing("new")}>
           <Plus aria-hidden />
@@ -109,11 +109,11 @@ export function TemplatesPage() {
       {loaded !== undefined && shown.length === 0 && isFiltered && (
         <EmptyState
           icon={SearchX}
-          title="No template matches"
+          title="No matching templates"
           text={
             templates.hasMore
-              ? "Only the loaded templates were searched. Load more, or ask for something else."
-              : "Ask for something else, or look at all of them."
+              ? "Only the loaded templates were searched. Load more, or change your search."
+              : "Change your search, or show all templates."
           }
         >
           <Button
@@ -131,7 +131,7 @@ export function TemplatesPage() {
         <EmptyState
           icon={LayoutTemplate}
           title="No templates yet"
-          text="Save a prompt that you use again and again, and start chats with it in one click."
+          text="Save a prompt you use often and start chats from it with one click."
         >
           <Button onClick={() => setEditing("new")}>
             <Plus aria-hidden />
@@ -170,7 +170,7 @@ export function TemplatesPage() {
 function CardSkeletons() {
   return (
     <div aria-busy="true" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-      <p className="sr-only">Loading the templates</p>
+      <p className="sr-only">Loading templates…</p>
       {["a", "b", "c", "d", "e", "f"].map((key) => (
         <Skeleton key={key} className="h-46 rounded-xl" />
       ))}

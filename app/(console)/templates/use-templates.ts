@@ -2,38 +2,38 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { z } from "zod";
 import type { listTemplatesContract, setFavoriteContract } from "@/lib/templates/contract.ts";
 import type { Template } from "@/lib/templates/template.ts";
-import { type ApiError, api } from "../_hooks/api.ts";
+import { type ApiError, api } from "../_api/request.ts";
 
 type TemplatePage = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;
 type OneTemplate = z.output<(typeof setFavoriteContract)["responses"][200]["schema"]>;
 
 export interface Templates {
-  /** Those loaded so far, newest first; undefined until the first page is there. */
+  /** The templates loaded so far, newest first; undefined until the first page is loaded. */
   readonly loaded: readonly Template[] | undefined;
   readonly hasMore: boolean;
   readonly loading: boolean;
   readonly error: ApiError | null;
-  /** The next page, or the first one after it failed. */
+  /** Loads the next page, or retries the page that failed. */
   readonly loadMore: () => void;
-  /** Puts a template in the place of its old self, or first when it is new. */
+  /** Replaces a template, or adds a new one at the beginning. */
   readonly put: (template: Template) => void;
   readonly remove: (id: string) => void;
-  /** Shows the change at once, then what the API says. Gives what went wrong. */
+  /** Shows the change at once and reverts it if the API refuses it. Resolves to the error, if any. */
   readonly setFavourite: (template: Template, isFavourite: boolean) => Promise<ApiError | null>;
 }
 
-/** The templates that the caller may see, page by page. */
+/** Loads the templates that the caller can see, page by page. */
 export function useTemplates(): Templates {
   const [loaded, setLoaded] = useState<readonly Template[]>();
   const [cursor, setCursor] = useState<string | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [loading, setLoading] = useState(true);
-  const ending = useRef<AbortController | null>(null);
+  const controller = useRef<AbortController | null>(null);
 
   const load = useCallback(async (from: string | null) => {
-    ending.current?.abort();
-    ending.current = new AbortController();
-    const { signal } = ending.current;
+    controller.current?.abort();
+    controller.current = new AbortController();
+    const { signal } = controller.current;
     setLoading(true);
     const query = from === null ? "" : `&cursor=${encodeURIComponent(from)}`;
     const result = await api<TemplatePage>(`/api/agents/templates?limit=48${query}`, { signal });
@@ -45,14 +45,14 @@ export function useTemplates(): Templates {
     setCursor(next_cursor);
     setLoaded((old = []) => [
       ...old,
-      // One that was made here meanwhile is there already.
+      // A template that was created meanwhile is already in the list.
       ...templates.filter(({ id }) => !old.some((one) => one.id === id)),
     ]);
   }, []);
 
   useEffect(() => {
     void load(null);
-    return () => ending.current?.abort();
+    return () => controller.current?.abort();
   }, [load]);
 
   const put = useCallback((template: Template) => {

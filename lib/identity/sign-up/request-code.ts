@@ -37,6 +37,5 @@ export async function requestCode(email: string, address: string, log: Logger) {
 
 const letter = (code: string): string => `Your verification code is ${code}
 
-It is valid for 15 minutes and works once. If you did not ask for it, ignore this mail:
-without the code nothing happens.
+It expires in 15 minutes and can be used once. If you did not request it, you can ignore this email.
 `;

@@ -93,8 +93,8 @@ export async function expectShown(page: Page, talk: Talk, text: string): Promise
 /** Through the form, with the code of the mail. @param dataDir where the server's mailbox is. */
 export async function signInByCode(page: Page, dataDir?: string): Promise<void> {
   const email = `${crypto.randomUUID()}@example.com`;
-  await page.getByLabel("E-mail").fill(email);
-  await page.getByRole("button", { name: "Mail me a code" }).click();
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Send code" }).click();
   const code = async () =>
     /code is (\d{8})/.exec((await mailsTo(email, dataDir)).at(-1) ?? "")?.[1];
   await eventually(() => code().catch(() => undefined)).toBeDefined();

@@ -1,66 +1,66 @@
 "use client";
 import { ArrowUp, Square } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { keepDraft, readDraft } from "@/app/(console)/chat/_state/drafts.ts";
+import { readDraft, saveDraft } from "@/app/(console)/chat/_state/drafts.ts";
 import { Button } from "../../_ui/button.tsx";
 
-/** Milliseconds after the last key until a draft is kept. */
-const REST = 300;
+/** How long after the last keystroke a draft is saved. */
+const SAVE_DELAY_MS = 300;
 
 /**
- * Where a message is written. It holds its own text, so that a key draws nothing but this box,
- * however long the chat is.
+ * The form for writing a message. It keeps its text to itself, so that a keystroke renders only this
+ * form, however long the chat is.
  */
 export function Composer({
-  draftOf,
+  draftKey,
   isBusy,
   isStopping,
   canSend,
-  returned,
-  onTakeReturned,
+  returnedText,
+  onReturnedTextTaken,
   placeholder,
   onSend,
   onStop,
   children,
 }: {
-  /** The draft's name: the chat's id. */
-  readonly draftOf: string;
+  /** The key of the draft: the chat's id. */
+  readonly draftKey: string;
   readonly isBusy: boolean;
   readonly isStopping: boolean;
-  /** False until the chat is there. */
+  /** False until the chat is loaded. */
   readonly canSend: boolean;
-  /** The text of a message that was not accepted comes back here. */
-  readonly returned: string | null;
-  readonly onTakeReturned: () => void;
+  /** The text of a message that was not accepted; it is put back into the box. */
+  readonly returnedText: string | null;
+  readonly onReturnedTextTaken: () => void;
   readonly placeholder: string;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
-  /** Stands at the left, under the text. */
+  /** Controls below the text, on the left. */
   readonly children?: ReactNode;
 }) {
-  const [text, setText] = useState(() => readDraft(draftOf));
+  const [text, setText] = useState(() => readDraft(draftKey));
   const box = useRef<HTMLTextAreaElement>(null);
   const isEmpty = text.trim() === "";
 
   useEffect(() => {
-    const timer = setTimeout(() => keepDraft(draftOf, text), REST);
-    const keepNow = () => keepDraft(draftOf, text);
-    window.addEventListener("pagehide", keepNow);
+    const timer = setTimeout(() => saveDraft(draftKey, text), SAVE_DELAY_MS);
+    const saveNow = () => saveDraft(draftKey, text);
+    window.addEventListener("pagehide", saveNow);
     return () => {
       clearTimeout(timer);
-      window.removeEventListener("pagehide", keepNow);
-      keepNow();
+      window.removeEventListener("pagehide", saveNow);
+      saveNow();
     };
-  }, [draftOf, text]);
+  }, [draftKey, text]);
 
   useEffect(() => {
-    if (returned === null) return;
-    setText((written) => (written.trim() === "" ? returned : `${returned}\n\n${written}`));
-    onTakeReturned();
-  }, [returned, onTakeReturned]);
+    if (returnedText === null) return;
+    setText((typed) => (typed.trim() === "" ? returnedText : `${returnedText}\n\n${typed}`));
+    onReturnedTextTaken();
+  }, [returnedText, onReturnedTextTaken]);
 
   useEffect(() => {
-    // On a phone the keyboard would cover half of the page before anything was read.
+    // On a phone, the keyboard would cover half of the page.
     if (!matchMedia("(pointer: coarse)").matches) box.current?.focus({ preventScroll: true });
   }, []);
 
@@ -68,7 +68,7 @@ export function Composer({
     if (isBusy || isEmpty || !canSend) return;
     onSend(text.trim());
     setText("");
-    keepDraft(draftOf, "");
+    saveDraft(draftKey, "");
     box.current?.focus({ preventScroll: true });
   };
 

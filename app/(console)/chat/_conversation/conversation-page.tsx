@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useCallback, useEffect, useState } from "react";
 import { titleOfChat } from "@/app/(console)/chat/_list/chat-list.ts";
-import { isOpenQuestion } from "@/app/(console)/chat/_state/conversation.ts";
+import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
 import { buttonStyle } from "../../_ui/button.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
@@ -13,7 +13,7 @@ import { Composer } from "./composer.tsx";
 import { ConversationHeader } from "./conversation-header.tsx";
 import { ConversationSkeleton } from "./conversation-skeleton.tsx";
 import { MessageList } from "./message-list.tsx";
-import { ModelChoice } from "./model-choice.tsx";
+import { ModelSelect } from "./model-select.tsx";
 import { Notices } from "./notices.tsx";
 import { useConversation } from "./use-conversation.ts";
 import { useEscape } from "./use-escape.ts";
@@ -30,7 +30,7 @@ export function ConversationPage({
   readonly chatId: string;
 }) {
   const { conversation, view, messages } = useConversation(sessionId, chatId);
-  const { phase, chat, fault, isReading: isBusy } = view;
+  const { phase, chat, error, isReading: isBusy } = view;
   const [files, setFiles] = useState<{ readonly path: string | null } | null>(null);
   const openFile = useCallback((path: string) => setFiles({ path }), []);
   const send = useCallback((text: string) => void conversation.send(text), [conversation]);
@@ -39,7 +39,7 @@ export function ConversationPage({
     (toolCallId: string, output: unknown) => void conversation.answer(toolCallId, output),
     [conversation],
   );
-  const takeReturned = useCallback(() => conversation.takeReturned(), [conversation]);
+  const takeReturnedText = useCallback(() => conversation.takeReturnedText(), [conversation]);
   useEscape(isBusy ? stop : null);
   const title = chat ? titleOfChat(chat) : "";
   useEffect(() => {
@@ -47,17 +47,13 @@ export function ConversationPage({
   }, [title]);
 
   if (phase === "missing") return <MissingChat />;
-  if (phase === "failed" && fault) {
-    const error = {
-      status: 0,
-      code: "failed",
-      message: fault.text,
-      fields: [],
-      requestId: fault.requestId,
-    };
+  if (phase === "failed" && error) {
     return (
       <div className="mx-auto max-w-3xl p-4 sm:p-8">
-        <ErrorState error={error} onRetry={() => void conversation.refresh()} />
+        <ErrorState
+          error={{ message: error.text, requestId: error.requestId }}
+          onRetry={() => void conversation.refresh()}
+        />
       </div>
     );
   }
@@ -76,22 +72,20 @@ export function ConversationPage({
           ) : (
             <MessageList messages={messages} isBusy={isBusy} onAnswer={answer} />
           )}
-          <Notices view={view} onDismiss={() => conversation.dismissFault()} />
+          <Notices view={view} onDismiss={() => conversation.dismissError()} />
           <Composer
-            draftOf={chatId}
+            draftKey={chatId}
             isBusy={isBusy}
             isStopping={view.isStopping}
             canSend={phase === "ready"}
-            returned={view.returned}
-            onTakeReturned={takeReturned}
-            placeholder={
-              hasQuestion ? "Answer above, or write something else" : "Message the agent"
-            }
+            returnedText={view.returnedText}
+            onReturnedTextTaken={takeReturnedText}
+            placeholder={hasQuestion ? "Answer above, or send a message" : "Message the agent"}
             onSend={send}
             onStop={stop}
           >
             {chat && (
-              <ModelChoice
+              <ModelSelect
                 value={chat.modelId}
                 onChoose={(modelId) => conversation.chooseModel(modelId)}
               />
@@ -117,7 +111,7 @@ function MissingChat() {
     <div className="mx-auto max-w-lg px-4 py-16">
       <EmptyState
         icon={MessageSquareOff}
-        title="This chat is not here"
+        title="Chat not found"
         text="It was deleted, or it belongs to another account."
       >
         <Link href="/chat" prefetch={false} className={buttonStyle()}>

@@ -3,15 +3,15 @@ import type { UIMessage } from "ai";
 import { ArrowDown } from "lucide-react";
 import { useCallback, useRef } from "react";
 import { Button } from "../../_ui/button.tsx";
+import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { MessageView } from "../_message/message-view.tsx";
-import { ScrollBox } from "../_message/scroll-box.tsx";
-import { useEarlier } from "./use-earlier.ts";
+import { TypingIndicator } from "./typing-indicator.tsx";
+import { useEarlierMessages } from "./use-earlier-messages.ts";
 import { useStickToEnd } from "./use-stick-to-end.ts";
-import { WaitingMark } from "./waiting-mark.tsx";
 
 /**
- * The messages, the newest at the foot. Of a long chat the last ones are drawn at first, and earlier
- * ones as one scrolls up to them.
+ * The messages of a chat, newest last. In a long chat, only the latest are rendered at first, and
+ * earlier ones as one scrolls up.
  */
 export function MessageList({
   messages,
@@ -24,9 +24,9 @@ export function MessageList({
 }) {
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const newestOwn = messages.findLast((message) => message.role === "user")?.id;
-  const { isAtEnd, jump } = useStickToEnd(scroller, content, newestOwn);
-  const { shown, hidden, marker, showEarlier } = useEarlier(messages, scroller);
+  const newestUserMessageId = messages.findLast((message) => message.role === "user")?.id;
+  const { isAtEnd, jump } = useStickToEnd(scroller, content, newestUserMessageId);
+  const { shown, hidden, marker, showEarlier } = useEarlierMessages(messages, scroller);
   const last = messages.at(-1);
   const answerable = useCallback(
     (message: UIMessage) => (message === last && !isBusy ? onAnswer : null),
@@ -37,7 +37,7 @@ export function MessageList({
       <ScrollBox
         ref={scroller}
         label="Conversation"
-        className="h-full overflow-y-auto overscroll-contain [overflow-anchor:none] focus-visible:-outline-offset-2"
+        className="h-full overscroll-contain rounded-none [overflow-anchor:none] focus-visible:-outline-offset-2"
       >
         <div ref={content} className="mx-auto flex max-w-3xl flex-col gap-7 px-4 py-6">
           {hidden > 0 && (
@@ -49,18 +49,18 @@ export function MessageList({
           )}
           {messages.length === 0 && !isBusy && (
             <p className="py-16 text-center text-muted-foreground">
-              Nothing was said here yet. Write the first message.
+              No messages yet. Send one to get started.
             </p>
           )}
           {shown.map((message) => (
             <MessageView
               key={message.id}
               message={message}
-              isGrowing={isBusy && message === last && message.role === "assistant"}
+              isStreaming={isBusy && message === last && message.role === "assistant"}
               onAnswer={answerable(message)}
             />
           ))}
-          {isBusy && <WaitingMark last={last} />}
+          {isBusy && <TypingIndicator last={last} />}
         </div>
       </ScrollBox>
       {!isAtEnd && (

@@ -2,51 +2,51 @@
 import { Sparkles } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useCallback, useState } from "react";
-import { type ApiError, api } from "@/app/(console)/_hooks/api.ts";
-import { tellChats } from "@/app/(console)/chat/_state/channel.ts";
+import { type ApiError, api } from "@/app/(console)/_api/request.ts";
+import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
 import type { Chat, Session } from "@/lib/sessions/session.ts";
 import { ErrorState } from "../../_ui/error-state.tsx";
 import { Composer } from "./composer.tsx";
-import { ModelChoice } from "./model-choice.tsx";
+import { ModelSelect } from "./model-select.tsx";
 
-/** Each shows another side of the agent, also with the embedded model. */
+/** Prompts that show what the agent can do; they also work with the embedded model. */
 const suggestions = [
-  { title: "Look around", text: "Run `uname -a; ls -la` and list files" },
+  { title: "Explore the sandbox", text: "Run `uname -a; ls -la` and list files" },
   {
     title: "Write a file",
     text: 'Write "Track one, track two" to tracklist.txt, then read tracklist.txt',
   },
   { title: "Make a plan", text: "Plan: draft the release note, check the dates, send it" },
-  { title: "Be asked", text: 'Ask me "Which format?" with options: album, single, EP' },
+  { title: "Answer a question", text: 'Ask me "Which format?" with options: album, single, EP' },
 ] as const;
 
-const none = () => {};
+const ignore = () => {};
 
-/** The start of a chat: it is made, with its session, when the first message is sent. */
+/** The page for a new chat. The session and the chat are created when the first message is sent. */
 export function NewChat() {
   const router = useRouter();
   const [modelId, setModelId] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
-  const [returned, setReturned] = useState<string | null>(null);
-  const takeReturned = useCallback(() => setReturned(null), []);
+  const [returnedText, setReturnedText] = useState<string | null>(null);
+  const takeReturnedText = useCallback(() => setReturnedText(null), []);
 
   const begin = async (text: string) => {
     setBusy(true);
     setError(null);
-    const made = await makeChat(modelId);
-    if (!made.ok) {
+    const created = await createChat(modelId);
+    if (!created.ok) {
       setBusy(false);
-      setError(made.error);
-      setReturned(text);
+      setError(created.error);
+      setReturnedText(text);
       return;
     }
-    const { sessionId, chat } = made;
+    const { sessionId, chat } = created;
     const conversation = openConversation(sessionId, chat.id);
     conversation.showChat(chat);
     void conversation.send(text);
-    tellChats({ sessionId, chatId: chat.id, what: "changed" });
+    publishChatEvent({ sessionId, chatId: chat.id, type: "changed" });
     router.push(`/chat/${sessionId}/${chat.id}`);
   };
 
@@ -56,10 +56,12 @@ export function NewChat() {
         <span className="grid size-10 place-items-center rounded-xl bg-accent-soft text-accent-text">
           <Sparkles aria-hidden className="size-5" />
         </span>
-        <h1 className="mt-4 text-2xl font-semibold tracking-tight">What shall we work on?</h1>
+        <h1 className="mt-4 text-2xl font-semibold tracking-tight">
+          What would you like to work on?
+        </h1>
         <p className="mt-1 max-w-xl text-muted-foreground">
-          The agent has a sandbox of its own: it runs commands, reads and writes files, and asks
-          back.
+          The agent works in its own sandbox. It runs commands, reads and writes files, and asks you
+          when something is unclear.
         </p>
         <ul className="mt-6 grid gap-2 sm:grid-cols-2">
           {suggestions.map(({ title, text }) => (
@@ -83,31 +85,31 @@ export function NewChat() {
         )}
       </div>
       <Composer
-        draftOf="new"
+        draftKey="new"
         isBusy={isBusy}
         isStopping={isBusy}
         canSend
-        returned={returned}
-        onTakeReturned={takeReturned}
+        returnedText={returnedText}
+        onReturnedTextTaken={takeReturnedText}
         placeholder="Message the agent"
         onSend={(text) => void begin(text)}
-        onStop={none}
+        onStop={ignore}
       >
-        <ModelChoice value={modelId} onChoose={setModelId} />
+        <ModelSelect value={modelId} onChoose={setModelId} />
       </Composer>
     </div>
   );
 }
 
-type Made =
+type CreatedChat =
   | { readonly ok: true; readonly sessionId: string; readonly chat: Chat }
   | { readonly ok: false; readonly error: ApiError };
 
-async function makeChat(modelId: string): Promise<Made> {
-  const made = await api<{ session: Session; chat: Chat }>("/api/sessions", { body: {} });
-  if (!made.ok) return made;
-  const { session, chat } = made.data;
-  // Without one the first message makes it.
+async function createChat(modelId: string): Promise<CreatedChat> {
+  const created = await api<{ session: Session; chat: Chat }>("/api/sessions", { body: {} });
+  if (!created.ok) return created;
+  const { session, chat } = created.data;
+  // If this fails, the first message provisions the sandbox.
   await api("/api/sandbox", { body: { sessionId: session.id } });
   if (modelId === "") return { ok: true, sessionId: session.id, chat };
   const path = `/api/sessions/${session.id}/chats/${chat.id}`;

@@ -2,14 +2,14 @@
 import { useChat } from "@ai-sdk/react";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import {
-  holdConversation,
   openConversation,
+  retainConversation,
 } from "@/app/(console)/chat/_state/open-conversations.ts";
 
-/** Milliseconds between two drawings of a text that streams in. */
-const PACE = 50;
+/** The shortest time between two renders of a streaming text. */
+const RENDER_INTERVAL_MS = 50;
 
-/** The chat as it is now, kept up to date while the page shows it. */
+/** Returns the state of a chat and keeps it up to date while the component is mounted. */
 export function useConversation(sessionId: string, chatId: string) {
   const conversation = useMemo(() => openConversation(sessionId, chatId), [sessionId, chatId]);
   const view = useSyncExternalStore(
@@ -17,9 +17,9 @@ export function useConversation(sessionId: string, chatId: string) {
     conversation.getView,
     conversation.getView,
   );
-  const { messages } = useChat({ chat: conversation.chat, throttle: PACE });
+  const { messages } = useChat({ chat: conversation.chat, throttle: RENDER_INTERVAL_MS });
   useEffect(() => {
-    const letGo = holdConversation(chatId);
+    const release = retainConversation(chatId);
     const refresh = () => {
       if (document.visibilityState === "visible") void conversation.refresh();
     };
@@ -31,7 +31,7 @@ export function useConversation(sessionId: string, chatId: string) {
       document.removeEventListener("visibilitychange", refresh);
       window.removeEventListener("focus", refresh);
       window.removeEventListener("online", refresh);
-      letGo();
+      release();
     };
   }, [conversation, chatId]);
   return { conversation, view, messages };

@@ -1,7 +1,7 @@
 "use client";
 import { useEffect } from "react";
 
-/** Escape, unless a dialog or a menu takes it for itself. Null: nothing to do. */
+/** Calls `action` on Escape, unless a dialog or a menu handles the key. Null disables it. */
 export function useEscape(action: (() => void) | null): void {
   useEffect(() => {
     if (action === null) return;

@@ -1,17 +1,17 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
-/** Pixels from the end within which scrolling down takes hold of it. */
-const NEAR = 40;
+/** How close to the end one must scroll for the view to follow it again. */
+const NEAR_END_PX = 40;
 
 /**
- * Keeps the end of a growing content in sight, as long as the person is there: scrolling up lets go,
- * coming back to the end takes hold again. A new message of the person's own always shows.
+ * Keeps the end of growing content in view. Scrolling up stops that; scrolling back to the end starts
+ * it again. A new message of the user always scrolls to the end.
  */
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   content: RefObject<HTMLElement | null>,
-  newestOwn: string | undefined,
+  newestUserMessageId: string | undefined,
 ): { isAtEnd: boolean; jump: () => void } {
   const [isAtEnd, setAtEnd] = useState(true);
   const sticks = useRef(true);
@@ -25,8 +25,8 @@ export function useStickToEnd(
     box.scrollTop = box.scrollHeight;
   }, [scroller]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new message is the reason
-  useLayoutEffect(jump, [jump, newestOwn]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new message of the user scrolls to the end
+  useLayoutEffect(jump, [jump, newestUserMessageId]);
 
   useEffect(() => {
     const box = scroller.current;
@@ -36,8 +36,8 @@ export function useStickToEnd(
       const left = box.scrollHeight - box.clientHeight - box.scrollTop;
       const isUp = box.scrollTop < before.current;
       before.current = box.scrollTop;
-      // Content that gets shorter moves the place up as well, and ends at the end.
-      sticks.current = isUp ? left <= 1 : sticks.current || left < NEAR;
+      // Content that gets shorter also moves the position up, but then ends exactly at the end.
+      sticks.current = isUp ? left <= 1 : sticks.current || left < NEAR_END_PX;
       setAtEnd(sticks.current);
     };
     const grown = new ResizeObserver(() => {

@@ -1,17 +1,22 @@
 "use client";
 import { ArrowLeft, Download } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
-import { type ApiError, describeRefusal, fetchWithBearer } from "@/app/(console)/_hooks/api.ts";
+import {
+  type ApiError,
+  fetchWithBearer,
+  networkError,
+  toApiError,
+} from "@/app/(console)/_api/request.ts";
 import { Button } from "../../_ui/button.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
+import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
-import { ScrollBox } from "../_message/scroll-box.tsx";
 import { useAfterTurn } from "./folder-view.tsx";
-import { inBytes } from "./in-bytes.ts";
+import { formatBytes } from "./format-bytes.ts";
 
-/** Characters that are shown; the whole file can be downloaded. */
-const SHOWN = 300_000;
+/** The number of characters shown; the whole file can be downloaded. */
+const MAX_SHOWN_LENGTH = 300_000;
 const IMAGES: Readonly<Record<string, string>> = {
   png: "image/png",
   jpg: "image/jpeg",
@@ -21,15 +26,15 @@ const IMAGES: Readonly<Record<string, string>> = {
 };
 
 interface Content {
-  /** Of the whole file, in this browser. */
-  readonly address: string;
+  /** An object URL of the whole file. */
+  readonly objectUrl: string;
   readonly size: number;
-  /** Null for what is not text. */
+  /** Null if the file is not text. */
   readonly text: string | null;
   readonly isImage: boolean;
 }
 
-/** One file of the sandbox: text, an image, or what can only be downloaded. */
+/** Shows one file of the sandbox: its text, its image, or only a way to download it. */
 export function FileView({
   sessionId,
   path,
@@ -43,31 +48,31 @@ export function FileView({
 }) {
   const [content, setContent] = useState<Content | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
-  const [round, setRound] = useState(0);
-  const reload = useCallback(() => setRound((one) => one + 1), []);
+  const [revision, setRevision] = useState(0);
+  const reload = useCallback(() => setRevision((current) => current + 1), []);
   useAfterTurn(isBusy, reload);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round reads again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reads the file again
   useEffect(() => {
-    const ending = new AbortController();
-    let address: string | null = null;
-    readFile(sessionId, path, ending.signal).then(
+    const controller = new AbortController();
+    let objectUrl: string | null = null;
+    readFile(sessionId, path, controller.signal).then(
       (result) => {
-        if (ending.signal.aborted) return;
-        setError("address" in result ? null : result);
-        if (!("address" in result)) return;
-        address = result.address;
+        if (controller.signal.aborted) return;
+        setError("objectUrl" in result ? null : result);
+        if (!("objectUrl" in result)) return;
+        objectUrl = result.objectUrl;
         setContent(result);
       },
       () => {
-        if (!ending.signal.aborted) setError(unreachable);
+        if (!controller.signal.aborted) setError(networkError);
       },
     );
     return () => {
-      ending.abort();
-      if (address !== null) URL.revokeObjectURL(address);
+      controller.abort();
+      if (objectUrl !== null) URL.revokeObjectURL(objectUrl);
     };
-  }, [sessionId, path, round]);
+  }, [sessionId, path, revision]);
 
   const name = path.split("/").at(-1) ?? path;
   return (
@@ -76,7 +81,7 @@ export function FileView({
         <Button
           variant="ghost"
           size="icon"
-          aria-label="Back to the folder"
+          aria-label="Back to folder"
           className="size-7"
           onClick={onBack}
         >
@@ -87,22 +92,17 @@ export function FileView({
         </code>
         {content && (
           <span className="shrink-0 px-1 text-xs text-muted-foreground">
-            {inBytes(content.size)}
+            {formatBytes(content.size)}
           </span>
         )}
         {content?.text != null && (
-          <CopyButton
-            text={content.text}
-            label="Copy the file's text"
-            variant="ghost"
-            className="size-7"
-          />
+          <CopyButton text={content.text} label="Copy text" variant="ghost" className="size-7" />
         )}
         {content && (
           <a
-            href={content.address}
+            href={content.objectUrl}
             download={name}
-            aria-label="Download the file"
+            aria-label="Download file"
             title="Download"
             className="grid size-7 place-items-center rounded-md hover:bg-hover"
           >
@@ -117,40 +117,42 @@ export function FileView({
       )}
       {!error && !content && (
         <div aria-busy="true" className="flex flex-col gap-3 p-4">
-          <p className="sr-only">Loading the file</p>
+          <p className="sr-only">Loading file…</p>
           <Skeleton className="h-4 w-52" />
           <Skeleton className="h-4 w-40" />
         </div>
       )}
-      {!error && content && <Shown content={content} name={name} />}
+      {!error && content && <Preview content={content} name={name} />}
     </>
   );
 }
 
-function Shown({ content, name }: { readonly content: Content; readonly name: string }) {
+function Preview({ content, name }: { readonly content: Content; readonly name: string }) {
   if (content.isImage) {
     return (
-      <div className="min-h-0 flex-1 overflow-auto p-4">
-        {/* biome-ignore lint/performance/noImgElement: it is in this browser already */}
-        <img src={content.address} alt={name} className="mx-auto max-w-full rounded-lg border" />
+      <div className="min-h-0 flex-1 rounded-none p-4">
+        {/* biome-ignore lint/performance/noImgElement: it is an object URL */}
+        <img src={content.objectUrl} alt={name} className="mx-auto max-w-full rounded-lg border" />
       </div>
     );
   }
   if (content.text === null || content.text === "") {
     return (
       <p className="px-6 py-10 text-center text-muted-foreground">
-        {content.text === "" ? "The file is empty." : "This is not text: download it to see it."}
+        {content.text === ""
+          ? "This file is empty."
+          : "This file cannot be previewed. Download it to open it."}
       </p>
     );
   }
   return (
-    <ScrollBox label={`Content of ${name}`} className="min-h-0 flex-1 overflow-auto">
+    <ScrollBox label={`Content of ${name}`} className="min-h-0 flex-1 rounded-none">
       <pre className="w-fit min-w-full p-4 font-mono text-xs leading-relaxed whitespace-pre">
-        {content.text.slice(0, SHOWN)}
+        {content.text.slice(0, MAX_SHOWN_LENGTH)}
       </pre>
-      {content.text.length > SHOWN && (
+      {content.text.length > MAX_SHOWN_LENGTH && (
         <p className="border-t px-4 py-2 text-sm text-muted-foreground">
-          Only the beginning is shown. Download the file for the rest.
+          Only the beginning is shown. Download the file to see the rest.
         </p>
       )}
     </ScrollBox>
@@ -164,24 +166,16 @@ async function readFile(
 ): Promise<Content | ApiError> {
   const query = new URLSearchParams({ sessionId, path });
   const response = await fetchWithBearer(`/api/sandbox/files/content?${query}`, { signal });
-  if (!response.ok) return describeRefusal(response, await response.text());
+  if (!response.ok) return toApiError(response);
   const bytes = await response.blob();
   const type = IMAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
   const isText = response.headers.get("content-type")?.startsWith("text/") === true;
-  // As a download or an image, never as a page: an agent wrote it.
-  const kept = new Blob([bytes], { type: type ?? "application/octet-stream" });
+  // Never an HTML type: the agent wrote the file, and it must not run as a page of this origin.
+  const blob = new Blob([bytes], { type: type ?? "application/octet-stream" });
   return {
-    address: URL.createObjectURL(kept),
+    objectUrl: URL.createObjectURL(blob),
     size: bytes.size,
     text: isText ? await bytes.text() : null,
     isImage: type !== undefined && !isText,
   };
 }
-
-const unreachable: ApiError = {
-  status: 0,
-  code: "network",
-  message: "The service cannot be reached. Check your connection and try again.",
-  fields: [],
-  requestId: null,
-};

@@ -5,7 +5,7 @@ import { Button } from "../../_ui/button.tsx";
 import { FileView } from "./file-view.tsx";
 import { FolderView } from "./folder-view.tsx";
 
-/** The sandbox's files beside the chat; over it on a phone. */
+/** The files of the sandbox, next to the chat or over it on a phone. */
 export function FilesPanel({
   sessionId,
   path,
@@ -14,9 +14,9 @@ export function FilesPanel({
   onClose,
 }: {
   readonly sessionId: string;
-  /** The file to show; null shows folders. */
+  /** The file to show; null shows the folder. */
   readonly path: string | null;
-  /** A turn runs, and files change. */
+  /** True while a turn runs, which may change files. */
   readonly isBusy: boolean;
   readonly onOpen: (path: string) => void;
   readonly onClose: () => void;
@@ -36,7 +36,7 @@ export function FilesPanel({
     <aside
       ref={panel}
       tabIndex={-1}
-      aria-label="Files of the sandbox"
+      aria-label="Sandbox files"
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();

@@ -7,11 +7,11 @@ import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
 import { Button } from "../../_ui/button.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
-import { inBytes } from "./in-bytes.ts";
+import { formatBytes } from "./format-bytes.ts";
 
 type Listing = z.output<(typeof listSandboxFilesContract.responses)[200]["schema"]>;
 
-/** One folder of the sandbox. */
+/** Lists one folder of the sandbox. */
 export function FolderView({
   sessionId,
   folder,
@@ -20,7 +20,7 @@ export function FolderView({
   onFile,
 }: {
   readonly sessionId: string;
-  /** Empty for the sandbox's home. */
+  /** Empty for the home folder of the sandbox. */
   readonly folder: string;
   readonly isBusy: boolean;
   readonly onFolder: (path: string) => void;
@@ -31,7 +31,7 @@ export function FolderView({
   useAfterTurn(isBusy, reload);
 
   if (error?.code === "sandbox_missing") {
-    return <Note text="There is no sandbox yet. The first message of the chat makes one." />;
+    return <Note text="No sandbox yet. It is created with the first message." />;
   }
   if (error) {
     return (
@@ -50,7 +50,7 @@ export function FolderView({
         <Button
           variant="ghost"
           size="icon"
-          aria-label="Read the folder again"
+          aria-label="Refresh"
           className="size-7"
           busy={loading && data !== undefined}
           onClick={reload}
@@ -61,7 +61,7 @@ export function FolderView({
       <div className="min-h-0 flex-1 overflow-y-auto p-2">
         {data === undefined && <ListSkeleton />}
         {data?.entries.length === 0 && folder === "" && (
-          <Note text="Nothing here yet. What the agent writes shows up here." />
+          <Note text="No files yet. Files that the agent writes appear here." />
         )}
         <ul className="flex flex-col gap-px">
           {parent !== null && (
@@ -86,13 +86,15 @@ export function FolderView({
                 )}
                 <span className="min-w-0 flex-1 truncate">{name}</span>
                 {type === "file" && (
-                  <span className="shrink-0 text-xs text-muted-foreground">{inBytes(size)}</span>
+                  <span className="shrink-0 text-xs text-muted-foreground">
+                    {formatBytes(size)}
+                  </span>
                 )}
               </button>
             </li>
           ))}
         </ul>
-        {data?.truncated && <Note text="There are more entries than are shown here." />}
+        {data?.truncated && <Note text="This folder has more files than are shown." />}
       </div>
     </>
   );
@@ -101,7 +103,7 @@ export function FolderView({
 const row = "flex h-8 w-full items-center gap-2 rounded-md px-2 text-left hover:bg-hover";
 const icon = "size-4 shrink-0 text-muted-foreground";
 
-/** Files that a turn wrote are there when it has ended. */
+/** Calls `action` when a turn ends, because it may have changed files. */
 export function useAfterTurn(isBusy: boolean, action: () => void): void {
   const wasBusy = useRef(isBusy);
   useEffect(() => {
@@ -122,7 +124,7 @@ function Note({ text }: { readonly text: string }) {
 function ListSkeleton() {
   return (
     <div aria-busy="true" className="flex flex-col gap-3 p-2">
-      <p className="sr-only">Loading files</p>
+      <p className="sr-only">Loading files…</p>
       {["w-40", "w-28", "w-52", "w-36"].map((width) => (
         <Skeleton key={width} className={`h-4 ${width}`} />
       ))}

@@ -1,14 +1,14 @@
 /**
- * The caller's sessions with their chats, for the sidebar: pages of the API, kept up to date by what
- * this tab and others tell. No React in here.
+ * The caller's sessions and their chats, for the sidebar. They are loaded page by page and kept up to
+ * date by the events of this tab and of others. This file does not depend on React.
  */
 import type { Chat, Session } from "@/lib/sessions/session.ts";
-import { type ApiError, api } from "../../_hooks/api.ts";
-import { onChats } from "../_state/channel.ts";
+import { type ApiError, api } from "../../_api/request.ts";
+import { onChatEvent } from "../_state/chat-events.ts";
 
 export interface SessionEntry {
   readonly session: Session;
-  /** Newest first; null until they are known. */
+  /** Newest first; null until they are loaded. */
   readonly chats: readonly Chat[] | null;
 }
 
@@ -21,10 +21,10 @@ export interface ChatListView {
   readonly isLoadingMore: boolean;
 }
 
-/** Of the six connections that a browser has for an origin, streams need some. */
-const AT_ONCE = 3;
-/** Turns that run elsewhere, such as headless ones, tell nobody when they end. */
-const LOOK_AGAIN_MS = 4_000;
+/** A browser allows six connections to an origin, and streams need some of them. */
+const MAX_CONCURRENT_REQUESTS = 3;
+/** Turns that run elsewhere, such as headless runs, send no event to this browser. */
+const POLL_INTERVAL_MS = 4_000;
 
 export class ChatList {
   #view: ChatListView = {
@@ -44,17 +44,17 @@ export class ChatList {
     return () => void this.#listeners.delete(listener);
   };
 
-  /** Loads, and follows what happens. @returns how to stop. */
+  /** Loads the list and keeps it up to date until the returned function is called. */
   start(): () => void {
     void this.load();
-    const stopListening = onChats(({ sessionId, chatId, what }) => {
-      if (what === "deleted" && chatId === null) {
+    const stopListening = onChatEvent(({ sessionId, chatId, type }) => {
+      if (type === "deleted" && chatId === null) {
         this.#set(without(this.#view.entries, sessionId));
-      } else void this.look(sessionId);
+      } else void this.refreshSession(sessionId);
     });
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void this.#lookAtRunning();
-    }, LOOK_AGAIN_MS);
+      if (document.visibilityState === "visible") void this.#pollRunning();
+    }, POLL_INTERVAL_MS);
     const whenVisible = () => {
       if (document.visibilityState === "visible") void this.load();
     };
@@ -68,7 +68,7 @@ export class ChatList {
     };
   }
 
-  /** The first page anew; what was loaded of later ones stays. */
+  /** Loads the first page again and keeps the later pages that are loaded. */
   async load(): Promise<void> {
     const result = await readPage(null);
     if (!result.ok) {
@@ -80,7 +80,7 @@ export class ChatList {
     const known = this.#view.entries;
     const ids = new Set(sessions.map(({ id }) => id));
     const oldest = sessions.at(-1)?.createdAt ?? "";
-    // Those of the first page that are gone were deleted elsewhere.
+    // A session that is missing from the first page was deleted elsewhere.
     const later = known.filter(
       ({ session }) => !ids.has(session.id) && session.createdAt < oldest && next_cursor !== null,
     );
@@ -116,8 +116,8 @@ export class ChatList {
     await this.#readChats(more);
   }
 
-  /** One session anew: made, changed or gone. */
-  async look(sessionId: string): Promise<void> {
+  /** Loads one session again after it was created, changed or deleted. */
+  async refreshSession(sessionId: string): Promise<void> {
     const [session, chats] = await Promise.all([
       api<{ session: Session }>(`/api/sessions/${sessionId}`),
       readChats(sessionId),
@@ -135,7 +135,7 @@ export class ChatList {
     );
   }
 
-  async #lookAtRunning(): Promise<void> {
+  async #pollRunning(): Promise<void> {
     const running = this.#view.entries.filter(({ chats }) =>
       chats?.some((chat) => chat.activeStreamId !== null),
     );
@@ -154,7 +154,7 @@ export class ChatList {
         );
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_REQUESTS }, work));
   }
 
   #chatsOf(sessionId: string): readonly Chat[] | null {
@@ -184,15 +184,15 @@ async function readChats(sessionId: string): Promise<readonly Chat[] | null> {
   return result.ok ? result.data.chats : null;
 }
 
-/** What a chat is called before it has a name. */
+/** Returns the title of a chat, or a placeholder while it has none. */
 export const titleOfChat = (chat: Chat): string => chat.title || "New chat";
 
-/** Those whose title, or one of whose chats' titles, has the words in it. */
+/** Returns the entries whose title, or the title of one of whose chats, contains the query. */
 export function searchEntries(
   entries: readonly SessionEntry[],
-  words: string,
+  query: string,
 ): readonly SessionEntry[] {
-  const wanted = words.trim().toLocaleLowerCase();
+  const wanted = query.trim().toLocaleLowerCase();
   if (wanted === "") return entries;
   const matches = (title: string) => title.toLocaleLowerCase().includes(wanted);
   return entries.flatMap((entry) => {

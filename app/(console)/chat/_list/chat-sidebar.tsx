@@ -14,13 +14,13 @@ import { ErrorState } from "../../_ui/error-state.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 import { SessionRow } from "./session-row.tsx";
 
-/** Sessions and their chats, in the sidebar. */
+/** The sidebar's list of sessions and their chats. */
 export function ChatSidebar() {
   const [list] = useState(() => new ChatList());
   const view = useSyncExternalStore(list.subscribe, list.getView, list.getView);
-  const [words, setWords] = useState("");
+  const [query, setQuery] = useState("");
   useEffect(() => list.start(), [list]);
-  const found = searchEntries(view.entries, words);
+  const found = searchEntries(view.entries, query);
   return (
     <SidebarContent>
       <div className="flex shrink-0 flex-col gap-2 border-t px-3 pt-3 pb-2">
@@ -40,9 +40,9 @@ export function ChatSidebar() {
           />
           <input
             type="search"
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
-            placeholder="Search titles"
+            value={query}
+            onChange={(event) => setQuery(event.target.value)}
+            placeholder="Search chats"
             className="h-8 w-full rounded-md border border-transparent bg-muted pr-2 pl-7 text-sm placeholder:text-muted-foreground focus:border-input max-sm:text-[16px]"
           />
         </label>
@@ -54,9 +54,9 @@ export function ChatSidebar() {
         )}
         {view.phase === "ready" && found.length === 0 && (
           <p className="px-2 py-3 text-sm text-muted-foreground">
-            {words.trim() === ""
-              ? "Your chats will be listed here."
-              : "No title among those loaded has this."}
+            {query.trim() === ""
+              ? "Your chats will appear here."
+              : "No matching chats among those loaded."}
           </p>
         )}
         {groupByDay(found).map(({ label, entries }) => (
@@ -88,7 +88,7 @@ export function ChatSidebar() {
 function ListSkeleton() {
   return (
     <div aria-busy="true" className="flex flex-col gap-2 px-2 pt-4">
-      <p className="sr-only">Loading chats</p>
+      <p className="sr-only">Loading chats…</p>
       {["w-40", "w-32", "w-44", "w-36", "w-28"].map((width) => (
         <Skeleton key={width} className={cn("h-5", width)} />
       ))}
@@ -98,7 +98,7 @@ function ListSkeleton() {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Newest first, under the words of a calendar. */
+/** Groups entries under headings such as "Today"; newest first. */
 function groupByDay(
   entries: readonly SessionEntry[],
 ): { label: string; entries: SessionEntry[] }[] {
@@ -107,7 +107,7 @@ function groupByDay(
     const at = Date.parse(session.createdAt);
     if (at >= today) return "Today";
     if (at >= today - DAY_MS) return "Yesterday";
-    return at >= today - 7 * DAY_MS ? "Last seven days" : "Older";
+    return at >= today - 7 * DAY_MS ? "Last 7 days" : "Older";
   };
   return [...Map.groupBy(entries, labelOf)].map(([label, members]) => ({
     label,

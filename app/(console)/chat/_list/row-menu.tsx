@@ -2,16 +2,16 @@
 import { MessageSquarePlus, Pencil, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type RefObject, useState } from "react";
-import { api } from "@/app/(console)/_hooks/api.ts";
-import { tellChats } from "@/app/(console)/chat/_state/channel.ts";
+import { api } from "@/app/(console)/_api/request.ts";
+import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { Button } from "../../_ui/button.tsx";
 import { Dialog, DialogActions, DialogClose } from "../../_ui/dialog.tsx";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
 import { toast } from "../../_ui/toast.tsx";
-import type { RowTarget } from "./row.tsx";
+import type { RowTarget } from "./row-target.ts";
 
-/** What can be done to a chat or a session: the menu of the row's button. */
+/** The menu of actions for a chat or a session. */
 export function RowMenu({
   target,
   button,
@@ -37,13 +37,13 @@ export function RowMenu({
       return;
     }
     const { chat } = result.data;
-    tellChats({ sessionId, chatId: chat.id, what: "changed" });
+    publishChatEvent({ sessionId, chatId: chat.id, type: "changed" });
     router.push(`/chat/${sessionId}/${chat.id}`);
   };
   return (
     <>
       <AnchoredMenu
-        label={`Menu of ${title}`}
+        label={`Actions for ${title}`}
         button={button}
         openedByKey={openedByKey}
         open={open}
@@ -55,7 +55,7 @@ export function RowMenu({
         </MenuItem>
         <MenuItem onSelect={() => void addChat()}>
           <MessageSquarePlus aria-hidden />
-          New chat on the same sandbox
+          New chat in this sandbox
         </MenuItem>
         <MenuSeparator />
         <MenuItem danger onSelect={() => setDeleting(true)}>
@@ -89,7 +89,7 @@ function DeleteDialog({
     }
     onClose();
     if (isCurrent) router.push("/chat");
-    tellChats({ sessionId, chatId: deletes === "session" ? null : chatId, what: "deleted" });
+    publishChatEvent({ sessionId, chatId: deletes === "session" ? null : chatId, type: "deleted" });
   };
   return (
     <Dialog
@@ -98,8 +98,8 @@ function DeleteDialog({
       title={`Delete “${title}”?`}
       description={
         deletes === "session"
-          ? "Its messages and the files of its sandbox are deleted too. This cannot be undone."
-          : "Its messages are deleted too. The sandbox stays with the session's other chats."
+          ? "This permanently deletes its messages and the files in its sandbox."
+          : "This permanently deletes its messages. The sandbox is kept for the other chats of this session."
       }
     >
       <DialogActions>

@@ -3,30 +3,22 @@ import { Ellipsis } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRef, useState } from "react";
-import { api } from "@/app/(console)/_hooks/api.ts";
-import { tellChats } from "@/app/(console)/chat/_state/channel.ts";
+import { api } from "@/app/(console)/_api/request.ts";
+import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { toast } from "../../_ui/toast.tsx";
+import type { RowTarget } from "./row-target.ts";
 
 const RowMenu = dynamic(() => import("./row-menu.tsx").then((module) => module.RowMenu));
 
-export interface RowTarget {
-  readonly title: string;
-  readonly sessionId: string;
-  /** Null for a session as a whole. */
-  readonly chatId: string | null;
-  readonly deletes: "session" | "chat";
-  readonly isCurrent: boolean;
-}
-
-/** A chat, or the heading of a session, with its menu. */
+/** A chat, or the heading of a session, with its menu of actions. */
 export function Row({
   href,
   isRunning,
   ...target
 }: RowTarget & { readonly href: string | null; readonly isRunning: boolean }) {
   const [isRenaming, setRenaming] = useState(false);
-  // The menu's code is loaded when somebody comes near it.
+  // The code of the menu is loaded on hover or focus.
   const [isNear, setNear] = useState(false);
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -34,7 +26,7 @@ export function Row({
   const { title, isCurrent } = target;
   if (isRenaming) return <RenameForm target={target} onDone={() => setRenaming(false)} />;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: only loads code early
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only preloads code
     <div
       onPointerEnter={() => setNear(true)}
       onFocus={() => setNear(true)}
@@ -60,22 +52,22 @@ export function Row({
           {isRunning && (
             <span
               role="img"
-              aria-label="(an answer is being written)"
+              aria-label="(answering)"
               className="size-2 shrink-0 animate-pulse rounded-full bg-accent"
             />
           )}
         </Link>
       )}
-      {/* One and the same button before and after the menu's code is there: it may have the focus. */}
+      {/* The button stays the same element while the menu loads, because it may have the focus. */}
       <button
         ref={button}
         type="button"
-        aria-label={`Menu of ${title}`}
+        aria-label={`Actions for ${title}`}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         data-state={isOpen ? "open" : "closed"}
         onClick={({ detail }) => {
-          // A click of the pointer counts itself, one of a key is 0.
+          // `detail` counts pointer clicks; it is 0 for a key.
           openedByKey.current = detail === 0;
           setOpen(!isOpen);
         }}
@@ -103,7 +95,7 @@ export function Row({
   );
 }
 
-/** Out of the way until its row is pointed at or focused; always there where nothing hovers. */
+/** Hidden until its row is hovered or focused; always visible on touch screens. */
 const menuStyle =
   "mr-0.5 grid size-7 shrink-0 place-items-center rounded-md text-muted-foreground opacity-0 group-hover:opacity-100 group-focus-within:opacity-100 hover:text-foreground data-[state=open]:opacity-100 pointer-coarse:opacity-100";
 
@@ -123,7 +115,7 @@ function RenameForm({
     const path = chatId === null ? session : `${session}/chats/${chatId}`;
     const result = await api(path, { method: "PATCH", body: { title: next } });
     if (!result.ok) toast(result.error.message, "danger");
-    tellChats({ sessionId, chatId, what: "changed" });
+    publishChatEvent({ sessionId, chatId, type: "changed" });
   };
   return (
     <form
@@ -133,9 +125,9 @@ function RenameForm({
       }}
     >
       <input
-        // biome-ignore lint/a11y/noAutofocus: it stands where the person just asked for it
+        // biome-ignore lint/a11y/noAutofocus: the user just chose "Rename"
         autoFocus
-        aria-label={`New name of ${title}`}
+        aria-label={`New name for ${title}`}
         value={text}
         maxLength={200}
         onFocus={(event) => event.target.select()}

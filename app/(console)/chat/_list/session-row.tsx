@@ -5,7 +5,7 @@ import { type SessionEntry, titleOfChat } from "@/app/(console)/chat/_list/chat-
 import { Skeleton } from "../../_ui/skeleton.tsx";
 import { Row } from "./row.tsx";
 
-/** A session with one chat is one line; one with several is a heading with its chats under it. */
+/** A session with one chat is a single row; with several, it is a heading with its chats below. */
 export const SessionRow = memo(function SessionRow({ entry }: { readonly entry: SessionEntry }) {
   const { session, chats } = entry;
   const path = usePathname();

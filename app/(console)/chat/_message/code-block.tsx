@@ -1,8 +1,8 @@
 "use client";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { ScrollBox } from "./scroll-box.tsx";
+import { ScrollBox } from "../../_ui/scroll-box.tsx";
 
-/** Code of an answer, with a way to take it along. */
+/** A block of code with a button to copy it. */
 export function CodeBlock({
   text,
   language,
@@ -16,7 +16,7 @@ export function CodeBlock({
         <span className="truncate font-mono">{language || "text"}</span>
         <CopyButton
           text={text}
-          label="Copy the code"
+          label="Copy code"
           variant="ghost"
           className="size-6 [&_svg]:size-3.5"
         />
@@ -30,7 +30,7 @@ export function CodeBlock({
   );
 }
 
-/** Text as it is, which scrolls in itself. */
+/** Preformatted text in a scrollable box. */
 export function Code({
   text,
   label,
@@ -41,7 +41,7 @@ export function Code({
   readonly className?: string;
 }) {
   return (
-    <ScrollBox label={label} className={`overflow-auto ${className}`}>
+    <ScrollBox label={label} className={`rounded-none ${className}`}>
       <pre className="w-fit min-w-full px-3 py-2.5 font-mono text-[0.8125rem] leading-normal whitespace-pre">
         {text}
       </pre>

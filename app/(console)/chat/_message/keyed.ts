@@ -1,3 +1,3 @@
-/** Keys for the parts of a text or a message, which have no name but their place. */
+/** Pairs each item with its index as a React key, for lists whose items have no identity of their own. */
 export const keyed = <T>(items: readonly T[]): { key: string; item: T }[] =>
-  items.map((item, place) => ({ key: String(place), item }));
+  items.map((item, index) => ({ key: String(index), item }));

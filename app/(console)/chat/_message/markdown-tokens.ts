@@ -1,40 +1,40 @@
 /**
- * Markdown of a model, as tokens: never as HTML. What the model writes is text of a stranger, so a
- * tag in it stays text, and a link leads to the web or nowhere.
+ * Parses the Markdown of a model into tokens, never into HTML. The text is untrusted: tags stay text,
+ * and links lead to web addresses only.
  */
 import { lexer, type MarkedToken } from "marked";
 
-/** Until it is there, what is still open shows as it is written. */
+/** Replaced once its module is loaded; until then, unclosed marks are shown as they are written. */
 let closeOpenMarks = (text: string): string => text;
-let isAsked = false;
+let isRequested = false;
 
-/** @param isGrowing closes what is still open at the end, such as a code span, while text streams in. */
-export function parseMarkdown(text: string, isGrowing: boolean): MarkedToken[] {
-  if (isGrowing && !isAsked) askForCloser();
-  // The lexer knows no other kinds of token without extensions.
-  return lexer(isGrowing ? closeOpenMarks(text) : text) as MarkedToken[];
+/** @param isStreaming closes unclosed marks at the end, such as a code span. */
+export function parseMarkdown(text: string, isStreaming: boolean): MarkedToken[] {
+  if (isStreaming && !isRequested) loadCloser();
+  // Without extensions, the lexer returns no other types of token.
+  return lexer(isStreaming ? closeOpenMarks(text) : text) as MarkedToken[];
 }
 
-/** Only who sees text stream in needs it. */
-function askForCloser(): void {
-  isAsked = true;
+/** Loads the module on demand, because only streaming text needs it. */
+function loadCloser(): void {
+  isRequested = true;
   import("remend").then(
     (module) => {
       closeOpenMarks = module.default;
     },
     () => {
-      isAsked = false;
+      isRequested = false;
     },
   );
 }
 
-/** The address when it is an absolute one of the web, else null. */
+/** Returns the normalized URL if it is an absolute http(s) URL, otherwise null. */
 export function webAddress(href: string): string | null {
   const url = URL.parse(href);
   return url?.protocol === "https:" || url?.protocol === "http:" ? url.href : null;
 }
 
-const NAMED: Readonly<Record<string, string>> = {
+const NAMED_REFERENCES: Readonly<Record<string, string>> = {
   amp: "&",
   lt: "<",
   gt: ">",
@@ -47,12 +47,12 @@ const NAMED: Readonly<Record<string, string>> = {
   copy: "©",
 };
 
-/** The common character references of Markdown as characters; others stay as they are written. */
+/** Decodes the common character references; others are left unchanged. */
 export function decodeReferences(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi,
     (whole, dec, hex, name) => {
-      if (name !== undefined) return NAMED[name] ?? whole;
+      if (name !== undefined) return NAMED_REFERENCES[name] ?? whole;
       const code = dec === undefined ? Number.parseInt(hex, 16) : Number(dec);
       const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
       return isCharacter ? String.fromCodePoint(code) : "\ufffd";

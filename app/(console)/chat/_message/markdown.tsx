@@ -8,24 +8,24 @@ import {
   webAddress,
 } from "@/app/(console)/chat/_message/markdown-tokens.ts";
 import { cn } from "../../_ui/class-names.ts";
+import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { CodeBlock } from "./code-block.tsx";
 import { keyed } from "./keyed.ts";
-import { ScrollBox } from "./scroll-box.tsx";
 
-/** A model's text. While it grows only its last blocks are drawn again. */
+/** Renders Markdown. While it streams, only the last blocks are rendered again. */
 export const Markdown = memo(function Markdown({
   text,
-  isGrowing = false,
+  isStreaming = false,
 }: {
   readonly text: string;
-  readonly isGrowing?: boolean;
+  readonly isStreaming?: boolean;
 }) {
-  const blocks = useMemo(() => parseMarkdown(text, isGrowing), [text, isGrowing]);
+  const blocks = useMemo(() => parseMarkdown(text, isStreaming), [text, isStreaming]);
   return (
     <div className="flex min-w-0 flex-col gap-3 leading-relaxed [overflow-wrap:anywhere]">
       {keyed(blocks.filter((token) => token.type !== "space" && token.type !== "def")).map(
         ({ key, item }) => (
-          <Block key={key} token={item} isGrowing={isGrowing} />
+          <Block key={key} token={item} isStreaming={isStreaming} />
         ),
       )}
     </div>
@@ -33,14 +33,14 @@ export const Markdown = memo(function Markdown({
 });
 
 const Block = memo(
-  function Block({ token }: { readonly token: MarkedToken; readonly isGrowing: boolean }) {
+  function Block({ token }: { readonly token: MarkedToken; readonly isStreaming: boolean }) {
     return block(token);
   },
-  // A definition at the end of a text can change links further up: all is drawn once more there.
+  // A link definition at the end can change links above it, so all blocks are rendered once more when streaming ends.
   (before, after) =>
     before.token.raw === after.token.raw &&
     before.token.type === after.token.type &&
-    before.isGrowing === after.isGrowing,
+    before.isStreaming === after.isStreaming,
 );
 
 const headings = ["text-lg", "text-lg", "text-base", "text-base", "text-base", "text-base"];
@@ -92,8 +92,8 @@ const languageOf = ({ lang }: Tokens.Code): string => (lang ?? "").split(/\s/, 1
 function List({ token }: { readonly token: Tokens.List }) {
   const items = keyed(token.items).map(({ key, item }) => (
     <li key={key} className={cn("pl-0.5 [&>p+*]:mt-2", item.task && "-ml-5 flex list-none gap-2")}>
-      {item.task && <Tick done={item.checked === true} />}
-      {item.task ? <span>{blocks(withoutTick(item))}</span> : blocks(item.tokens)}
+      {item.task && <Checkbox done={item.checked === true} />}
+      {item.task ? <span>{blocks(withoutCheckbox(item))}</span> : blocks(item.tokens)}
     </li>
   ));
   const style = "flex flex-col gap-1 pl-5 marker:text-muted-foreground";
@@ -105,14 +105,14 @@ function List({ token }: { readonly token: Tokens.List }) {
   );
 }
 
-const withoutTick = (item: Tokens.ListItem) =>
+const withoutCheckbox = (item: Tokens.ListItem) =>
   item.tokens.filter((token) => token.type !== "checkbox");
 
-function Tick({ done }: { readonly done: boolean }) {
+function Checkbox({ done }: { readonly done: boolean }) {
   return (
     <span
       role="img"
-      aria-label={done ? "Done:" : "Open:"}
+      aria-label={done ? "Done:" : "To do:"}
       className={cn(
         "mt-1 grid size-3.5 shrink-0 place-items-center rounded-sm border border-input",
         done && "border-accent bg-accent text-accent-foreground",
@@ -131,7 +131,7 @@ function Table({ token }: { readonly token: Tokens.Table }) {
       align === "center" && "text-center",
     );
   return (
-    <ScrollBox label="Table" className="overflow-x-auto rounded-lg border">
+    <ScrollBox label="Table" className="border">
       <table className="w-full border-collapse text-left [overflow-wrap:normal]">
         <thead className="bg-muted/60">
           <tr>
@@ -187,7 +187,7 @@ function span(token: MarkedToken): ReactNode {
         <WebLink href={token.href}>{token.autolink ? token.text : inline(token.tokens)}</WebLink>
       );
     case "image":
-      // Nothing of another origin is loaded: the picture is a link to where it is.
+      // The page loads nothing from other origins, so an image becomes a link to it.
       return (
         <WebLink
           href={token.href}

@@ -7,29 +7,29 @@ import { TodoList } from "../_tools/todo-list.tsx";
 import { ToolRow } from "../_tools/tool-row.tsx";
 import { keyed } from "./keyed.ts";
 import { Markdown } from "./markdown.tsx";
-import { MessageFoot } from "./message-foot.tsx";
+import { MessageFooter } from "./message-footer.tsx";
 import { Reasoning } from "./reasoning.tsx";
 
 const QuestionCard = dynamic(() =>
   import("../_tools/question-card.tsx").then((module) => module.QuestionCard),
 );
 
-/** Drawn again only when the message itself changed. */
+/** One message. It is memoized, so that only a changed message is rendered again. */
 export const MessageView = memo(function MessageView({
   message,
-  isGrowing,
+  isStreaming,
   onAnswer,
 }: {
   readonly message: UIMessage;
-  /** Its turn is being read: it may still change. */
-  readonly isGrowing: boolean;
-  /** Given only while the message's questions can be answered. */
+  /** True while its turn is being read, so that it may still change. */
+  readonly isStreaming: boolean;
+  /** Null unless the questions of the message can be answered now. */
   readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
 }) {
   return message.role === "user" ? (
     <UserMessage message={message} />
   ) : (
-    <AssistantMessage message={message} isGrowing={isGrowing} onAnswer={onAnswer} />
+    <AssistantMessage message={message} isStreaming={isStreaming} onAnswer={onAnswer} />
   );
 });
 
@@ -52,11 +52,11 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
 
 function AssistantMessage({
   message,
-  isGrowing,
+  isStreaming,
   onAnswer,
 }: {
   readonly message: UIMessage;
-  readonly isGrowing: boolean;
+  readonly isStreaming: boolean;
   readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
 }) {
   const calls = useToolCalls(message);
@@ -73,14 +73,14 @@ function AssistantMessage({
                 part={part}
                 call={call}
                 isLastPlan={call === lastPlan}
-                isGrowing={isGrowing}
+                isStreaming={isStreaming}
                 onAnswer={onAnswer}
               />
             );
           })}
         </div>
       ))}
-      {!isGrowing && <MessageFoot message={message} />}
+      {!isStreaming && <MessageFooter message={message} />}
     </article>
   );
 }
@@ -91,23 +91,23 @@ function PartView({
   part,
   call,
   isLastPlan,
-  isGrowing,
+  isStreaming,
   onAnswer,
 }: {
   readonly part: Part;
   readonly call: ToolCall | undefined;
   readonly isLastPlan: boolean;
-  readonly isGrowing: boolean;
+  readonly isStreaming: boolean;
   readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
 }): ReactNode {
   if (part.type === "text") {
-    return <Markdown text={part.text} isGrowing={isGrowing && part.state === "streaming"} />;
+    return <Markdown text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
   if (part.type === "reasoning") {
-    return <Reasoning text={part.text} isGrowing={isGrowing && part.state === "streaming"} />;
+    return <Reasoning text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
   if (!call) return null;
-  if (call.name === "ask_user_question" && call.state !== "failed") {
+  if (call.name === "ask_user_question" && call.state !== "failed" && call.state !== "stopped") {
     return (
       <QuestionCard call={call} onAnswer={onAnswer && ((output) => onAnswer(call.id, output))} />
     );
@@ -118,7 +118,7 @@ function PartView({
   return <ToolRow call={call} />;
 }
 
-/** Tool calls in a row stand close together; what shows nothing is left out. */
+/** Groups consecutive tool calls and drops empty parts. */
 function group(parts: readonly Part[]): Part[][] {
   const groups: { isTools: boolean; parts: Part[] }[] = [];
   for (const part of parts) {
@@ -132,7 +132,7 @@ function group(parts: readonly Part[]): Part[][] {
   return groups.map((one) => one.parts);
 }
 
-/** A call that did not change stays the same object, so that its row is not drawn again. */
+/** Keeps the object of a call that did not change, so that its row is not rendered again. */
 function useToolCalls(message: UIMessage): ReadonlyMap<Part, ToolCall> {
   const known = useRef(new Map<string, ToolCall>());
   const calls = new Map<Part, ToolCall>();

@@ -4,13 +4,13 @@ import { useId, useState } from "react";
 import { cn } from "../../_ui/class-names.ts";
 import { Markdown } from "./markdown.tsx";
 
-/** What the model thought before it answered, folded. */
+/** The model's reasoning, collapsed at first. */
 export function Reasoning({
   text,
-  isGrowing,
+  isStreaming,
 }: {
   readonly text: string;
-  readonly isGrowing: boolean;
+  readonly isStreaming: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
@@ -23,15 +23,15 @@ export function Reasoning({
         onClick={() => setOpen(!isOpen)}
         className="-mx-2 flex h-8 items-center gap-2 rounded-md px-2 text-sm text-muted-foreground hover:bg-muted"
       >
-        <Brain aria-hidden className={cn("size-4", isGrowing && "animate-pulse")} />
-        {isGrowing ? "Thinking" : "Thoughts"}
+        <Brain aria-hidden className={cn("size-4", isStreaming && "animate-pulse")} />
+        {isStreaming ? "Thinking…" : "Thoughts"}
         <ChevronRight
           aria-hidden
           className={cn("size-3.5 transition-transform", isOpen && "rotate-90")}
         />
       </button>
       <div id={id} hidden={!isOpen} className="mt-1 border-l-2 pl-3 text-sm text-muted-foreground">
-        {isOpen && <Markdown text={text} isGrowing={isGrowing} />}
+        {isOpen && <Markdown text={text} isStreaming={isStreaming} />}
       </div>
     </div>
   );

@@ -1,48 +1,42 @@
 /**
- * One chat as a page holds it: what is stored, the turn that runs, and what a person does to them.
- * No React in here; `useConversation` shows it.
+ * The client state of one chat: its stored messages, its running turn, and the actions of a person.
+ * It does not depend on React; `useConversation` connects the two.
  *
- * Whenever no turn is being read, the stored messages are the truth and are taken as they are. While
- * one is, its stream is: what it adds up to is exactly what will be stored.
+ * While no turn is being read, the stored messages are the truth. While one is, its stream is: the
+ * message that the chunks add up to is exactly the one that will be stored.
  */
 import { Chat } from "@ai-sdk/react";
 import type { UIMessage } from "ai";
-import type { z } from "zod";
-import type { Chat as ChatRow, chatWithMessages } from "@/lib/sessions/session.ts";
+import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
+import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
+import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
 import {
   type Connection,
   createDurableChatTransport,
   type DurableChatTransportOptions,
 } from "./durable-chat-transport.ts";
-import { ChatRefused, toRefusal } from "./refused.ts";
+import { isOpenQuestion, reuseUnchanged, type StoredChat } from "./stored-messages.ts";
 
 export interface ConversationView {
-  /** `missing`: no such chat, or not the caller's. `failed`: it could not be read; see `fault`. */
+  /** `missing`: the chat does not exist or is not the caller's. `failed`: it could not be read; see `error`. */
   readonly phase: "loading" | "ready" | "missing" | "failed";
   readonly chat: ChatRow | null;
   readonly connection: Connection;
-  /** A turn is being started or read. */
+  /** True while a turn is being started or read. */
   readonly isReading: boolean;
   readonly isStopping: boolean;
-  /** What went wrong last, in words for the person. */
-  readonly fault: Fault | null;
-  /** The text of a message that was not accepted, for the person to send again. */
-  readonly returned: string | null;
-}
-
-interface Fault {
-  readonly text: string;
-  readonly requestId: string | null;
+  /** The last failure, until the next action or until it is dismissed. */
+  readonly error: ChatError | null;
+  /** The text of a message that was not accepted, to be sent again. */
+  readonly returnedText: string | null;
 }
 
 export interface ConversationOptions
-  extends Pick<DurableChatTransportOptions, "sessionId" | "fetch" | "untilRetry"> {
+  extends Pick<DurableChatTransportOptions, "sessionId" | "fetch" | "waitForRetry"> {
   readonly chatId: string;
-  /** A turn of this chat began or ended here; other tabs want to know. */
+  /** Called when a turn of this chat began or ended in this tab. */
   readonly onTurn: (event: "started" | "ended") => void;
 }
-
-type Stored = z.output<typeof chatWithMessages>;
 
 export class Conversation {
   readonly chat: Chat<UIMessage>;
@@ -55,8 +49,8 @@ export class Conversation {
     connection: "live",
     isReading: false,
     isStopping: false,
-    fault: null,
-    returned: null,
+    error: null,
+    returnedText: null,
   };
   #isOutdated = false;
   #isRefreshing = false;
@@ -70,7 +64,7 @@ export class Conversation {
         if (path === "/api/chat" && response.ok) this.#onStarted();
         return response;
       },
-      onOutrun: () => this.#takeStored().then(() => {}),
+      onMissedEnd: () => this.#loadStored().then(() => {}),
       onConnection: (connection) => this.#show({ connection }),
     });
     this.chat = new Chat({
@@ -88,8 +82,8 @@ export class Conversation {
   };
 
   /**
-   * Takes what is stored, and joins the turn that runs. Does nothing while a turn is being read; while
-   * it is at work already, it does it once more.
+   * Loads the stored messages and joins the running turn. Does nothing while a turn is being read. A
+   * call during a refresh makes that refresh run once more.
    */
   async refresh(): Promise<void> {
     this.#isOutdated = true;
@@ -98,10 +92,10 @@ export class Conversation {
     for (let attempt = 0; this.#isOutdated && !this.#closed.signal.aborted; attempt++) {
       this.#isOutdated = false;
       if (this.isReading) break;
-      const stored = await this.#takeStored();
+      const stored = await this.#loadStored();
       if (!stored?.isStreaming || this.isReading) continue;
-      // A turn that cannot be read is not asked for again and again at once.
-      if (attempt > 0) await this.#untilRetry(attempt);
+      // Without a delay, a turn that cannot be read would be requested in a tight loop.
+      if (attempt > 0) await this.#waitForRetry(attempt);
       await this.#read(() => this.#join());
       this.#isOutdated = true;
     }
@@ -109,36 +103,36 @@ export class Conversation {
   }
 
   /**
-   * Sends a message and reads its turn to the end. A message that the service refuses is not part of
-   * the chat: its text is in `returned` then.
+   * Sends a message and reads its turn to the end. If the service refuses the message, it is removed
+   * from the chat and its text is put into `returnedText`.
    */
   async send(text: string): Promise<void> {
-    this.#show({ fault: null });
+    this.#show({ error: null });
     if (this.isReading) {
-      this.#show({ returned: text });
+      this.#show({ returnedText: text });
       return;
     }
     const id = crypto.randomUUID();
     const parts: UIMessage["parts"] = [{ type: "text", text }];
     await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
-    if (this.chat.error instanceof ChatRefused) {
+    if (this.chat.error instanceof ChatRequestError) {
       this.chat.messages = this.chat.messages.filter((message) => message.id !== id);
-      this.#show({ returned: text });
+      this.#show({ returnedText: text });
     }
     await this.refresh();
   }
 
-  /** Answers one question; the turn goes on when it was the last open one. */
+  /** Answers one question. The turn continues once no question is open. */
   async answer(toolCallId: string, output: unknown): Promise<void> {
     if (this.isReading) return;
-    this.#show({ fault: null });
+    this.#show({ error: null });
     await this.chat.addToolOutput({ tool: "ask_user_question", toolCallId, output });
     if (this.chat.lastMessage?.parts.some(isOpenQuestion)) return;
     await this.#read(() => this.chat.sendMessage());
     await this.refresh();
   }
 
-  /** Stops the running turn. A turn that is only being started is stopped once it has started. */
+  /** Stops the running turn. Repeats the request while the turn is still being started. */
   async stop(): Promise<void> {
     if (this.#view.isStopping) return;
     this.#show({ isStopping: true });
@@ -146,23 +140,22 @@ export class Conversation {
     for (let attempt = 0; this.isReading && !this.#closed.signal.aborted; attempt++) {
       const response = await this.#fetch(path, { method: "POST" });
       if (response && !response.ok && response.status < 500) {
-        const { message, requestId } = await toRefusal(response);
-        this.#show({ fault: { text: message, requestId } });
+        this.#show({ error: toChatError(await toChatRequestError(response)) });
         break;
       }
       const answer: unknown = response?.ok ? await response.json() : null;
       if (typeof answer === "object" && answer && "stopped" in answer && answer.stopped) break;
-      await this.#untilRetry(attempt);
+      await this.#waitForRetry(attempt);
     }
     this.#show({ isStopping: false });
   }
 
-  /** Shows a chat that was just made, or changed by other means, such as a new title. */
+  /** Shows a chat that was just created. */
   showChat(chat: ChatRow): void {
     this.#show({ phase: "ready", chat });
   }
 
-  /** The chat was deleted here or in another tab. */
+  /** Shows that the chat was deleted, in this tab or another. */
   showMissing(): void {
     this.#show({ phase: "missing" });
   }
@@ -171,39 +164,39 @@ export class Conversation {
     return this.#view.isReading;
   }
 
-  /** The model of the turns from now on. */
+  /** Sets the model of the next turns. */
   async chooseModel(modelId: string): Promise<void> {
     const { sessionId, chatId } = this.#options;
     const response = await this.#fetch(`/api/sessions/${sessionId}/chats/${chatId}`, {
       method: "PATCH",
       body: JSON.stringify({ modelId }),
     });
-    if (!response) this.#show({ fault: unreachable });
-    else if (!response.ok) this.#show({ fault: faultOf(await toRefusal(response)) });
+    if (!response) this.#show({ error: unreachableChat });
+    else if (!response.ok) this.#show({ error: toChatError(await toChatRequestError(response)) });
     else this.#show({ chat: ((await response.json()) as { chat: ChatRow }).chat });
   }
 
-  takeReturned(): void {
-    this.#show({ returned: null });
+  takeReturnedText(): void {
+    this.#show({ returnedText: null });
   }
 
-  dismissFault(): void {
-    this.#show({ fault: null });
+  dismissError(): void {
+    this.#show({ error: null });
   }
 
-  /** Stops reading; the turn goes on. */
+  /** Stops reading. The turn itself continues on the server. */
   close(): void {
     this.#closed.abort();
     this.#listeners.clear();
     void this.chat.stop();
   }
 
-  /** The service has the message, and an untitled chat has its title from it. */
+  /** Shows the title that the service gives an untitled chat: the beginning of its first message. */
   #onStarted(): void {
     const { chat } = this.#view;
-    const said = this.chat.lastMessage?.parts.find((part) => part.type === "text");
-    if (chat?.title === "" && said?.type === "text") {
-      const title = said.text.replace(/\s+/g, " ").trim().slice(0, 80);
+    const firstText = this.chat.lastMessage?.parts.find((part) => part.type === "text");
+    if (chat?.title === "" && firstText?.type === "text") {
+      const title = firstText.text.replace(/\s+/g, " ").trim().slice(0, 80);
       this.#show({ chat: { ...chat, title } });
     }
     this.#options.onTurn("started");
@@ -214,21 +207,21 @@ export class Conversation {
     this.#show({ isReading: true });
     await turn();
     const { error } = this.chat;
-    this.#show({ isReading: false, ...(error ? { fault: faultOf(error) } : {}) });
+    this.#show({ isReading: false, ...(error ? { error: toChatError(error) } : {}) });
     if (this.#closed.signal.aborted) return;
     this.#options.onTurn("ended");
   }
 
   /**
-   * A turn that goes on from an answered question goes on in that message: the same answer again
-   * gets its stream. Any other begins a message of its own.
+   * A turn that continues after an answered question continues in the same message, and sending the
+   * same answer again returns its stream. Any other turn begins a new message.
    */
   #join(): Promise<void> {
     const isAnswer = this.chat.lastMessage?.role === "assistant";
     return isAnswer ? this.chat.sendMessage() : this.chat.resumeStream();
   }
 
-  async #takeStored(): Promise<Stored | null> {
+  async #loadStored(): Promise<StoredChat | null> {
     const { sessionId, chatId } = this.#options;
     const wasReading = this.isReading;
     let response: Response | null = null;
@@ -237,34 +230,34 @@ export class Conversation {
       if (this.#closed.signal.aborted) return null;
       if (response && response.status >= 500) response = null;
       this.#show({ connection: response ? "live" : "lost" });
-      if (!response) await this.#untilRetry(attempt);
+      if (!response) await this.#waitForRetry(attempt);
     }
-    // 400 is what an address that names no chat at all gets.
+    // The API answers 400 when the ids in the address are not UUIDs.
     if (response.status === 404 || response.status === 400) {
       this.#show({ phase: "missing" });
       return null;
     }
     if (!response.ok) {
-      const fault = faultOf(await toRefusal(response));
-      this.#show(this.#view.phase === "ready" ? { fault } : { phase: "failed", fault });
+      const error = toChatError(await toChatRequestError(response));
+      this.#show(this.#view.phase === "ready" ? { error } : { phase: "failed", error });
       return null;
     }
-    const stored = (await response.json()) as Stored;
-    // A turn that began while this was under way knows more.
+    const stored = (await response.json()) as StoredChat;
+    // A turn that began or ended meanwhile is newer than this response.
     if (this.isReading !== wasReading || this.#closed.signal.aborted) return null;
-    this.chat.messages = keepEqual(this.chat.messages, stored.messages);
+    this.chat.messages = reuseUnchanged(this.chat.messages, stored.messages);
     this.#show({ phase: "ready", chat: stored.chat });
     return stored;
   }
 
-  /** @returns null when there is no answer. */
+  /** Returns null when there is no response. */
   #fetch(path: string, init: RequestInit): Promise<Response | null> {
     const signal = this.#closed.signal;
     return this.#options.fetch(path, { ...init, signal }).catch(() => null);
   }
 
-  #untilRetry(attempt: number): Promise<void> {
-    return this.#options.untilRetry(attempt, this.#closed.signal).catch(() => {});
+  #waitForRetry(attempt: number): Promise<void> {
+    return this.#options.waitForRetry(attempt, this.#closed.signal).catch(() => {});
   }
 
   #show(change: Partial<ConversationView>): void {
@@ -277,38 +270,3 @@ export class Conversation {
     for (const listener of this.#listeners) listener();
   }
 }
-
-export function isOpenQuestion(part: UIMessage["parts"][number]): boolean {
-  return (
-    part.type === "tool-ask_user_question" && "state" in part && part.state === "input-available"
-  );
-}
-
-const unreachable: Fault = {
-  text: "The service cannot be reached. Check your connection and try again.",
-  requestId: null,
-};
-
-function faultOf(error: Error): Fault {
-  if (!(error instanceof ChatRefused)) return { text: error.message, requestId: null };
-  const text =
-    error.code === "stream_active"
-      ? "Another answer is being written in this chat. Your message was not sent."
-      : error.message;
-  return { text, requestId: error.requestId };
-}
-
-/** Messages that did not change stay the same objects, so that nothing is drawn again for them. */
-function keepEqual(held: readonly UIMessage[], stored: Stored["messages"]): UIMessage[] {
-  const byId = new Map(held.map((message) => [message.id, message]));
-  return stored.map(({ createdAt: _, ...kept }) => {
-    // The service checked these parts with the SDK's own validator.
-    const message = kept as UIMessage;
-    const before = byId.get(message.id);
-    return before && JSON.stringify(order(before)) === JSON.stringify(order(message))
-      ? before
-      : message;
-  });
-}
-
-const order = ({ id, role, parts, metadata }: UIMessage) => [id, role, parts, metadata];

@@ -1,16 +1,16 @@
 /**
- * The conversations of this tab. One whose turn is being read goes on being read while another chat
- * is shown, and is found as it is when its page comes back.
+ * The conversations of this tab. A conversation whose turn is being read stays open while another
+ * chat is shown, so that returning to it shows its current state.
  */
-import { fetchWithBearer } from "../../_hooks/api.ts";
-import { onChats, tellChats } from "./channel.ts";
+import { fetchWithBearer } from "../../_api/request.ts";
+import { onChatEvent, publishChatEvent } from "./chat-events.ts";
 import { Conversation } from "./conversation.ts";
-import { untilRetry } from "./until-retry.ts";
+import { waitForRetry } from "./wait-for-retry.ts";
 
 interface Entry {
   readonly conversation: Conversation;
   readonly stopListening: () => void;
-  shown: number;
+  retainCount: number;
 }
 
 const open = new Map<string, Entry>();
@@ -26,39 +26,39 @@ export function openConversation(sessionId: string, chatId: string): Conversatio
         ...init,
         ...(init.body === undefined ? {} : { headers: { "content-type": "application/json" } }),
       }),
-    untilRetry,
-    onTurn(what) {
-      tellChats({ sessionId, chatId, what });
-      drop(chatId);
+    waitForRetry,
+    onTurn(type) {
+      publishChatEvent({ sessionId, chatId, type });
+      closeIfUnused(chatId);
     },
   });
-  const stopListening = onChats((event, isOwn) => {
+  const stopListening = onChatEvent((event, isOwn) => {
     const isMine =
       event.sessionId === sessionId && (event.chatId === chatId || event.chatId === null);
     if (!isMine) return;
-    if (event.what === "deleted") conversation.showMissing();
-    // What this tab does to its own turn it knows.
-    else if (!isOwn || event.what === "changed") void conversation.refresh();
+    if (event.type === "deleted") conversation.showMissing();
+    // This tab already knows what happens to its own turns.
+    else if (!isOwn || event.type === "changed") void conversation.refresh();
   });
-  open.set(chatId, { conversation, stopListening, shown: 0 });
+  open.set(chatId, { conversation, stopListening, retainCount: 0 });
   return conversation;
 }
 
-/** A page shows the conversation, until it calls what it gets. */
-export function holdConversation(chatId: string): () => void {
+/** Keeps the conversation open until the returned function is called. */
+export function retainConversation(chatId: string): () => void {
   const entry = open.get(chatId);
-  if (entry) entry.shown++;
+  if (entry) entry.retainCount++;
   return () => {
-    if (entry) entry.shown--;
-    // A page that is drawn anew takes hold of it again at once.
-    queueMicrotask(() => drop(chatId));
+    if (entry) entry.retainCount--;
+    // A page that is mounted again retains it before this runs.
+    queueMicrotask(() => closeIfUnused(chatId));
   };
 }
 
-/** Closes what nobody shows and no turn is read of. */
-function drop(chatId: string): void {
+/** Closes a conversation that no page shows and whose turn is not being read. */
+function closeIfUnused(chatId: string): void {
   const entry = open.get(chatId);
-  if (!entry || entry.shown > 0 || entry.conversation.isReading) return;
+  if (!entry || entry.retainCount > 0 || entry.conversation.isReading) return;
   open.delete(chatId);
   entry.stopListening();
   entry.conversation.close();

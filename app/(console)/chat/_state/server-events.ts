@@ -1,15 +1,15 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 /**
- * The events of a response, as they come; ends where the connection ends.
+ * Yields the server-sent events of a response until the connection ends.
  *
- * @param longestSilenceMs without a byte for so long, the connection counts as dead: a computer
- * that slept or changed its network may hold one that will never say anything again.
- * @throws DOMException `TimeoutError` then; TypeError when the connection breaks.
+ * @param maxSilenceMs the connection counts as dead after this time without a byte. A computer that
+ * slept or changed its network may hold a connection on which nothing will ever arrive.
+ * @throws DOMException `TimeoutError` after that time; TypeError if the connection breaks.
  */
 export async function* readServerEvents(
   response: Response,
-  longestSilenceMs: number,
+  maxSilenceMs: number,
 ): AsyncGenerator<EventSourceMessage> {
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -17,7 +17,7 @@ export async function* readServerEvents(
   const parser = createParser({ onEvent: (event) => events.push(event) });
   try {
     for (;;) {
-      const { done, value } = await withDeadline(reader.read(), longestSilenceMs);
+      const { done, value } = await withDeadline(reader.read(), maxSilenceMs);
       if (done) return;
       parser.feed(value);
       const complete = events;
@@ -25,7 +25,7 @@ export async function* readServerEvents(
       yield* complete;
     }
   } finally {
-    // Of a connection that broke there is nothing to cancel.
+    // A broken connection cannot be cancelled.
     await reader.cancel().catch(() => {});
   }
 }
@@ -33,7 +33,7 @@ export async function* readServerEvents(
 function withDeadline<T>(promise: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new DOMException("The connection is silent", "TimeoutError")),
+      () => reject(new DOMException("The connection timed out", "TimeoutError")),
       ms,
     );
     promise.then(resolve, reject).finally(() => clearTimeout(timer));

@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import type { createSessionContract } from "@/lib/sessions/contract.ts";
-import { type ApiError, api } from "../../_hooks/api.ts";
-import { keepDraft } from "./drafts.ts";
+import { type ApiError, api } from "../../_api/request.ts";
+import { saveDraft } from "./drafts.ts";
 
 type Created = z.output<(typeof createSessionContract)["responses"][201]["schema"]>;
 
-/** Makes a session whose chat opens with the prompt in its box. Gives the chat's page, or what went wrong. */
+/** Creates a session whose chat opens with the prompt as its draft. Returns the path of the chat, or the error. */
 export async function startChatFrom(source: {
   readonly title: string;
   readonly prompt: string;
@@ -13,6 +13,6 @@ export async function startChatFrom(source: {
   const created = await api<Created>("/api/sessions", { body: { title: source.title } });
   if (!created.ok) return { error: created.error };
   const { session, chat } = created.data;
-  keepDraft(chat.id, source.prompt);
+  saveDraft(chat.id, source.prompt);
   return { path: `/chat/${session.id}/${chat.id}` };
 }

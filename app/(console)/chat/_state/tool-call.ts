@@ -1,20 +1,20 @@
-/** A tool call of a message in the words of a person: one line, and what came of it. */
+/** Reads the tool calls of a message and describes each in one line. */
 import type { UIMessage } from "ai";
 
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** `running` while its input comes in or it works; `open` is a question nobody has answered. */
-  readonly state: "running" | "open" | "done" | "failed";
+  /** `running`: its input is streaming or it is at work. `open`: a question without an answer. */
+  readonly state: "running" | "open" | "done" | "failed" | "stopped";
   readonly input: unknown;
   readonly output: unknown;
-  /** Why it failed, when it did. */
+  /** Why it failed or was stopped; otherwise null. */
   readonly error: string | null;
 }
 
 type Part = UIMessage["parts"][number];
 
-/** Null for a part that is no tool call. */
+/** Returns null for a part that is not a tool call. */
 export function readToolCall(part: Part): ToolCall | null {
   if (!part.type.startsWith("tool-") || !("toolCallId" in part)) return null;
   const name = part.type.slice("tool-".length);
@@ -23,26 +23,32 @@ export function readToolCall(part: Part): ToolCall | null {
     part.state === "output-error" ? (part.errorText ?? "Failed") : textAt(output, "error");
   const isOpen = name === "ask_user_question" && part.state === "input-available";
   const isDone = part.state === "output-available";
-  const state = error !== null ? "failed" : isOpen ? "open" : isDone ? "done" : "running";
+  const ended = error === null ? null : /^Stopped\b/.test(error) ? "stopped" : "failed";
+  const state = ended ?? (isOpen ? "open" : isDone ? "done" : "running");
   return { id: part.toolCallId, name, state, input: part.input, output, error };
 }
 
-/** What the call is about, and in a word or two what came of it. */
+/** A tool call in one line. */
 export interface ToolLine {
   readonly verb: string;
-  /** Shown as code; empty when there is nothing to name. */
+  /** Shown as code; may be empty. */
   readonly subject: string;
   readonly outcome: string;
-  /** It ended, but not well, as a command with an exit code. */
-  readonly isBad: boolean;
+  /** True if it ended with a failure of its own, such as an exit code. */
+  readonly isFailure: boolean;
 }
 
 export function describeToolCall({ name, input, output, state }: ToolCall): ToolLine {
-  const line = (done: string, subject: string | null, outcome = "", isBad = false): ToolLine => ({
-    verb: state === "running" ? (doing[done] ?? done) : done,
+  const line = (
+    done: string,
+    subject: string | null,
+    outcome = "",
+    isFailure = false,
+  ): ToolLine => ({
+    verb: state === "running" ? (RUNNING_VERBS[done] ?? done) : done,
     subject: firstLine(subject ?? ""),
     outcome: state === "done" ? outcome : "",
-    isBad: state === "done" && isBad,
+    isFailure: state === "done" && isFailure,
   });
   switch (name) {
     case "bash": {
@@ -89,8 +95,8 @@ export function describeToolCall({ name, input, output, state }: ToolCall): Tool
   }
 }
 
-/** What is said while it is not done yet. */
-const doing: Readonly<Record<string, string>> = {
+/** The verbs while a call is running. */
+const RUNNING_VERBS: Readonly<Record<string, string>> = {
   Ran: "Running",
   Read: "Reading",
   Wrote: "Writing",
@@ -141,7 +147,7 @@ export function readQuestions(input: unknown): Question[] {
   });
 }
 
-/** Question by question what was answered; null when the person declined. */
+/** Returns the answer to each question; null if the person declined to answer. */
 export function readAnswers(output: unknown): Readonly<Record<string, string>> | null {
   const answers = valueAt(output, "answers");
   if (typeof answers !== "object" || answers === null) return null;
@@ -174,5 +180,5 @@ function count(number: number | null, one: string, many = `${one}s`): string {
   return number === null ? "" : `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 
-/** More of it is cut off by the width anyway. */
+/** The row shows one line, so that a longer text is not needed. */
 const firstLine = (text: string): string => (text.trim().split("\n", 1)[0] ?? "").slice(0, 300);

@@ -1,7 +1,7 @@
 "use client";
 import { createContext, useContext } from "react";
 
-/** Opens a file of the sandbox beside the chat. */
+/** Opens a file of the sandbox next to the chat. */
 export const OpenFileContext = createContext<((path: string) => void) | null>(null);
 
 export function FileLink({ path }: { readonly path: string }) {
@@ -10,7 +10,7 @@ export function FileLink({ path }: { readonly path: string }) {
   return (
     <button
       type="button"
-      title={`Show ${path}`}
+      title={`Open ${path}`}
       onClick={() => open(path)}
       className="min-w-0 truncate rounded font-mono hover:underline"
     >

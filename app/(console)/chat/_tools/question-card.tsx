@@ -13,19 +13,19 @@ import { Input } from "../../_ui/input.tsx";
 
 type Choice = readonly string[];
 
-/** What the agent asks, as buttons. Answered, passed over or declined, it stays to be read. */
+/** The questions of the agent, with buttons to answer them. It stays visible after they are answered. */
 export function QuestionCard({
   call,
   onAnswer,
 }: {
   readonly call: ToolCall;
-  /** Null when it cannot be answered any more, or not now. */
+  /** Null while the questions cannot be answered. */
   readonly onAnswer: ((output: unknown) => void) | null;
 }) {
   const questions = readQuestions(call.input);
   return (
     <section
-      aria-label="Question of the agent"
+      aria-label="Question from the agent"
       className="flex flex-col gap-4 rounded-xl border bg-surface p-4 shadow-xs"
     >
       {call.state === "open" && onAnswer !== null ? (
@@ -45,9 +45,9 @@ function OpenQuestions({
   readonly onAnswer: (output: unknown) => void;
 }) {
   const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({});
-  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
+  const [ownAnswers, setOwnAnswers] = useState<Readonly<Record<string, string>>>({});
   const answerOf = ({ question, multiSelect }: Question): string | string[] | null => {
-    const written = own[question]?.trim() ?? "";
+    const written = ownAnswers[question]?.trim() ?? "";
     const chosen = [...(choices[question] ?? []), ...(written === "" ? [] : [written])];
     if (chosen.length === 0) return null;
     return multiSelect ? chosen : (chosen.at(-1) ?? null);
@@ -56,7 +56,7 @@ function OpenQuestions({
   const isComplete = answers.every(([, answer]) => answer !== null);
   const send = () => onAnswer({ answers: Object.fromEntries(answers) });
   const only = questions.length === 1 ? questions[0] : undefined;
-  // One question with one answer needs no second click.
+  // A single choice for a single question is sent at once.
   const choose = (question: Question, label: string) => {
     if (question === only && !question.multiSelect) {
       onAnswer({ answers: { [question.question]: label } });
@@ -71,7 +71,7 @@ function OpenQuestions({
         ? []
         : [label];
     setChoices({ ...choices, [question.question]: next });
-    if (!question.multiSelect) setOwn({ ...own, [question.question]: "" });
+    if (!question.multiSelect) setOwnAnswers({ ...ownAnswers, [question.question]: "" });
   };
   return (
     <form
@@ -86,10 +86,10 @@ function OpenQuestions({
           key={question.question}
           question={question}
           chosen={choices[question.question] ?? []}
-          own={own[question.question] ?? ""}
+          own={ownAnswers[question.question] ?? ""}
           onChoose={(label) => choose(question, label)}
           onWrite={(text) => {
-            setOwn({ ...own, [question.question]: text });
+            setOwnAnswers({ ...ownAnswers, [question.question]: text });
             if (!question.multiSelect) setChoices({ ...choices, [question.question]: [] });
           }}
         />
@@ -124,7 +124,7 @@ function OpenQuestion({
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in all browsers
     <div role="group" aria-labelledby={id} className="flex min-w-0 flex-col gap-2">
       <QuestionTitle id={id} question={question} header={header} />
-      {multiSelect && <p className="text-sm text-muted-foreground">Choose any that apply.</p>}
+      {multiSelect && <p className="text-sm text-muted-foreground">Choose all that apply.</p>}
       <div className="flex flex-col gap-1.5">
         {options.map(({ label, description }) => {
           const isChosen = chosen.includes(label);
@@ -163,7 +163,7 @@ function OpenQuestion({
         value={own}
         onChange={(event) => onWrite(event.target.value)}
         aria-label={`Your own answer to: ${question}`}
-        placeholder="Or in your own words"
+        placeholder="Or type your own answer"
       />
     </div>
   );
@@ -189,8 +189,8 @@ function Answered({
         ) : (
           <span className="text-muted-foreground">
             {call.state === "open" || call.state === "running"
-              ? "Not answered."
-              : "Declined to answer."}
+              ? "Not answered"
+              : "Declined to answer"}
           </span>
         )}
       </p>

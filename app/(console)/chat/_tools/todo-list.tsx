@@ -11,7 +11,7 @@ const states: Readonly<
   completed: { icon: CircleCheck, label: "Done:", style: "text-success-text" },
 };
 
-/** The agent's plan with the state of each step. */
+/** The plan of the agent with the status of each step. */
 export function TodoList({ input }: { readonly input: unknown }) {
   return (
     <ul

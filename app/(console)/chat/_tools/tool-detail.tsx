@@ -7,17 +7,17 @@ import {
   textAt,
   valueAt,
 } from "@/app/(console)/chat/_state/tool-call.ts";
+import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { Code } from "../_message/code-block.tsx";
 import { keyed } from "../_message/keyed.ts";
 import { Markdown } from "../_message/markdown.tsx";
-import { ScrollBox } from "../_message/scroll-box.tsx";
 import { FileLink } from "./file-link.tsx";
 import { TodoList } from "./todo-list.tsx";
 
 const box = "min-w-0 overflow-hidden rounded-lg border bg-surface";
 const height = "max-h-80";
 
-/** What went into a call and what came out, as what it is: a terminal, a file, a list. */
+/** The input and output of a tool call, as a terminal, a file, a list or JSON. */
 export function ToolDetail({ call }: { readonly call: ToolCall }) {
   return (
     <div className="flex flex-col gap-2">
@@ -53,7 +53,7 @@ function Detail({ call }: { readonly call: ToolCall }) {
     case "glob":
       return <Files output={output} folder={textAt(input, "path")} />;
     case "fetch":
-      return <Answer output={output} />;
+      return <FetchedResponse output={output} />;
     case "task":
       return <Subagent call={call} />;
     case "skill": {
@@ -80,23 +80,23 @@ function TerminalBlock({ call: { input, output, state } }: { readonly call: Tool
   const cwd = textAt(input, "cwd");
   return (
     <div className="min-w-0 overflow-hidden rounded-lg border border-[#2a2a31] bg-[#131317] text-[#e6e6ea]">
-      <ScrollBox label="Terminal" className={`${height} overflow-auto`}>
+      <ScrollBox label="Terminal" className={`rounded-none ${height}`}>
         <pre className="w-fit min-w-full px-3 py-2.5 font-mono text-xs leading-relaxed whitespace-pre">
           <span className="text-[#b8a4ff]">{cwd === null ? "$ " : `${cwd} $ `}</span>
           {textAt(input, "command") ?? ""}
           {"\n"}
           {stdout}
           {stderr !== "" && <span className="text-[#ff8f85]">{stderr}</span>}
-          {state === "running" && <span className="text-[#a3a3af]">running…</span>}
+          {state === "running" && <span className="text-[#a3a3af]">Running…</span>}
           {state === "done" && stdout === "" && stderr === "" && (
-            <span className="text-[#a3a3af]">no output</span>
+            <span className="text-[#a3a3af]">No output</span>
           )}
         </pre>
       </ScrollBox>
       {exitCode !== null && (
         <p className="border-t border-[#2a2a31] px-3 py-1 text-xs text-[#a3a3af]">
-          exit code {exitCode}
-          {valueAt(output, "truncated") === true && " · the output was cut"}
+          Exit code {exitCode}
+          {valueAt(output, "truncated") === true && " · output truncated"}
         </p>
       )}
     </div>
@@ -119,7 +119,7 @@ function FileBlock({
         {from > 1 && <span className="ml-2 text-muted-foreground">from line {from}</span>}
       </div>
       {text === "" ? (
-        <p className="px-3 py-2 text-sm text-muted-foreground">The file is empty.</p>
+        <p className="px-3 py-2 text-sm text-muted-foreground">This file is empty.</p>
       ) : (
         <Code text={text ?? ""} label={`Content of ${path ?? "the file"}`} className={height} />
       )}
@@ -129,7 +129,7 @@ function FileBlock({
 
 function Matches({ output }: { readonly output: unknown }) {
   const matches = listAt(output, "matches");
-  if (matches.length === 0) return <Nothing>Nothing matches.</Nothing>;
+  if (matches.length === 0) return <Note>No matches</Note>;
   return (
     <List label="Matches">
       {keyed(matches).map(({ key, item: match }) => {
@@ -151,7 +151,7 @@ function Matches({ output }: { readonly output: unknown }) {
 
 function Files({ output, folder }: { readonly output: unknown; readonly folder: string | null }) {
   const files = listAt(output, "files").filter((file) => typeof file === "string");
-  if (files.length === 0) return <Nothing>No file matches.</Nothing>;
+  if (files.length === 0) return <Note>No matching files</Note>;
   return (
     <List label="Files">
       {files.map((file) => (
@@ -163,7 +163,7 @@ function Files({ output, folder }: { readonly output: unknown; readonly folder: 
   );
 }
 
-function Answer({ output }: { readonly output: unknown }) {
+function FetchedResponse({ output }: { readonly output: unknown }) {
   const body = textAt(output, "body");
   if (body === null) return null;
   const note = textAt(output, "note");
@@ -173,7 +173,7 @@ function Answer({ output }: { readonly output: unknown }) {
         {numberAt(output, "status")} {textAt(output, "url")}
       </p>
       {note !== null && <p className="px-3 py-2 text-sm text-muted-foreground">{note}</p>}
-      {body !== "" && <Code text={body} label="Body of the answer" className={height} />}
+      {body !== "" && <Code text={body} label="Response body" className={height} />}
     </div>
   );
 }
@@ -183,17 +183,17 @@ function Subagent({ call: { input, output, state } }: { readonly call: ToolCall 
   return (
     <div className={`${box} text-sm`}>
       <div className="border-b bg-muted/60 px-3 py-2">
-        <p className="text-xs font-medium text-muted-foreground">Was told</p>
+        <p className="text-xs font-medium text-muted-foreground">Instructions</p>
         <p className="mt-1 whitespace-pre-wrap [overflow-wrap:anywhere]">
           {textAt(input, "instructions")}
         </p>
       </div>
-      <ScrollBox label="Report of the subagent" className={`${height} overflow-y-auto px-3 py-2`}>
-        <p className="text-xs font-medium text-muted-foreground">Reported</p>
+      <ScrollBox label="Result of the subagent" className={`rounded-none ${height} px-3 py-2`}>
+        <p className="text-xs font-medium text-muted-foreground">Result</p>
         <div className="mt-1">
           {result === null ? (
             <p className="text-muted-foreground">
-              {state === "running" ? "Still at work…" : "Nothing."}
+              {state === "running" ? "Running…" : "No result"}
             </p>
           ) : (
             <Markdown text={result} />
@@ -225,6 +225,6 @@ function List({ label, children }: { readonly label: string; readonly children: 
   );
 }
 
-function Nothing({ children }: { readonly children: ReactNode }) {
+function Note({ children }: { readonly children: ReactNode }) {
   return <p className="text-sm text-muted-foreground">{children}</p>;
 }

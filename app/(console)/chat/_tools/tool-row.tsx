@@ -34,11 +34,11 @@ const icons: Readonly<Record<string, LucideIcon>> = {
   todo: ListTodo,
 };
 
-/** One call in one line; it opens to show what went in and what came out. */
+/** One tool call in one line, which expands to show its input and output. */
 export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
-  const { verb, subject, outcome, isBad } = describeToolCall(call);
+  const { verb, subject, outcome, isFailure } = describeToolCall(call);
   const Icon = icons[call.name] ?? Wrench;
   return (
     <div className="min-w-0">
@@ -57,10 +57,15 @@ export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall
           </code>
         )}
         {outcome !== "" && (
-          <span className={cn("shrink-0 text-xs", isBad && "text-warning-text")}>{outcome}</span>
+          <span className={cn("shrink-0 text-xs", isFailure && "text-warning-text")}>
+            {outcome}
+          </span>
         )}
         {call.state === "failed" && (
-          <span className="shrink-0 text-xs text-danger-text">failed</span>
+          <span className="shrink-0 text-xs text-danger-text">Failed</span>
+        )}
+        {call.state === "stopped" && (
+          <span className="shrink-0 text-xs text-warning-text">Stopped</span>
         )}
         <ChevronRight
           aria-hidden
@@ -77,7 +82,7 @@ export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall
 function Mark({ call, icon: Icon }: { readonly call: ToolCall; readonly icon: LucideIcon }) {
   if (call.state === "running") {
     return (
-      <LoaderCircle role="img" aria-label="At work:" className="size-4 shrink-0 animate-spin" />
+      <LoaderCircle role="img" aria-label="Running:" className="size-4 shrink-0 animate-spin" />
     );
   }
   if (call.state === "failed") {

@@ -1,4 +1,4 @@
-/** What a task run's status says to a person. Specification: Task run; the statuses are the runner's. */
+/** The labels of task run statuses, which are those of the task runner. */
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 
 export type RunTone = "neutral" | "accent" | "success" | "warning" | "danger";
@@ -6,7 +6,7 @@ export type RunTone = "neutral" | "accent" | "success" | "warning" | "danger";
 export interface RunState {
   readonly label: string;
   readonly tone: RunTone;
-  /** It will change by itself. */
+  /** True while the status can still change. */
   readonly isActive: boolean;
 }
 
@@ -17,13 +17,13 @@ const state = (label: string, tone: RunTone, isActive = false): RunState => ({
 });
 
 const states: Readonly<Record<string, RunState>> = {
-  PENDING_VERSION: state("Waiting for a version", "neutral", true),
+  PENDING_VERSION: state("Waiting for version", "neutral", true),
   PENDING: state("Pending", "neutral", true),
   DELAYED: state("Delayed", "neutral", true),
   QUEUED: state("Queued", "neutral", true),
   DEQUEUED: state("Starting", "accent", true),
   EXECUTING: state("Running", "accent", true),
-  REATTEMPTING: state("Trying again", "warning", true),
+  REATTEMPTING: state("Retrying", "warning", true),
   WAITING: state("Waiting", "neutral", true),
   FROZEN: state("Waiting", "neutral", true),
   COMPLETED: state("Completed", "success"),
@@ -36,24 +36,24 @@ const states: Readonly<Record<string, RunState>> = {
   TIMED_OUT: state("Timed out", "danger"),
 };
 
-/** A status that is not known is shown as it is and not waited for. */
+/** An unknown status is shown unchanged and counts as final. */
 export const stateOf = (status: string): RunState => states[status] ?? state(status, "neutral");
 
-/** `generate-video` is `Generate video`. */
+/** Returns `Generate video` for `generate-video`. */
 export function nameOf(taskIdentifier: string): string {
   const words = taskIdentifier.replace(/[-_]+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** What the run was asked for, in its own words, or by the template that stood for them. */
+/** Returns the prompt, title or template of a run, whichever it has first. */
 export function summaryOf({ payload }: TaskRun): string | null {
   if (typeof payload !== "object" || payload === null) return null;
-  const told = new Map(Object.entries(payload));
-  const texts = ["prompt", "title", "template"].map((name) => told.get(name));
+  const fields = new Map(Object.entries(payload));
+  const texts = ["prompt", "title", "template"].map((name) => fields.get(name));
   return texts.find((text): text is string => typeof text === "string" && text !== "") ?? null;
 }
 
-/** Milliseconds: of a run that has ended as the runner says, else since it started. */
+/** Returns the duration of an ended run or the time since an active one started, in milliseconds. */
 export function spanOf(run: TaskRun, now: number): number | null {
   if (run.startedAt === undefined) return null;
   if (stateOf(run.status).isActive) return Math.max(0, now - Date.parse(run.startedAt));

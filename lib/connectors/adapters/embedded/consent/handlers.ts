@@ -26,13 +26,13 @@ export const askConsent = guarded(async (request) => {
   return renderPage({
     status: 200,
     title: `Connect ${connectorName(pending.connector) ?? pending.connector}?`,
-    body: `<p><strong>${escapeHtml(pending.account)}</strong> asks to connect ${name}.</p>
-<p>This page stands in for the consent page of the service. It records your answer and does not contact the service.</p>
+    body: `<p><strong>${escapeHtml(pending.account)}</strong> wants to connect ${name}.</p>
+<p>This page stands in for the consent page of the service. It records your choice and does not contact the service.</p>
 <form method="post" action="/connectors/consent">
 <input type="hidden" name="state" value="${escapeHtml(state)}">
 <input type="hidden" name="token" value="${formToken(state, browserId)}">
 <button name="decision" value="allow">Allow</button>
-<button name="decision" value="refuse">Refuse</button>
+<button name="decision" value="refuse">Deny</button>
 </form>`,
     formTarget: policySource(pending.callback_url),
     headers: { "set-cookie": browserCookie(browserId, serviceOrigin().startsWith("https:")) },
@@ -78,8 +78,8 @@ function guarded(handler: Handler): Handler {
       const isOutage = isDatabaseUnavailable(error);
       log().error({ err: error, route: "/connectors/consent" }, "The consent page failed");
       return isOutage
-        ? renderNotice(503, "Try again soon", "The service is temporarily unavailable.")
-        : renderNotice(500, "Something went wrong", "Please try again.");
+        ? renderNotice(503, "Service unavailable", "The service is temporarily unavailable. Try again in a moment.")
+        : renderNotice(500, "Something went wrong", "Try again.");
     }
   };
 }
@@ -87,12 +87,12 @@ function guarded(handler: Handler): Handler {
 const linkExpired = (): Response =>
   renderNotice(
     410,
-    "This link has expired",
-    "It has already been used, or its time is up. Please start again.",
+    "Expired link",
+    "This link has been used or has expired. Start connecting again.",
   );
 
 const foreignForm = (): Response =>
-  renderNotice(403, "Request refused", "Please open the link again and answer there.");
+  renderNotice(403, "Request refused", "Open the link again and choose there.");
 
 /** Returns the scheme alone for IPv6 hosts, which a content security policy cannot express. */
 function policySource(callbackUrl: string): string {

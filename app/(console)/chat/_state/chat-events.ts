@@ -1,25 +1,25 @@
-/** What happened to a chat, told to whoever shows it: in this tab and in the others. */
+/** A change to a chat, published to all tabs of this browser. */
 export interface ChatEvent {
   readonly sessionId: string;
   /** Null for a session as a whole. */
   readonly chatId: string | null;
-  /** A turn began or ended; the chat was made or renamed; it is gone. */
-  readonly what: "started" | "ended" | "changed" | "deleted";
+  /** `changed`: the chat was created or renamed. `started`, `ended`: one of its turns was. */
+  readonly type: "started" | "ended" | "changed" | "deleted";
 }
 
 type Listener = (event: ChatEvent, isOwn: boolean) => void;
 
-const NAME = "agent-platform-chats";
+const CHANNEL_NAME = "agent-platform-chats";
 const listeners = new Set<Listener>();
 let channel: BroadcastChannel | undefined;
 
-export function tellChats(event: ChatEvent): void {
+export function publishChatEvent(event: ChatEvent): void {
   open().postMessage(event);
   for (const listener of listeners) listener(event, true);
 }
 
-/** @returns how to stop listening. */
-export function onChats(listener: Listener): () => void {
+/** Calls `listener` for each event until the returned function is called. */
+export function onChatEvent(listener: Listener): () => void {
   open();
   listeners.add(listener);
   return () => void listeners.delete(listener);
@@ -27,8 +27,8 @@ export function onChats(listener: Listener): () => void {
 
 function open(): BroadcastChannel {
   if (channel) return channel;
-  channel = new BroadcastChannel(NAME);
-  // Only this application, of this origin, has the channel.
+  channel = new BroadcastChannel(CHANNEL_NAME);
+  // Only this application, on this origin, posts to the channel.
   channel.onmessage = ({ data }: MessageEvent<ChatEvent>) => {
     for (const listener of listeners) listener(data, false);
   };

@@ -1,26 +1,26 @@
-/** The service refused a request of the chat for good: repeating it would not help. */
-export class ChatRefused extends Error {
+/** The service refused a request of the chat, and repeating it would not help. */
+export class ChatRequestError extends Error {
   readonly status: number;
   /** `x-error-code`, a stable word such as `stream_active`. */
   readonly code: string;
-  /** To name in a report; null when the answer carried none. */
+  /** The request id for support; null if the response has none. */
   readonly requestId: string | null;
 
   constructor(status: number, code: string, text: string, requestId: string | null) {
     super(text);
-    this.name = "ChatRefused";
+    this.name = "ChatRequestError";
     this.status = status;
     this.code = code;
     this.requestId = requestId;
   }
 }
 
-/** @param response one that is not 2xx; its body is read. */
-export async function toRefusal(response: Response): Promise<ChatRefused> {
+/** Reads a response that is not 2xx. */
+export async function toChatRequestError(response: Response): Promise<ChatRequestError> {
   const { status, headers } = response;
   const body: unknown = await response.json().catch(() => null);
-  const fallback = `The service answered ${status}`;
-  return new ChatRefused(
+  const fallback = `The service responded with status ${status}`;
+  return new ChatRequestError(
     status,
     headers.get("x-error-code") ?? "",
     textIn(body) ?? fallback,
@@ -28,7 +28,7 @@ export async function toRefusal(response: Response): Promise<ChatRefused> {
   );
 }
 
-/** The chat's endpoints say `message`, those of sessions and the sandbox `error`. */
+/** The chat endpoints put the text into `message`, those of sessions and the sandbox into `error`. */
 function textIn(body: unknown): string | undefined {
   if (typeof body !== "object" || body === null) return undefined;
   if ("message" in body && typeof body.message === "string") return body.message;

@@ -1,30 +1,30 @@
-/** Light, dark, or as the system says. The server reads the cookie, so a page never changes colour while it loads. */
+/** The color theme. The server reads it from a cookie, so that a page does not change its theme while it loads. */
 export type Theme = "system" | "light" | "dark";
 
 export const THEME_COOKIE = "theme";
-const YEAR = 31_536_000;
+const YEAR_SECONDS = 31_536_000;
 
 export function parseTheme(text: string | undefined): Theme {
   return text === "light" || text === "dark" ? text : "system";
 }
 
-/** Remembers the choice and shows it. */
+/** Saves the theme and applies it. */
 export function chooseTheme(theme: Theme): void {
-  const age = theme === "system" ? 0 : YEAR;
-  // biome-ignore lint/suspicious/noDocumentCookie: the other way is missing in Firefox
+  const age = theme === "system" ? 0 : YEAR_SECONDS;
+  // biome-ignore lint/suspicious/noDocumentCookie: Firefox has no Cookie Store API
   document.cookie = `${THEME_COOKIE}=${theme}; path=/; max-age=${age}; samesite=lax`;
   document.documentElement.classList.remove("light", "dark");
   if (theme !== "system") document.documentElement.classList.add(theme);
 }
 
-/** What is to be seen now, whoever decided it. */
+/** Returns the theme in effect. */
 export function shownTheme(): "light" | "dark" {
   const { classList } = document.documentElement;
   if (classList.contains("dark")) return "dark";
   return !classList.contains("light") && systemIsDark().matches ? "dark" : "light";
 }
 
-/** Calls back when that may have changed. @returns an end to it */
+/** Calls `listener` when the theme in effect may have changed, until the returned function is called. */
 export function onThemeShown(listener: () => void): () => void {
   const observer = new MutationObserver(listener);
   observer.observe(document.documentElement, { attributeFilter: ["class"] });

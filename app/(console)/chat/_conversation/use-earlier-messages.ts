@@ -2,18 +2,18 @@
 import type { UIMessage } from "ai";
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
-/** Messages that are drawn at first, and so many more on the way up. */
-const STEP = 40;
+/** The number of messages rendered at first, and added each time one scrolls up. */
+const PAGE_SIZE = 40;
 
 /**
- * The last messages of a chat, and more of them on the way up, while what is read stays in place. New
- * ones come to those that are drawn: none of them goes.
+ * Returns the latest messages of a chat, and more as one scrolls up, without moving what is in view.
+ * New messages are added; none that is shown is removed.
  */
-export function useEarlier(
+export function useEarlierMessages(
   messages: readonly UIMessage[],
   scroller: RefObject<HTMLElement | null>,
 ) {
-  const [count, setCount] = useState(STEP);
+  const [count, setCount] = useState(PAGE_SIZE);
   const [known, setKnown] = useState(messages.length);
   const marker = useRef<HTMLDivElement>(null);
   const heightBefore = useRef<number | null>(null);
@@ -21,7 +21,7 @@ export function useEarlier(
 
   if (messages.length !== known) {
     setKnown(messages.length);
-    // Not those of a chat that was just loaded.
+    // The messages of a chat that was just loaded are not new.
     if (known > 0 && messages.length > known) setCount(count + messages.length - known);
   }
 
@@ -32,10 +32,10 @@ export function useEarlier(
     },
     [scroller],
   );
-  // Who asks for them wants to go far.
+  // The button doubles the number, so that a long chat is reached in few clicks.
   const showEarlier = useCallback(() => show(count), [show, count]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after more were drawn
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after more messages were rendered
   useLayoutEffect(() => {
     const box = scroller.current;
     if (!box || heightBefore.current === null) return;
@@ -43,12 +43,12 @@ export function useEarlier(
     heightBefore.current = null;
   }, [first, scroller]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the marker is another one each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the marker is a new element each time
   useEffect(() => {
     if (!marker.current) return;
     const near = new IntersectionObserver(
       ([entry]) => {
-        if (entry?.isIntersecting) show(STEP);
+        if (entry?.isIntersecting) show(PAGE_SIZE);
       },
       { root: scroller.current, rootMargin: "600px 0px 0px 0px" },
     );

@@ -1,6 +1,6 @@
 /**
- * The headless runs that were started in this browser, newest first. The API tells of one by its id
- * and has no list of them. Kept for each person who signs in here; all tabs follow each other.
+ * The headless runs that were started in this browser, newest first, in local storage: the API returns
+ * a run by its id but does not list runs. There is one list for each email address, shared by all tabs.
  */
 import { useSyncExternalStore } from "react";
 
@@ -12,10 +12,10 @@ export interface StartedRun {
   readonly createdAt: string;
 }
 
-const MOST = 30;
-/** Enough of a prompt to know the run by. */
-const LONGEST_PROMPT = 300;
-const EVENT = "headless-runs";
+const MAX_RUNS = 30;
+/** Enough of the prompt to recognize the run. */
+const MAX_PROMPT_LENGTH = 300;
+const CHANGE_EVENT = "headless-runs";
 
 const storageKey = (email: string): string => `headless-runs ${email}`;
 const none: readonly StartedRun[] = [];
@@ -30,13 +30,13 @@ export function useStartedRuns(email: string): readonly StartedRun[] {
 }
 
 export function rememberRun(email: string, run: StartedRun): void {
-  const prompt = run.prompt.slice(0, LONGEST_PROMPT);
-  keep(email, [{ ...run, prompt }, ...startedRuns(email)].slice(0, MOST));
+  const prompt = run.prompt.slice(0, MAX_PROMPT_LENGTH);
+  save(email, [{ ...run, prompt }, ...startedRuns(email)].slice(0, MAX_RUNS));
 }
 
 export function forgetRun(email: string, runId: string): void {
   const runs = startedRuns(email).filter((run) => run.runId !== runId);
-  keep(email, runs);
+  save(email, runs);
 }
 
 function startedRuns(email: string): readonly StartedRun[] {
@@ -61,20 +61,20 @@ function isStartedRun(value: unknown): value is StartedRun {
   return fields.every((field) => typeof entries.get(field) === "string");
 }
 
-function keep(email: string, runs: readonly StartedRun[]): void {
+function save(email: string, runs: readonly StartedRun[]): void {
   try {
     localStorage.setItem(storageKey(email), JSON.stringify(runs));
   } catch {
-    // The storage is full or forbidden: the run goes on without being listed here.
+    // Storage is full or blocked. The run continues without being listed here.
   }
-  dispatchEvent(new Event(EVENT));
+  dispatchEvent(new Event(CHANGE_EVENT));
 }
 
 function subscribe(listener: () => void): () => void {
-  addEventListener(EVENT, listener);
+  addEventListener(CHANGE_EVENT, listener);
   addEventListener("storage", listener);
   return () => {
-    removeEventListener(EVENT, listener);
+    removeEventListener(CHANGE_EVENT, listener);
     removeEventListener("storage", listener);
   };
 }

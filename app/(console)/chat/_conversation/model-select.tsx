@@ -6,8 +6,8 @@ import type { listModelsContract } from "@/lib/agent/models/contract.ts";
 
 type Models = z.output<(typeof listModelsContract.responses)[200]["schema"]>;
 
-/** The model of the chat's next turns; an empty value is the service's default. */
-export function ModelChoice({
+/** Selects the model of the next turns; an empty value means the default model. */
+export function ModelSelect({
   value,
   onChoose,
 }: {

@@ -1,0 +1,51 @@
+export const unreachable = "The service cannot be reached. Check your connection and try again.";
+
+interface FailedResponse {
+  readonly status: number;
+  /** The value of `x-error-code`; empty when the response has none, as from a proxy. */
+  readonly code: string;
+  /** The value of `retry-after`, in seconds. */
+  readonly retryAfter?: string | null;
+}
+
+const TEXTS: Readonly<Record<string, string>> = {
+  invalid_request: "Some of this is not valid. Check it and try again.",
+  unauthorized: "Your session has expired. Sign in again.",
+  forbidden: "You do not have permission to do this.",
+  quota_exceeded: "Your account has reached its limit.",
+  not_found: "This no longer exists, or you do not have access to it.",
+  conflict: "The same request is still in progress. Try again in a moment.",
+  stream_active: "The agent is already answering in this chat. Your message was not sent.",
+  payload_too_large: "This is too long. Shorten it and try again.",
+  rate_limited: "Too many requests.",
+  upstream_error: "A service that this depends on failed. Try again in a moment.",
+  upstream_timeout: "A service that this depends on did not respond in time. Try again.",
+  not_implemented: "This is not available on this server.",
+  not_configured: "This is not set up on this server.",
+  unavailable: "The service is temporarily unavailable. Try again in a moment.",
+  internal: "Something went wrong. Try again.",
+};
+
+const CODE_OF_STATUS: Readonly<Record<number, string>> = {
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not_found",
+  413: "payload_too_large",
+  429: "rate_limited",
+  502: "unavailable",
+  503: "unavailable",
+  504: "upstream_timeout",
+};
+
+/**
+ * Returns the sentence that a page shows for a failed request. The API's own messages are written
+ * for programs that call it, so that no page shows them.
+ */
+export function describeError({ status, code, retryAfter = null }: FailedResponse): string {
+  const text =
+    TEXTS[code] ?? TEXTS[CODE_OF_STATUS[status] ?? ""] ?? "Something went wrong. Try again.";
+  if (status !== 429) return text;
+  return retryAfter !== null && /^\d+$/.test(retryAfter)
+    ? `${text} Try again in ${retryAfter} s.`
+    : `${text} Wait a moment, then try again.`;
+}

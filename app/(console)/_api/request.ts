@@ -1,0 +1,94 @@
+/** Requests of the console to the API of its own origin, made the same way as by any other client. */
+import { accessToken, renewToken } from "@/app/(console)/_session/auth.ts";
+import { describeError, unreachable } from "./describe-error.ts";
+
+/** A failed request, as a value. */
+export interface ApiError {
+  /** The HTTP status; 0 when there was no response. */
+  readonly status: number;
+  /** `x-error-code`, or `network` or `aborted` when there was no response. */
+  readonly code: string;
+  /** The sentence to show; never a text of the API. */
+  readonly message: string;
+  /** Dotted paths of the invalid fields, such as `images.0`. */
+  readonly fields: readonly string[];
+  readonly requestId: string | null;
+}
+
+export type ApiResult<T> =
+  | { readonly ok: true; readonly data: T; readonly headers: Headers }
+  | { readonly ok: false; readonly error: ApiError };
+
+export interface ApiRequest {
+  /** Defaults to GET without a body and to POST with one. */
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Calls `fetch` with the access token, and once more with a new one if the API refuses the first. */
+export async function fetchWithBearer(path: string, init: RequestInit = {}): Promise<Response> {
+  const send = (token: string | null) => {
+    const headers = new Headers(init.headers);
+    if (token !== null) headers.set("authorization", `Bearer ${token}`);
+    return fetch(path, { ...init, headers });
+  };
+  const response = await send(await accessToken());
+  if (response.status !== 401) return response;
+  const token = await renewToken();
+  return token === null ? response : send(token);
+}
+
+/**
+ * Calls the API and returns the body of its response. `T` is the output of the response's schema in
+ * the contract, by `import type`: the API is of the same build, so that its responses are not parsed
+ * again.
+ */
+export async function api<T>(path: string, request: ApiRequest = {}): Promise<ApiResult<T>> {
+  const { body, signal } = request;
+  try {
+    const response = await fetchWithBearer(path, {
+      method: request.method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...request.headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (!response.ok) return { ok: false, error: await toApiError(response) };
+    const text = await response.text();
+    const data: T = text === "" ? undefined : JSON.parse(text);
+    return { ok: true, data, headers: response.headers };
+  } catch (cause) {
+    const isAborted = cause instanceof DOMException && cause.name === "AbortError";
+    return { ok: false, error: isAborted ? aborted : networkError };
+  }
+}
+
+/** Reads a response that is not 2xx. */
+export async function toApiError(response: Response): Promise<ApiError> {
+  const { status, headers } = response;
+  const code = headers.get("x-error-code") ?? "";
+  return {
+    status,
+    code,
+    message: describeError({ status, code, retryAfter: headers.get("retry-after") }),
+    fields: status === 400 ? invalidFields(await response.json().catch(() => null)) : [],
+    requestId: headers.get("x-request-id"),
+  };
+}
+
+const noResponse = { status: 0, fields: [], requestId: null };
+export const networkError: ApiError = { ...noResponse, code: "network", message: unreachable };
+const aborted: ApiError = { ...noResponse, code: "aborted", message: "The request was canceled." };
+
+/** Some endpoints list the invalid fields; others begin their message with the name of the first. */
+function invalidFields(body: unknown): readonly string[] {
+  const { missing_fields: listed, error, message } = Object(body);
+  if (Array.isArray(listed)) return listed.map(String);
+  const field = /^[a-z_]+(\.\d+)?(?= )/.exec(String(error?.message ?? error ?? message));
+  return field === null ? [] : [field[0]];
+}

@@ -1,0 +1,34 @@
+/** The one format of dates, times and durations in the console. */
+const dateFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
+const dateTimeFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Returns, for example, `Nov 21, 2026`. */
+export const formatDate = (date: string): string => dateFormat.format(new Date(date));
+
+/** Returns, for example, `Nov 21, 2026, 4:05 PM`. */
+export const formatDateTime = (date: string): string => dateTimeFormat.format(new Date(date));
+
+/** Returns `just now`, `5 min ago`, `3 h ago`, `yesterday`, `4 days ago`, or the date after a week. */
+export function formatAge(date: string, now: number): string {
+  const age = now - Date.parse(date);
+  if (age < MINUTE_MS) return "just now";
+  if (age < HOUR_MS) return `${Math.floor(age / MINUTE_MS)} min ago`;
+  if (age < DAY_MS) return `${Math.floor(age / HOUR_MS)} h ago`;
+  if (age < 2 * DAY_MS) return "yesterday";
+  if (age < 7 * DAY_MS) return `${Math.floor(age / DAY_MS)} days ago`;
+  return formatDate(date);
+}
+
+/** Returns, for example, `640 ms`, `2.4 s`, `3 min 5 s` or `2 h 10 min`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < MINUTE_MS) return `${Math.floor(ms / 1_000)} s`;
+  const minutes = Math.floor(ms / MINUTE_MS);
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % MINUTE_MS) / 1_000)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

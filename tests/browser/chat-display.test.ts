@@ -1,0 +1,156 @@
+/** What the chat shows: untrusted text as text, on a phone, and with the contrast and names that axe checks. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeInBrowser, seriousFindings } from "../support/harness/browser.ts";
+import {
+  answers,
+  type ChatServer,
+  openChatPage,
+  say,
+  startChatServer,
+  untilIdle,
+} from "../support/harness/chat-browser.ts";
+
+let place: ChatServer;
+beforeAll(async () => {
+  place = await startChatServer();
+});
+afterAll(() => place.stop());
+
+const HOSTILE = [
+  "<script>document.title = 'owned'</script>",
+  '<img src="https://evil.example/x.png" onerror="document.title=\'owned\'">',
+  '<iframe src="javascript:alert(1)"></iframe>',
+  "[click me](javascript:document.title='owned')",
+  "[data](data:text/html;base64,PHNjcmlwdD4=)",
+  "[relative](/api/keys)",
+  "![picture](https://evil.example/pixel.png)",
+  "[honest](https://example.com/page)",
+  "https://auto.example/link",
+  "| a | b |\n|---|---|\n| <b>x</b> | [y](vbscript:z) |",
+  "```html\n<script>fenced()</script>\n```",
+  `${"w".repeat(5_000)}`,
+  "&lt;b&gt; &#60;i&#62; **bold** `code <u>`",
+].join("\n\n");
+
+describeInBrowser("the chat", (browsing) => {
+  it("shows hostile words of a model, a tool and a title as text", async () => {
+    place.model.script("hostile", function* ({ step }) {
+      if (step > 0) yield { text: HOSTILE };
+      else yield { tool: "bash", input: { command: "echo '<img src=x onerror=alert(1)>'" } };
+    });
+    const { page, talk, caller } = await openChatPage(browsing, place.server);
+    const title = "<img src=x onerror=\"document.title='owned'\"> [script:hostile]";
+    await say(page, title);
+    await page.getByText("<script>document.title = 'owned'</script>").waitFor();
+    await untilIdle(page);
+    const answer = answers(page).last();
+    await answer.getByRole("button", { name: /^Ran echo/ }).click();
+
+    const found = await answer.evaluate((node) => ({
+      dangerous: node.querySelectorAll("script, img, iframe, object, embed, b, u, i, style, form")
+        .length,
+      links: [...node.querySelectorAll("a")].map((link) => [link.href, link.rel, link.target]),
+    }));
+    expect(found.dangerous).toBe(0);
+    const rel = "noopener noreferrer nofollow";
+    expect(found.links).toEqual([
+      ["https://evil.example/pixel.png", rel, "_blank"],
+      ["https://example.com/page", rel, "_blank"],
+      ["https://auto.example/link", rel, "_blank"],
+    ]);
+    await answer.getByText("click me").waitFor();
+    await answer.getByText("<b> <i> bold code <u>").waitFor();
+
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain("<img src=x");
+    const list = page.getByRole("navigation", { name: "Chats" });
+    await list.getByRole("link", { name: /^<img src=x/ }).waitFor();
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.title()).toContain("<img src=x");
+    await expectNoSideScroll(page);
+
+    await caller.patch(`/api/sessions/${talk.sessionId}/chats/${talk.chatId}`, {
+      title: "w".repeat(200),
+    });
+    await page.reload();
+    await list.getByRole("link", { name: /^www/ }).waitFor();
+    await expectNoSideScroll(page);
+  });
+
+  it("fits a phone: the list in a drawer, the files over the chat, nothing wider than the screen", async () => {
+    const { page } = await openChatPage(browsing, place.server, { width: 360, height: 720 });
+    await say(page, "run `echo on-a-phone > a-file-with-quite-a-long-name.txt`");
+    await untilIdle(page);
+    await expectNoSideScroll(page);
+    await page.getByRole("button", { name: "Files", exact: true }).click();
+    const files = page.getByRole("complementary", { name: "Sandbox files" });
+    await files.waitFor();
+    await expectNoSideScroll(page);
+    await files.getByRole("button", { name: "Close files" }).click();
+    await page.getByRole("button", { name: "Open navigation" }).click();
+    const drawer = page.getByRole("dialog");
+    await drawer.getByRole("link", { name: /^run `echo on-a-phone/ }).waitFor();
+    await drawer.getByRole("link", { name: "New chat" }).click();
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
+    await drawer.waitFor({ state: "detached" });
+    await expectNoSideScroll(page);
+  });
+
+  it.each(["light", "dark"] as const)("has no serious finding of axe, %s", async (colorScheme) => {
+    place.model.script("everything", function* ({ step }) {
+      if (step === 0) {
+        yield { reasoning: "Hm." };
+        yield { tool: "todo", input: { todos: [{ id: "1", content: "a", status: "completed" }] } };
+        yield { tool: "bash", input: { command: "echo hi; exit 1" } };
+        yield { tool: "write", input: { filePath: "a.txt", content: "text" } };
+        yield { tool: "glob", input: { pattern: "*" } };
+        yield { tool: "read", input: { filePath: "none" } };
+        return;
+      }
+      yield { text: "# Head\n\n- [x] done\n- [ ] open\n\n> quoted\n\n```js\nlet a;\n```\n\n" };
+      yield { text: "| a | b |\n|---|---|\n| 1 | [link](https://example.com) |" };
+      yield {
+        tool: "ask_user_question",
+        input: {
+          questions: [
+            {
+              question: "Which?",
+              header: "Choice",
+              options: [
+                { label: "One", description: "the first" },
+                { label: "Two", description: "the second" },
+              ],
+              multiSelect: true,
+            },
+          ],
+        },
+      };
+    });
+    const { page } = await openChatPage(browsing, place.server, { colorScheme });
+    await say(page, "[script:everything]");
+    await page.getByRole("button", { name: /^One/ }).click();
+    await untilIdle(page);
+    for (const name of [/^Ran/, /^Wrote/, /^Looked/, /^Read/, "Thoughts"]) {
+      await page.getByRole("button", { name }).click();
+    }
+    await page.getByRole("button", { name: "Files", exact: true }).click();
+    await page
+      .getByRole("complementary", { name: "Sandbox files" })
+      .getByRole("button", { name: /a.txt/ })
+      .waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.goto("/chat");
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});
+
+async function expectNoSideScroll(page: Page): Promise<void> {
+  const { wide, width } = await page.evaluate(() => ({
+    wide: [document.documentElement, document.querySelector("main")].map(
+      (one) => one?.scrollWidth ?? 0,
+    ),
+    width: window.innerWidth,
+  }));
+  expect(Math.max(...wide)).toBeLessThanOrEqual(width);
+}

@@ -1,0 +1,137 @@
+/** The chat by the keyboard alone. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeInBrowser } from "../support/harness/browser.ts";
+import {
+  type ChatServer,
+  eventually,
+  messageBox,
+  openChatPage,
+  say,
+  startChatServer,
+  untilIdle,
+} from "../support/harness/chat-browser.ts";
+
+let place: ChatServer;
+beforeAll(async () => {
+  place = await startChatServer();
+});
+afterAll(() => place.stop());
+
+describeInBrowser("the chat, by keyboard", (browsing) => {
+  it("is used by the keyboard alone", async () => {
+    place.model.script("keys", function* ({ step, toolResults }) {
+      if (step > 0) yield { text: `Told: ${toolResults.at(-1)}` };
+      else {
+        yield {
+          tool: "ask_user_question",
+          input: {
+            questions: [
+              {
+                question: "Which?",
+                header: "Choice",
+                options: [
+                  { label: "One", description: "" },
+                  { label: "Two", description: "" },
+                ],
+              },
+            ],
+          },
+        };
+      }
+    });
+    const { page } = await openChatPage(browsing, place.server);
+    // The box has the focus from the start.
+    await eventually(() => focused(page)).toBe("Message");
+    await page.keyboard.type("[script:keys]");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("second line");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Two" }).waitFor();
+    await untilIdle(page);
+    await tabTo(page, "Two", "Shift+Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText('Told: {"answers":{"Which?":"Two"}}').waitFor();
+    expect(await page.getByRole("article", { name: "You" }).textContent()).toContain("second line");
+    await untilIdle(page);
+
+    // Past everything to the content, and to the files and back.
+    await page.reload();
+    await messageBox(page).waitFor();
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    await tabTo(page, "Skip to content");
+    await page.keyboard.press("Enter");
+    await tabTo(page, "Files");
+    await page.keyboard.press("Enter");
+    const files = page.getByRole("complementary", { name: "Sandbox files" });
+    await files.waitFor();
+    await eventually(() => focused(page)).toBe("Sandbox files");
+    await page.keyboard.press("Escape");
+    await files.waitFor({ state: "detached" });
+
+    // The menu of a chat, and out of it again.
+    await tabTo(page, "Actions for [script:keys] second line", "Shift+Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("New name for [script:keys] second line").waitFor();
+    await page.keyboard.type("By keys");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "By keys" }).waitFor();
+  });
+
+  it("keeps the button of a chat's menu where it is while the menu's code is on its way", async () => {
+    const { page } = await openChatPage(browsing, place.server);
+    await say(page, "[deltas:1] Slow menu");
+    await untilIdle(page);
+    await page.reload();
+    const row = page.getByRole("link", { name: "[deltas:1] Slow menu" });
+    await row.waitFor();
+    await page.waitForLoadState("networkidle");
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let held = 0;
+    await page.route("**/_next/static/**/*.js", async (route) => {
+      held += 1;
+      await released;
+      await route.continue();
+    });
+
+    await row.focus();
+    await eventually(() => held).toBeGreaterThan(0);
+    await page.keyboard.press("Tab");
+    const name = "Actions for [deltas:1] Slow menu";
+    expect(await focused(page)).toBe(name);
+    const button = page.getByRole("button", { name });
+    const before = await button.elementHandle();
+    await page.keyboard.press("Enter");
+    release();
+    // The key came before the menu could hear it, and still leads to its first item.
+    await eventually(() => focused(page)).toBe("Rename");
+    await page.keyboard.press("Escape");
+    await eventually(() => focused(page)).toBe(name);
+    expect(await button.evaluate((now, old) => now === old, before)).toBe(true);
+
+    // A second click closes what the first has opened.
+    await button.click();
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    await button.click();
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor({ state: "detached" });
+  });
+});
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const one = document.activeElement;
+    return one?.getAttribute("aria-label") ?? one?.textContent?.trim() ?? "";
+  });
+
+async function tabTo(page: Page, name: string, key: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
+  for (let steps = 0; steps < 60; steps++) {
+    if ((await focused(page)) === name) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`The key ${key} does not lead to ${name}`);
+}

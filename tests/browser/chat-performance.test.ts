@@ -1,0 +1,129 @@
+/** What the chat costs: bytes of script, and what a keystroke renders. */
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeInBrowser, type Tab } from "../support/harness/browser.ts";
+import {
+  answers,
+  type ChatServer,
+  goTo,
+  messageBox,
+  openChatPage,
+  say,
+  startChatServer,
+  untilIdle,
+} from "../support/harness/chat-browser.ts";
+import { sql } from "../support/harness/stack.ts";
+
+let place: ChatServer;
+beforeAll(async () => {
+  place = await startChatServer();
+});
+afterAll(() => place.stop());
+
+/** The compressed size of the script that the chat page may load at first. */
+const MAX_SCRIPT_BYTES = 250_000;
+
+describeInBrowser("the chat", (browsing) => {
+  it("loads less than 250 kB of compressed script to show a chat", async () => {
+    const { tab, page, talk } = await openChatPage(browsing, place.server);
+    await say(page, "[tools:1] [deltas:3]");
+    await untilIdle(page);
+    const fresh = await browsing.anotherTab(tab, { url: place.server.url });
+    const sizes = countScripts(fresh);
+    await goTo(fresh.page, talk);
+    await answers(fresh.page).last().getByText("0 1 2").waitFor();
+    await fresh.page.waitForLoadState("networkidle");
+    const files = await sizes();
+    const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    console.info(`script of the chat page: ${total} bytes gzip in ${files.length} files`);
+    expect(files.length).toBeGreaterThan(0);
+    expect(total).toBeLessThan(MAX_SCRIPT_BYTES);
+  });
+
+  it("draws nothing of a chat of 1,000 messages for a key, and shows all of them on request", async () => {
+    const { page, talk } = await openChatPage(browsing, place.server);
+    await fill(talk.chatId, 1_000);
+    await page.reload();
+    await page.getByText("Answer 999", { exact: false }).first().waitFor();
+    const articles = page.getByRole("article");
+    const drawn = await articles.count();
+    expect(drawn).toBeLessThan(100);
+    await report(page, `${drawn} of 1,000 messages drawn`);
+    const earlier = page.getByRole("button", { name: /^Show earlier messages/ });
+    while ((await articles.count()) < 1_000) await earlier.press("Enter").catch(() => {});
+    await page.getByText("Question 0", { exact: true }).waitFor({ state: "attached" });
+    await report(page, "all 1,000 messages drawn");
+  }, 150_000);
+});
+
+/** Types, and tells what it cost: nothing but the box may change. */
+async function report(page: Page, what: string): Promise<void> {
+  await page.evaluate(() => {
+    const seen = { changes: 0, longTasks: [] as number[], delays: [] as number[] };
+    Object.assign(window, { seen });
+    const box = document.querySelector('section[aria-label="Conversation"]');
+    if (!box) throw new Error("There is no conversation");
+    new MutationObserver((records) => {
+      seen.changes += records.length;
+    }).observe(box, { subtree: true, childList: true, attributes: true, characterData: true });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) seen.longTasks.push(entry.duration);
+    }).observe({ type: "longtask" });
+    document.addEventListener(
+      "keydown",
+      ({ timeStamp }) => {
+        requestAnimationFrame(() =>
+          setTimeout(() => seen.delays.push(performance.now() - timeStamp)),
+        );
+      },
+      { capture: true },
+    );
+  });
+  await messageBox(page).focus();
+  const text = "a message that is typed while a long chat stands above it";
+  await page.keyboard.type(text);
+  const seen = await page.evaluate(
+    () =>
+      (window as unknown as { seen: { changes: number; longTasks: number[]; delays: number[] } })
+        .seen,
+  );
+  const delays = seen.delays.toSorted((a, b) => a - b);
+  const at = (share: number) => delays[Math.floor(delays.length * share)]?.toFixed(1);
+  console.info(
+    `${what}: key to frame p50 ${at(0.5)} ms, p95 ${at(0.95)} ms; long tasks: ${seen.longTasks.length}`,
+  );
+  expect(seen.changes).toBe(0);
+  await messageBox(page).fill("");
+}
+
+/** Questions of a line; answers with a call and Markdown. */
+async function fill(chatId: string, count: number): Promise<void> {
+  await sql`
+    insert into messages (chat_id, id, role, parts, created_at)
+    select ${chatId}::uuid, 'message-' || n,
+      case when n % 2 = 0 then 'user' else 'assistant' end,
+      case when n % 2 = 0
+        then jsonb_build_array(jsonb_build_object('type', 'text', 'text', 'Question ' || n))
+        else jsonb_build_array(
+          jsonb_build_object('type', 'tool-bash', 'toolCallId', 'call-' || n, 'state', 'output-available',
+            'input', jsonb_build_object('command', 'ls'),
+            'output', jsonb_build_object('exitCode', 0, 'stdout', 'a', 'stderr', '', 'truncated', false)),
+          jsonb_build_object('type', 'text', 'state', 'done',
+            'text', '**Answer ' || n || '**: some *words*, \`code\`, and a list' || E'\n\n- one\n- two\n\n'
+              || repeat('A sentence of the usual length stands here. ', 6)))
+      end,
+      now() - interval '1 hour' + n * interval '1 second'
+    from generate_series(0, ${count - 1}::int) n`;
+}
+
+function countScripts({ page }: Tab): () => Promise<{ url: string; bytes: number }[]> {
+  const loading: Promise<{ url: string; bytes: number }>[] = [];
+  page.on("response", (response) => {
+    if (response.request().resourceType() !== "script") return;
+    loading.push(
+      response.body().then((body) => ({ url: response.url(), bytes: gzipSync(body).length })),
+    );
+  });
+  return () => Promise.all(loading);
+}

@@ -1,0 +1,98 @@
+/** Messages that the console's chat transport sends: provisioning, refusals, leaving. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ChatRequestError } from "@/app/(console)/chat/_state/chat-request-error.ts";
+import { gate } from "../support/fakes/openai.ts";
+import { createSession } from "../support/fixtures/sessions.ts";
+import {
+  collect,
+  expectWhole,
+  openTransport,
+  sendThrough,
+  userMessage,
+} from "../support/harness/chat-transport.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openTalk, type Talk, talk as talkIn } from "../support/harness/converse.ts";
+import { textOf } from "../support/harness/turn-stream.ts";
+import { type Place, startPlace } from "../support/harness/workspace.ts";
+
+let place: Place;
+let caller: Client;
+beforeAll(async () => {
+  place = await startPlace();
+  caller = await place.createCaller();
+});
+afterAll(() => place.stop());
+
+const transportOf = (talk: Talk, options?: Parameters<typeof openTransport>[2]) =>
+  openTransport({ origin: place.server.url, headers: () => caller.headers }, talk, options);
+
+describe("a message", () => {
+  it("to a session without a sandbox provisions one first", async () => {
+    const { session, chat } = await createSession(caller);
+    const talk = talkIn(caller, session.id, chat.id);
+    const chunks = await collect(
+      await sendThrough(transportOf(talk), talk, userMessage("[deltas:3]")),
+    );
+    await expectWhole(chunks, talk);
+  });
+
+  it("while another turn runs is refused, and says why", async () => {
+    const held = gate();
+    place.model.script("busy", async function* () {
+      yield { text: "busy" };
+      await held.pass();
+    });
+    const talk = await openTalk(caller);
+    const running = await talk.send("[script:busy]");
+    await held.reached;
+    const refusal = await sendThrough(transportOf(talk), talk, userMessage("me too")).catch(
+      (e) => e,
+    );
+    expect(refusal).toBeInstanceOf(ChatRequestError);
+    expect(refusal).toMatchObject({ status: 409, code: "stream_active" });
+    held.open();
+    await running.ended;
+  });
+
+  it.each([
+    ["a sandbox that cannot be provisioned", 502, "upstream_error"],
+    ["too many requests", 429, "rate_limited"],
+  ])("that meets %s is refused at once", async (_, status, code) => {
+    const { session, chat } = await createSession(caller);
+    const talk = talkIn(caller, session.id, chat.id);
+    const mine = transportOf(talk, {
+      answer: (path) =>
+        path === "/api/sandbox"
+          ? Response.json({ error: "Told so" }, { status, headers: { "x-error-code": code } })
+          : null,
+    });
+    const refusal = await sendThrough(mine, talk, userMessage("hello")).catch((error) => error);
+    expect(refusal).toBeInstanceOf(ChatRequestError);
+    expect(refusal).toMatchObject({ status, code, message: "Told so" });
+    expect(mine.told.connections).not.toContain("lost");
+  });
+
+  it("that is given up stops the reading, and nothing else", async () => {
+    const held = gate();
+    place.model.script("left", async function* () {
+      yield { text: "half" };
+      await held.pass();
+      yield { text: " whole" };
+    });
+    const talk = await openTalk(caller);
+    const leave = new AbortController();
+    const stream = await sendThrough(
+      transportOf(talk),
+      talk,
+      userMessage("[script:left]"),
+      leave.signal,
+    );
+    await collect(stream, (chunk) => {
+      if (chunk.type === "text-delta") leave.abort();
+    }).catch(() => []);
+    const rest = await talk.resume();
+    held.open();
+    await rest.ended;
+    expect(textOf(await talk.answer())).toBe("half whole");
+  });
+});

@@ -1,0 +1,83 @@
+/** The console's chat transport over HTTP, without a browser. */
+import type { UIMessage, UIMessageChunk } from "ai";
+import { expect } from "vitest";
+import {
+  type Connection,
+  createDurableChatTransport,
+} from "@/app/(console)/chat/_state/durable-chat-transport.ts";
+import type { Talk } from "./converse.ts";
+import { assemble } from "./turn-stream.ts";
+
+interface TransportPlace {
+  readonly origin: string;
+  /** The credential of the caller, which a restart may change. */
+  readonly headers: () => Readonly<Record<string, string>>;
+}
+
+/** Creates a transport that connects through `origin`, and records what it reports. */
+export function openTransport(
+  { origin, headers }: TransportPlace,
+  { sessionId }: Talk,
+  more: {
+    waitForRetry?: () => Promise<void>;
+    /** What a service that is in trouble answers to a path; null: it is not. */
+    answer?: (path: string) => Response | null;
+  } = {},
+) {
+  const told = { missedEnds: 0, connections: [] as Connection[] };
+  const transport = createDurableChatTransport({
+    sessionId,
+    fetch: async (path, init) =>
+      more.answer?.(path) ??
+      fetch(origin + path, {
+        ...init,
+        headers: { ...headers(), "accept-encoding": "identity", connection: "close" },
+      }),
+    onMissedEnd: async () => void told.missedEnds++,
+    onConnection: (state) => void told.connections.push(state),
+    // Another event is let in, so that a server that is away is not asked without a pause.
+    waitForRetry: more.waitForRetry ?? (() => new Promise((resolve) => setImmediate(resolve))),
+  });
+  return { transport, told };
+}
+
+export const userMessage = (text: string): UIMessage => ({
+  id: crypto.randomUUID(),
+  role: "user",
+  parts: [{ type: "text", text }],
+});
+
+export function sendThrough(
+  { transport }: ReturnType<typeof openTransport>,
+  { chatId }: Talk,
+  message: UIMessage,
+  abortSignal?: AbortSignal,
+) {
+  return transport.sendMessages({
+    trigger: "submit-message",
+    chatId,
+    messageId: undefined,
+    messages: [message],
+    abortSignal,
+  });
+}
+
+export async function collect(
+  stream: ReadableStream<UIMessageChunk>,
+  onChunk: (chunk: UIMessageChunk, index: number) => void | Promise<void> = () => {},
+): Promise<UIMessageChunk[]> {
+  const chunks: UIMessageChunk[] = [];
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    await onChunk(chunk, chunks.length - 1);
+  }
+  return chunks;
+}
+
+/** One whole turn, equal to what is stored. */
+export async function expectWhole(chunks: readonly UIMessageChunk[], talk: Talk): Promise<void> {
+  expect(chunks[0]?.type).toBe("start");
+  expect(chunks.at(-1)?.type).toBe("finish");
+  expect(chunks.filter(({ type }) => type === "start")).toHaveLength(1);
+  expect(await assemble(chunks)).toEqual(await talk.answer());
+}
