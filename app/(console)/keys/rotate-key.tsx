@@ -1,6 +1,6 @@
 "use client";
 import { type FormEvent, useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
+import { type ApiError, api } from "@/app/(console)/_api/request.ts";
 import { Button } from "../_ui/button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { Field } from "../_ui/field.tsx";
@@ -13,6 +13,9 @@ const graces = [
   { seconds: 3_600, label: "After 1 hour" },
   { seconds: 86_400, label: "After 1 day" },
 ] as const;
+
+const describeRotateError = ({ code, message }: ApiError): string =>
+  code === "conflict" ? "This key has already been rotated." : message;
 
 /** A dialog to replace a key. The old key can keep working while programs are switched over. */
 export function RotateKey({
@@ -34,7 +37,7 @@ export function RotateKey({
       body: { grace_seconds: Number(grace) },
     });
     setBusy(false);
-    if (!result.ok) return setErrorText(result.error.message);
+    if (!result.ok) return setErrorText(describeRotateError(result.error));
     onClose();
     onRotated(result.data);
   };
