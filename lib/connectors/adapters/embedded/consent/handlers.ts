@@ -78,7 +78,11 @@ function guarded(handler: Handler): Handler {
       const isOutage = isDatabaseUnavailable(error);
       log().error({ err: error, route: "/connectors/consent" }, "The consent page failed");
       return isOutage
-        ? renderNotice(503, "Service unavailable", "The service is temporarily unavailable. Try again in a moment.")
+        ? renderNotice(
+            503,
+            "Service unavailable",
+            "The service is temporarily unavailable. Try again in a moment.",
+          )
         : renderNotice(500, "Something went wrong", "Try again.");
     }
   };
