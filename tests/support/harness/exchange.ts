@@ -7,8 +7,8 @@ import { stack } from "./stack.ts";
 
 Object.assign(process.env, stack.env);
 
-/** A small endpoint; `changes` are what a test is about. */
-export const contractWith = (changes: Partial<Contract> = {}): Contract =>
+/** Returns the contract of a small endpoint. */
+const contractWith = (changes: Partial<Contract> = {}): Contract =>
   contract({
     method: "POST",
     path: "/api/echo",
