@@ -13,7 +13,7 @@ const config: NextConfig = {
     { source: "/:path*", headers: [{ key: "x-content-type-options", value: "nosniff" }] },
     // Pages have a policy of their own, in `lib/http/guard-page.ts`.
     {
-      source: "/(api|auth|reference)/:path*",
+      source: "/(api|auth)/:path*",
       headers: [{ key: "referrer-policy", value: "no-referrer" }],
     },
   ],
@@ -29,10 +29,6 @@ const config: NextConfig = {
     // It answers any request with `rsc: 1`, those of the API too, with a redirect that saves shared
     // caches from mixing up pages; no page of ours may be cached.
     validateRSCRequestHeaders: false,
-  },
-  // Read while the server runs; a platform that takes only what is imported would leave it behind.
-  outputFileTracingIncludes: {
-    "/reference/[file]": ["./node_modules/@scalar/api-reference/dist/browser/standalone.js"],
   },
   turbopack: {
     // Only what the AI SDK's chat never uses in a browser: servers get the real ones.

@@ -4,7 +4,7 @@ import { guardPage } from "@/lib/http/guard-page.ts";
 import { refuseUndecodablePath } from "@/lib/http/refuse-undecodable-path.ts";
 
 /** Paths that are not pages of the console, or pages with a policy of their own. */
-const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|_next\/|\.well-known\/|reference\/)/;
+const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|_next\/|\.well-known\/)/;
 
 export function proxy(request: NextRequest): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
@@ -35,6 +35,6 @@ export const config = {
     // `has` cannot select `__health`, because it ignores a parameter without a value.
     "/.well-known/workflow/:path*",
     // The console's pages: all paths except those of `NO_PAGE`.
-    "/((?!api(?:/|$)|auth/|connectors/consent|_next/|\\.well-known/|reference/).*)",
+    "/((?!api(?:/|$)|auth/|connectors/consent|_next/|\\.well-known/).*)",
   ],
 };

@@ -12,7 +12,7 @@ export function guardPage(request: Request): Response {
       headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
     });
   }
-  const policy = pagePolicy(randomBytes(16).toString("base64"), new URL(request.url).pathname);
+  const policy = pagePolicy(randomBytes(16).toString("base64"));
   const headers = new Headers(request.headers);
   headers.set("content-security-policy", policy);
   const response = NextResponse.next({ request: { headers } });
@@ -28,16 +28,15 @@ export function guardPage(request: Request): Response {
   return response;
 }
 
-function pagePolicy(nonce: string, path: string): string {
+function pagePolicy(nonce: string): string {
   const isDevelopment = config().NODE_ENV === "development";
   const media = mediaOrigin() === null ? "" : ` ${mediaOrigin()}`;
-  // The API reference and the overlay of `next dev` set styles in ways that no nonce covers.
-  const freeStyles = path === "/docs" || isDevelopment;
   return [
     "default-src 'none'",
     // `next dev` evaluates text to show the origin of an error.
     `script-src 'nonce-${nonce}' 'strict-dynamic'${isDevelopment ? " 'unsafe-eval'" : ""}`,
-    `style-src 'self' ${freeStyles ? "'unsafe-inline'" : `'nonce-${nonce}'`}`,
+    // The overlay of `next dev` sets styles in ways that no nonce covers.
+    `style-src 'self' ${isDevelopment ? "'unsafe-inline'" : `'nonce-${nonce}'`}`,
     `img-src 'self' data: blob:${media}`,
     `media-src 'self' blob:${media}`,
     "connect-src 'self'",

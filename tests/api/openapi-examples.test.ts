@@ -1,6 +1,6 @@
 /**
  * The examples of the OpenAPI document, asked anew in the order in which a new account would.
- * `RECORD_EXAMPLES=1` writes them down instead, and the README's requests with them.
+ * `RECORD_EXAMPLES=1` writes them down instead, and `docs/api.md` with them.
  */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -9,10 +9,10 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { examples } from "../../lib/openapi/examples.ts";
 import { operations } from "../../lib/openapi/registry.ts";
+import { describeEndpoints } from "../../scripts/docs/describe-endpoints.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { Placeholders } from "../support/fixtures/placeholders.ts";
 import { askEverything } from "../support/harness/ask-everything.ts";
-import { everyEndpointByCurl } from "../support/harness/curl.ts";
 import { contractOf, Recorder } from "../support/harness/exchanges.ts";
 import { startServer } from "../support/harness/server.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
@@ -53,26 +53,13 @@ async function record(): Promise<void> {
   );
 }
 
-/** The README's part that is made of the examples, between two lines of its own. */
-const [BEGIN, END] = ["<!-- recorded examples: begin -->\n", "\n<!-- recorded examples: end -->"];
-const README = join(root, "README.md");
-
-async function readReadme() {
-  const text = await readFile(README, "utf8");
-  const [begin, end] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)];
-  return { before: text.slice(0, begin), part: text.slice(begin, end), after: text.slice(end) };
-}
-
-async function recordInReadme(): Promise<void> {
-  const { before, after } = await readReadme();
-  await writeFile(README, before + everyEndpointByCurl(recorder.recorded) + after);
-}
+const REFERENCE = join(root, "docs/api.md");
 
 const isRecording = process.env.RECORD_EXAMPLES === "1";
 
 it.runIf(isRecording)("writes down what a running server answers today", async () => {
   await record();
-  await recordInReadme();
+  await writeFile(REFERENCE, describeEndpoints(recorder.recorded));
 });
 
 describe.skipIf(isRecording)("what a running server answers today", () => {
@@ -80,8 +67,7 @@ describe.skipIf(isRecording)("what a running server answers today", () => {
     expect(recorder.recorded[id]).toEqual(examples[id]);
   });
 
-  it("is what the README shows, for every operation", async () => {
-    const { part } = await readReadme();
-    expect(part).toBe(everyEndpointByCurl(examples));
+  it("is what docs/api.md shows, for every operation", async () => {
+    expect(await readFile(REFERENCE, "utf8")).toBe(describeEndpoints(examples));
   });
 });

@@ -57,7 +57,7 @@ describeInBrowser("nothing serious is found", ({ newTab }) => {
     const { page } = await newTab(look);
     await page.goto("/docs");
     await page.getByRole("heading", { name: "Agent Platform API" }).waitFor();
-    await page.getByText("Client Libraries").waitFor();
+    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
     await expectGood(page);
   });
 });

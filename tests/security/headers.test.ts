@@ -1,7 +1,6 @@
 /** Headers that every answer has, whoever makes it; and paths with a slash at their end. */
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { referenceScript } from "../../lib/openapi/serve-reference.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";
@@ -65,7 +64,7 @@ describe("every answer", () => {
     ["a page's redirect", "/keys/"],
     ["a path with two slashes", "/api//keys"],
     ["a page that is not well-formed", "/%FF"],
-    ["the script of the reference", referenceScript],
+    ["the API reference", "/docs"],
     ["a file that does not exist", "/_next/static/nothing.js"],
     ["an icon", "/icon.svg"],
     ["an engine's door", "/.well-known/workflow/v1/flow", () => ({ method: "POST", body: "{}" })],
@@ -127,7 +126,7 @@ describe("a slash at the end of a path", () => {
   });
 
   it("is an unknown path of sign-in and of the engine as well", async () => {
-    for (const path of ["/auth/v1/user/", "/.well-known/workflow/v1/flow/", "/reference/x.js/"]) {
+    for (const path of ["/auth/v1/user/", "/.well-known/workflow/v1/flow/"]) {
       expect((await ask(path)).status, path).toBe(404);
     }
   });

@@ -1,5 +1,6 @@
 "use client";
 import { MessageSquareText, RotateCcw, Terminal } from "lucide-react";
+import Link from "next/link";
 import { useSyncExternalStore } from "react";
 import { buttonStyle } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
@@ -63,9 +64,9 @@ export function Landing() {
           <code className="font-mono text-sm">/api/agents/verify</code>.
         </p>
         <SignUpLine />
-        <a href="/docs" className={buttonStyle({ variant: "outline", className: "mt-4" })}>
+        <Link href="/docs" className={buttonStyle({ variant: "outline", className: "mt-4" })}>
           Read the API reference
-        </a>
+        </Link>
       </section>
     </div>
   );

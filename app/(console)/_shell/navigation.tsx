@@ -1,7 +1,6 @@
 "use client";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
-import type { ComponentProps } from "react";
 import { cn } from "../_ui/class-names.ts";
 import { navItems } from "./nav-items.ts";
 
@@ -14,8 +13,9 @@ export function Navigation({ onNavigate }: { readonly onNavigate?: () => void })
           const current = path === href || path.startsWith(`${href}/`);
           return (
             <li key={href}>
-              <NavigationLink
+              <Link
                 href={href}
+                prefetch={false}
                 aria-current={current ? "page" : undefined}
                 {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
                 className={cn(
@@ -25,17 +25,11 @@ export function Navigation({ onNavigate }: { readonly onNavigate?: () => void })
               >
                 <Icon aria-hidden className="size-4 shrink-0" />
                 {label}
-              </NavigationLink>
+              </Link>
             </li>
           );
         })}
       </ul>
     </nav>
   );
-}
-
-/** The API reference has its own content security policy, so that a link to it must load the page. */
-function NavigationLink(props: ComponentProps<"a"> & { readonly href: string }) {
-  if (props.href === "/docs") return <a {...props}>{props.children}</a>;
-  return <Link {...props} prefetch={false} />;
 }

@@ -1,11 +1,11 @@
 "use client";
 import { Menu } from "lucide-react";
 import dynamic from "next/dynamic";
+import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { type ReactNode, useState } from "react";
 import { useSession } from "@/app/(console)/_session/auth.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
-import { cn } from "../_ui/class-names.ts";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { Account } from "./account.tsx";
 import { Brand } from "./brand.tsx";
@@ -33,7 +33,6 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const { wasSignedIn } = useFrame();
   const path = usePathname();
   const isOpen = isPublic(path);
-  if (path === "/docs") return <ReferenceFrame>{children}</ReferenceFrame>;
   if (session.status === "signed-in" || (session.status === "loading" && wasSignedIn)) {
     return (
       <SignedInFrame>
@@ -83,39 +82,9 @@ function SignedInFrame({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** The layout of the API reference, which has its own navigation and scrolls with the window. */
-function ReferenceFrame({ children }: { readonly children: ReactNode }) {
-  const session = useSession();
+function TopBar({ children }: { readonly children: ReactNode }) {
   return (
-    <>
-      <SkipLink />
-      <TopBar className="sticky top-0 z-20 bg-background">
-        {session.status !== "loading" && (
-          // A full page load, because the policy of the page differs: see `NavigationLink`.
-          <a href="/" className={buttonStyle({ variant: "outline", size: "sm" })}>
-            {session.status === "signed-in" ? "Open the console" : "Sign in"}
-          </a>
-        )}
-      </TopBar>
-      {/* The reference has its own main landmark. */}
-      <div id="main" tabIndex={-1} className="outline-none">
-        {children}
-      </div>
-    </>
-  );
-}
-
-function TopBar({
-  className,
-  children,
-}: {
-  readonly className?: string;
-  readonly children: ReactNode;
-}) {
-  return (
-    <header
-      className={cn("flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6", className)}
-    >
+    <header className="flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6">
       <Brand />
       <div className="flex-1" />
       {children}
@@ -129,9 +98,15 @@ function SignedOutFrame({ children }: { readonly children: ReactNode }) {
     <div className="flex h-dvh flex-col">
       <SkipLink />
       <TopBar>
-        <a href="/docs" className={buttonStyle({ variant: "ghost", size: "sm" })}>
-          API reference
-        </a>
+        {usePathname() === "/docs" ? (
+          <Link href="/" className={buttonStyle({ variant: "outline", size: "sm" })}>
+            Sign in
+          </Link>
+        ) : (
+          <Link href="/docs" className={buttonStyle({ variant: "ghost", size: "sm" })}>
+            API reference
+          </Link>
+        )}
       </TopBar>
       <Main>{children}</Main>
     </div>

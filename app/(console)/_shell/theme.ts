@@ -16,24 +16,3 @@ export function chooseTheme(theme: Theme): void {
   document.documentElement.classList.remove("light", "dark");
   if (theme !== "system") document.documentElement.classList.add(theme);
 }
-
-/** Returns the theme in effect. */
-export function shownTheme(): "light" | "dark" {
-  const { classList } = document.documentElement;
-  if (classList.contains("dark")) return "dark";
-  return !classList.contains("light") && systemIsDark().matches ? "dark" : "light";
-}
-
-/** Calls `listener` when the theme in effect may have changed, until the returned function is called. */
-export function onThemeShown(listener: () => void): () => void {
-  const observer = new MutationObserver(listener);
-  observer.observe(document.documentElement, { attributeFilter: ["class"] });
-  const system = systemIsDark();
-  system.addEventListener("change", listener);
-  return () => {
-    observer.disconnect();
-    system.removeEventListener("change", listener);
-  };
-}
-
-const systemIsDark = (): MediaQueryList => matchMedia("(prefers-color-scheme: dark)");

@@ -3,11 +3,12 @@ import { randomUUID } from "node:crypto";
 import { expect, vi } from "vitest";
 import { z } from "zod";
 import type { Contract } from "../../../lib/contract/contract.ts";
+import { addressOf } from "../../../lib/openapi/curl.ts";
 import { operations } from "../../../lib/openapi/registry.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
 import { type Client, client } from "./clients.ts";
 import { talk } from "./converse.ts";
-import { type Asked, addressOf, contractOf, type Recorder } from "./exchanges.ts";
+import { type Asked, contractOf, type Recorder } from "./exchanges.ts";
 import { codeSentTo } from "./mailbox.ts";
 
 interface Context {

@@ -1,9 +1,9 @@
 /** Requests by the name of their operation, kept with their answers as examples are published. */
 import type { Contract } from "../../../lib/contract/contract.ts";
+import { addressOf } from "../../../lib/openapi/curl.ts";
 import type { Exchange, Exchanges } from "../../../lib/openapi/examples.ts";
 import { operations } from "../../../lib/openapi/registry.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
-import { fillPath } from "../fixtures/shapes.ts";
 import type { Answer, Client } from "./clients.ts";
 
 export type Asked = Exchange["request"];
@@ -12,13 +12,6 @@ export function contractOf(operation: string): Contract {
   const found = operations.find(({ id }) => id === operation);
   if (!found) throw new Error(`There is no operation ${operation}`);
   return found.contract;
-}
-
-/** `/api/keys/5b0e…/rotate?limit=1` */
-export function addressOf({ path }: Contract, { params = {}, query = {} }: Asked): string {
-  const encoded = Object.entries(params).map(([name, value]) => [name, encodeURIComponent(value)]);
-  const search = new URLSearchParams(query).toString();
-  return fillPath(path, Object.fromEntries(encoded)) + (search === "" ? "" : `?${search}`);
 }
 
 interface Options {

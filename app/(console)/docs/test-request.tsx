@@ -1,0 +1,131 @@
+"use client";
+import { useState } from "react";
+import { fetchWithBearer } from "@/app/(console)/_hooks/api.ts";
+import { Button } from "../_ui/button.tsx";
+import { Field } from "../_ui/field.tsx";
+import { Input } from "../_ui/input.tsx";
+import { ScrollBox } from "../_ui/scroll-box.tsx";
+import { Textarea } from "../_ui/textarea.tsx";
+
+/** Streams and files may be long: only their beginning is shown. */
+const MAX_SHOWN_CHARS = 20_000;
+
+interface Wanted {
+  readonly method: string;
+  readonly path: string;
+  /** Names of what the path and the query take. */
+  readonly parameters: readonly string[];
+  /** The recorded body, to start from; null where the endpoint takes none. */
+  readonly body: string | null;
+}
+
+/** Sends a request of the reader's own, as who is signed in or with the API key that was typed. */
+export function TestRequest(wanted: Wanted) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="mt-3">
+      <Button
+        variant="outline"
+        size="sm"
+        aria-expanded={open}
+        aria-label={`Test Request (${wanted.method.toLowerCase()} ${wanted.path})`}
+        onClick={() => setOpen(!open)}
+      >
+        Test Request
+      </Button>
+      {open && <RequestForm {...wanted} />}
+    </div>
+  );
+}
+
+function RequestForm({ method, path, parameters, body }: Wanted) {
+  const [answer, setAnswer] = useState<{ readonly status: string; readonly text: string }>();
+  const [busy, setBusy] = useState(false);
+  const send = async (form: FormData) => {
+    setBusy(true);
+    setAnswer(await ask(form, { method, path, parameters, body }));
+    setBusy(false);
+  };
+  return (
+    <form
+      className="mt-3 grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(new FormData(event.currentTarget));
+      }}
+    >
+      {parameters.map((name) => (
+        <Field key={name} label={name}>
+          {(ids) => <Input {...ids} name={name} required={path.includes(`{${name}}`)} />}
+        </Field>
+      ))}
+      {body !== null && (
+        <Field label="Body">
+          {(ids) => (
+            <Textarea {...ids} name="body" defaultValue={body} rows={6} className="font-mono" />
+          )}
+        </Field>
+      )}
+      <Field label="API key" hint="Leave it empty to send the request as who is signed in.">
+        {(ids) => <Input {...ids} name="api-key" type="password" autoComplete="off" />}
+      </Field>
+      <div>
+        <Button type="submit" size="sm" busy={busy}>
+          Send
+        </Button>
+      </div>
+      <div role="status" className="min-w-0">
+        {answer !== undefined && (
+          <>
+            <p className="font-medium">{answer.status}</p>
+            {answer.text !== "" && (
+              <ScrollBox label="Answer" className="mt-2 max-h-80 border bg-muted/50">
+                <pre className="w-fit min-w-full px-3 py-2.5 font-mono text-[0.8125rem]">
+                  {answer.text}
+                </pre>
+              </ScrollBox>
+            )}
+          </>
+        )}
+      </div>
+    </form>
+  );
+}
+
+async function ask(form: FormData, { method, path, parameters, body }: Wanted) {
+  const typed = (name: string) => String(form.get(name) ?? "");
+  const address = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(typed(name)));
+  const query = new URLSearchParams(
+    parameters
+      .filter((name) => !path.includes(`{${name}}`) && typed(name) !== "")
+      .map((name) => [name, typed(name)]),
+  );
+  const key = typed("api-key");
+  const headers = {
+    ...(body === null ? {} : { "content-type": "application/json" }),
+    ...(key === "" ? {} : { "x-api-key": key }),
+  };
+  const init = { method, headers, ...(body === null ? {} : { body: typed("body") }) };
+  const target = query.size === 0 ? address : `${address}?${query}`;
+  try {
+    // Exactly one credential is accepted, so that a typed key goes without the bearer.
+    const response = await (key === "" ? fetchWithBearer(target, init) : fetch(target, init));
+    const type = response.headers.get("content-type") ?? "";
+    const isText = /json|text/.test(type);
+    const text = isText ? await response.text() : `(${type})`;
+    return {
+      status: `${response.status} ${response.statusText}`.trim(),
+      text: type.includes("json") ? pretty(text) : text.slice(0, MAX_SHOWN_CHARS),
+    };
+  } catch {
+    return { status: "The service cannot be reached", text: "" };
+  }
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2).slice(0, MAX_SHOWN_CHARS);
+  } catch {
+    return text.slice(0, MAX_SHOWN_CHARS);
+  }
+}

@@ -1,1 +1,0 @@
-export { serveReference as GET } from "@/lib/openapi/serve-reference.ts";

@@ -1,0 +1,34 @@
+/** Recorded requests as lines for a shell: the key's header is in `$K`, the server on localhost:3000. */
+import type { Contract } from "../contract/contract.ts";
+import type { Exchange } from "./examples.ts";
+
+type Request = Exchange["request"];
+
+/** `/api/keys/5b0e…/rotate?limit=1` */
+export function addressOf({ path }: Contract, { params = {}, query = {} }: Request): string {
+  const filled = path.replace(/\{(\w+)\}/g, (braces, name: string) =>
+    params[name] === undefined ? braces : encodeURIComponent(params[name]),
+  );
+  const search = new URLSearchParams(query).toString();
+  return filled + (search === "" ? "" : `?${search}`);
+}
+
+export function curl(contract: Contract, request: Request): string {
+  const { headers = {}, body } = request;
+  const isStream = Object.values(contract.responses).some(({ stream }) => stream);
+  const isBytes = Object.values(contract.responses).some(({ bytes }) => bytes);
+  const implied = body === undefined ? "GET" : "POST";
+  return [
+    "curl",
+    ...(isStream ? ["-N"] : []),
+    ...(isBytes && contract.auth === "none" ? ["-O"] : []),
+    ...(contract.method === implied ? [] : [`-X ${contract.method}`]),
+    quoted(`localhost:3000${addressOf(contract, request)}`),
+    ...(contract.auth === "required" ? ['-H "$K"'] : []),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`-d ${quoted(JSON.stringify(body))}`]),
+  ].join(" ");
+}
+
+const quoted = (text: string): string =>
+  /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

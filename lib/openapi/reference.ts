@@ -1,0 +1,162 @@
+/** The OpenAPI document as the API reference of the console shows it: flat rows instead of schemas. */
+import type { oas32 } from "zod-openapi";
+import type { Contract } from "../contract/contract.ts";
+import { curl } from "./curl.ts";
+import { describeApi, tags } from "./document.ts";
+import { type Exchange, examples } from "./examples.ts";
+import { type Operation, operations } from "./registry.ts";
+
+export interface ReferenceField {
+  /** Dotted, with `[]` after what is a list: `messages[].id`. */
+  readonly name: string;
+  /** Such as `string (uuid)` or `"image" | "video"`. */
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly description: string | undefined;
+}
+
+export interface ReferenceOperation {
+  readonly id: string;
+  /** The fragment of its address in the page: `tag/keys/GET/api/keys`. */
+  readonly anchor: string;
+  readonly contract: Pick<Contract, "method" | "path" | "summary" | "auth">;
+  readonly description: string | undefined;
+  readonly parameters: readonly ReferenceField[];
+  readonly body: readonly ReferenceField[];
+  readonly answers: readonly {
+    readonly status: string;
+    readonly description: string;
+    readonly fields: readonly ReferenceField[];
+  }[];
+  /** The first recorded request and its answer. */
+  readonly example: Exchange | undefined;
+  readonly curl: string | undefined;
+}
+
+export interface ReferenceSection {
+  readonly tag: string;
+  readonly about: string;
+  readonly operations: readonly ReferenceOperation[];
+}
+
+type Schema = oas32.SchemaObject | oas32.ReferenceObject;
+type SchemaValue = Exclude<oas32.SchemaObject, boolean>;
+
+/** Deeper fields are left to the document itself. */
+const MAX_DEPTH = 4;
+
+const document = describeApi(operations, {}, undefined);
+const schemas: Readonly<Record<string, Schema>> = document.components?.schemas ?? {};
+
+export const referenceIntroduction = document.info.description ?? "";
+
+export const describeReference = (): readonly ReferenceSection[] =>
+  Object.entries(tags).map(([tag, about]) => ({
+    tag,
+    about,
+    operations: operations.filter(({ contract }) => contract.tag === tag).map(describeOperation),
+  }));
+
+function describeOperation({ id, contract }: Operation): ReferenceOperation {
+  const { method, path, summary, auth, tag } = contract;
+  const verb = method.toLowerCase() as Lowercase<typeof method>;
+  const operation = document.paths?.[path]?.[verb];
+  const body = operation?.requestBody;
+  const example = Object.values(examples[id] ?? {})[0];
+  return {
+    id,
+    anchor: `tag/${tag.toLowerCase().replaceAll(" ", "-")}/${method}${path}`,
+    contract: { method, path, summary, auth },
+    description: operation?.description,
+    parameters: (operation?.parameters ?? []).flatMap(describeParameter),
+    body: body && "content" in body ? fieldsOf(jsonSchemaOf(body.content)) : [],
+    answers: Object.entries(operation?.responses ?? {}).map(([status, answer]) => ({
+      status,
+      description: "description" in answer ? answer.description : "",
+      // What an error holds is the same everywhere: its example says it.
+      fields:
+        "content" in answer && status.startsWith("2") ? fieldsOf(jsonSchemaOf(answer.content)) : [],
+    })),
+    example,
+    curl: example && curl(contract, example.request),
+  };
+}
+
+function jsonSchemaOf(content: oas32.ContentObject | undefined): Schema | undefined {
+  const json = content?.["application/json"];
+  return json && "schema" in json ? json.schema : undefined;
+}
+
+/** A parameter that every operation has is left out: the introduction names it. */
+function describeParameter(
+  parameter: oas32.ParameterObject | oas32.ReferenceObject,
+): ReferenceField[] {
+  if (!("name" in parameter)) return [];
+  const { name, in: place, schema, required, description } = parameter;
+  return [
+    {
+      name,
+      type: `${schema === undefined ? "string" : typeOf(schema)}, in the ${place}`,
+      isRequired: required === true,
+      description,
+    },
+  ];
+}
+
+function fieldsOf(schema: Schema | undefined, prefix = "", depth = 0): ReferenceField[] {
+  if (schema === undefined || depth === MAX_DEPTH) return [];
+  const value = resolve(schema);
+  const branches = value.anyOf ?? value.oneOf ?? value.allOf;
+  if (branches) return unique(branches.flatMap((branch) => fieldsOf(branch, prefix, depth)));
+  if (value.items) return fieldsOf(value.items, `${prefix}[]`, depth);
+  return Object.entries(value.properties ?? {}).flatMap(([key, property]) => {
+    if (isNever(property)) return [];
+    const name = prefix === "" ? key : `${prefix}.${key}`;
+    const field = {
+      name,
+      type: typeOf(property),
+      isRequired: value.required?.includes(key) ?? false,
+      description: resolve(property).description,
+    };
+    return [field, ...fieldsOf(property, name, depth + 1)];
+  });
+}
+
+function unique(fields: readonly ReferenceField[]): ReferenceField[] {
+  return [...new Map(fields.map((field) => [field.name, field])).values()];
+}
+
+/** Whether the field must be absent. */
+function isNever(schema: Schema): boolean {
+  return "not" in resolve(schema);
+}
+
+function resolve(schema: Schema): SchemaValue {
+  if (typeof schema === "boolean") return {};
+  if (schema.$ref === undefined) return schema;
+  const target = schemas[schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1)];
+  return target === undefined ? {} : resolve(target);
+}
+
+function typeOf(schema: Schema): string {
+  const value = resolve(schema);
+  const branches = value.anyOf ?? value.oneOf;
+  if (branches) return [...new Set(branches.map(typeOf))].join(" | ");
+  if (value.const !== undefined) return JSON.stringify(value.const);
+  if (value.enum) return value.enum.map((one: unknown) => JSON.stringify(one)).join(" | ");
+  const name = [value.type ?? "any"].flat().join(" | ");
+  if (name === "array") return `list of ${value.items ? typeOf(value.items) : "any"}`;
+  const details = [value.format, ...boundsOf(value)].filter((detail) => detail !== undefined);
+  return details.length === 0 ? name : `${name} (${details.join(", ")})`;
+}
+
+function boundsOf(value: SchemaValue): string[] {
+  const least = value.minLength ?? value.minimum;
+  const most = value.maxLength ?? value.maximum;
+  const isSafeInteger = most === Number.MAX_SAFE_INTEGER;
+  return [
+    ...(least === undefined || least === -Number.MAX_SAFE_INTEGER ? [] : [`at least ${least}`]),
+    ...(most === undefined || isSafeInteger ? [] : [`at most ${most}`]),
+    ...(value.default === undefined ? [] : [`default ${JSON.stringify(value.default)}`]),
+  ];
+}
