@@ -1,0 +1,374 @@
+/**
+ * Every setting, by section, with its description as data: `docs/settings.md` and `.env.example` are
+ * generated from here by `scripts/generate-docs.ts`. This file is long because it is a list: a reader
+ * searches it for one name.
+ */
+import { z } from "zod";
+
+/** What the document says of a setting. */
+interface About {
+  readonly description: string;
+  /** Replaces the default in the documents, where it depends on something. */
+  readonly shownDefault?: string;
+  /** Whether the launcher or the platform sets it, so that nobody else needs to. */
+  readonly isProvided?: boolean;
+}
+
+const about = <S extends z.ZodType>(schema: S, facts: About | string): S =>
+  schema.meta(typeof facts === "string" ? { description: facts } : { ...facts });
+
+const list = z
+  .string()
+  .optional()
+  .transform((text) =>
+    (text ?? "")
+      .split(",")
+      .map((item) => item.trim())
+      .filter(Boolean),
+  );
+const flag = <F extends boolean | undefined>(fallback: F) =>
+  z
+    .enum(["true", "false", "1", "0"])
+    .optional()
+    .transform((value) => (value === undefined ? fallback : value === "true" || value === "1"));
+const integer = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z.coerce.number().int().min(min).max(max);
+const text = z.string().min(1);
+const optionalText = text.optional();
+const optionalUrl = z.url().optional();
+
+const service = {
+  HOST: about(text.default("0.0.0.0"), {
+    description:
+      "The address to listen on. In development other machines cannot reach the service unless this is set.",
+    shownDefault: "`127.0.0.1` for `npm run dev`, `0.0.0.0` for `npm start`",
+  }),
+  PORT: about(integer(1, 65_535).default(3000), "The port to listen on."),
+  DATA_DIR: about(
+    text.default(".data"),
+    "The folder where the embedded parts and the local sandbox keep their data.",
+  ),
+  PUBLIC_URL: about(optionalUrl, {
+    description:
+      "The origin that callers and the sandbox reach. When it is https, every answer has `strict-transport-security`.",
+    shownDefault: "`http://localhost:PORT`",
+  }),
+  API_KEY_SECRET: about(z.string().min(32), {
+    description:
+      "The secret of at least 32 characters that keys the hashes of API keys and codes, makes the credentials of runs and derives the key that seals stored answers.",
+    shownDefault: "generated and kept in `DATA_DIR`",
+  }),
+  TRUSTED_PROXIES: about(integer(0).optional(), {
+    description:
+      "The number of proxies in front that append to `x-forwarded-for`: the caller is this many entries from its end. 0 takes the other end of the connection. Without it, all callers behind a proxy count as one address.",
+    shownDefault: "0; 1 on Vercel",
+  }),
+  LOG_LEVEL: about(
+    z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+    "The least severe level that is logged. A request is one JSON line, without credentials or bodies.",
+  ),
+  CHECK_RESPONSES: about(
+    flag(false),
+    "Whether every response body is checked against its contract.",
+  ),
+};
+
+const database = {
+  SUPABASE_URL: about(z.url(), {
+    description: "A Supabase project with `supabase/migrations` applied.",
+    shownDefault: "embedded",
+  }),
+  SUPABASE_SECRET_KEY: about(text, {
+    description: "The project's secret key.",
+    shownDefault: "embedded",
+  }),
+  SUPABASE_PUBLISHABLE_KEY: about(optionalText, {
+    description:
+      "The project's public key, with which the console signs people in. Without it the console has no sign-in.",
+    shownDefault: "embedded",
+  }),
+  DATABASE_URL: about(optionalText, {
+    description:
+      "PostgreSQL of the durable engine, by a direct or session-mode connection. On Vercel it may be left out: the platform runs the turns.",
+    shownDefault: "embedded",
+  }),
+};
+
+const identity = {
+  SUPABASE_JWT_SECRET: about(z.string().min(32).optional(), {
+    description:
+      "The shared HS256 secret of the auth server, if it has one. Bearers are verified by the keys of `OIDC_ISSUER` when that is set, else with this secret, else by the keys of `SUPABASE_URL`.",
+    shownDefault: "embedded",
+  }),
+  SUPABASE_JWT_ISSUER: about(optionalText, {
+    description: "The `iss` of Supabase's tokens, where a custom domain makes it another.",
+    shownDefault: "`SUPABASE_URL/auth/v1`",
+  }),
+  OIDC_ISSUER: about(optionalText, "Any OIDC provider. It needs `OIDC_AUDIENCE` too."),
+  OIDC_AUDIENCE: about(optionalText, "The audience that tokens of `OIDC_ISSUER` must name."),
+  OIDC_JWKS_URL: about(optionalUrl, {
+    description: "The provider's keys, where its discovery is not to be used.",
+    shownDefault: "discovered",
+  }),
+  OIDC_USERINFO_URL: about(optionalUrl, {
+    description: "The provider's userinfo endpoint, where its discovery is not to be used.",
+    shownDefault: "discovered",
+  }),
+  OIDC_EMAIL_VERIFIED_BY_DEFAULT: about(
+    flag(false),
+    "Whether an e-mail counts as verified when the provider never sends `email_verified`. Set it only for a provider that verifies every address.",
+  ),
+};
+
+const models = {
+  AI_GATEWAY_API_KEY: about(optionalText, "Selects the models of the AI Gateway."),
+  OPENAI_BASE_URL: about(
+    optionalUrl,
+    "Selects an OpenAI-compatible server, such as Ollama or vLLM.",
+  ),
+  OPENAI_API_KEY: about(optionalText, "The key of that server."),
+  MODELS: about(list, {
+    description: "The ids of the models that callers may choose, separated by commas.",
+    shownDefault: "all that the provider offers",
+  }),
+  DEFAULT_MODEL: about(optionalText, {
+    description: "The id of the model of a chat that names none.",
+    shownDefault: "the first",
+  }),
+  MODEL_CALLS_AT_ONCE: about(
+    integer(2, 100_000).default(128),
+    "Model calls at a time in one process. One account has at most half of them.",
+  ),
+  MODEL_CALL_WAIT_MS: about(
+    integer(1, 3_600_000).default(300_000),
+    "Milliseconds that a model call waits for its turn.",
+  ),
+};
+
+const sandbox = {
+  VERCEL_TOKEN: about(
+    optionalText,
+    "Selects Vercel Sandbox, together with the next two. On Vercel itself it is not needed.",
+  ),
+  VERCEL_TEAM_ID: about(optionalText, "The team of the sandboxes."),
+  VERCEL_PROJECT_ID: about(optionalText, "The project of the sandboxes."),
+  SANDBOX_ALLOWED_HOSTS: about(
+    list,
+    "Hosts with public addresses that the sandbox's commands may call besides this service, separated by commas.",
+  ),
+  SANDBOX_DISK_QUOTA: about(
+    integer(1).default(512 * 1024 ** 2),
+    "Bytes of files that one sandbox may hold.",
+  ),
+  ACCOUNT_SANDBOX_BYTES: about(
+    integer(0).default(20 * 1024 ** 3),
+    "Bytes of files that all local sandboxes of one account may hold; 0 is no limit. A running sandbox reserves its whole `SANDBOX_DISK_QUOTA`, so this should be many times that.",
+  ),
+  SANDBOX_COMMANDS_AT_ONCE: about(
+    integer(2, 1_000).default(16),
+    "Commands of the local sandbox at a time. One account runs at most half as many.",
+  ),
+  SANDBOX_WAIT_MS: about(
+    integer(1, 3_600_000).default(300_000),
+    "Milliseconds that a command waits for its turn.",
+  ),
+};
+
+const limits = {
+  ACCOUNT_RATE_LIMIT: about(
+    integer(0).default(6_000),
+    "Requests a minute of one account, counted in the database; 0 is no limit.",
+  ),
+  ADDRESS_RATE_LIMIT: about(
+    integer(0).default(12_000),
+    "Requests a minute of one network address; 0 is no limit.",
+  ),
+  ANONYMOUS_LOOKUPS: about(
+    flag(true),
+    "Whether the catalog and research may be asked without a credential.",
+  ),
+  ANONYMOUS_RATE_LIMIT: about(
+    integer(0).default(60),
+    "Requests a minute of one address without a credential; 0 is no limit.",
+  ),
+  SIGNUP_RATE_LIMIT: about(
+    integer(0).default(20),
+    "Sign-up and sign-in requests a minute of one address; 0 is no limit.",
+  ),
+  REQUESTS_AT_ONCE: about(
+    integer(2, 100_000).default(128),
+    "Requests with a credential at a time in one process. One account has at most half of them; the rest wait up to 10 seconds.",
+  ),
+  ACCOUNT_ACTIVE_TURNS: about(
+    integer(0, 1_000_000).default(50),
+    "Turns and headless runs that one account may have active at a time, over all processes; 0 is no limit.",
+  ),
+  ACCOUNT_STREAMS: about(
+    integer(1, 2_000).default(100),
+    "Streams of turns that one account may hold open at one process.",
+  ),
+};
+
+const mail = {
+  SMTP_URL: about(z.url({ protocol: /^smtps?$/ }).optional(), {
+    description: "The mail server, as `smtps://user:password@host`. It needs `MAIL_FROM` too.",
+    shownDefault: "none: mail is written to `DATA_DIR/mailbox`",
+  }),
+  MAIL_FROM: about(z.string().min(3).optional(), "The sender, as `Name <address>`."),
+};
+
+const connectors = {
+  COMPOSIO_API_KEY: about(optionalText, {
+    description: "Selects Composio's connectors.",
+    shownDefault: "none: a consent page on this machine",
+  }),
+  COMPOSIO_BASE_URL: about(z.url().default("https://backend.composio.dev"), "Composio's API."),
+  CONNECTOR_CALLBACK_ORIGINS: about(list, {
+    description:
+      "The origins that a `callback_url` may have, separated by commas. Set it in production.",
+    shownDefault: "any https origin, with a warning at the start",
+  }),
+};
+
+const lookups = {
+  CATALOG_CLIENT_ID: about(optionalText, {
+    description:
+      "Selects the music catalog's web API (Spotify's, or one of its shape), together with the secret.",
+    shownDefault: "none: the catalog in the database",
+  }),
+  CATALOG_CLIENT_SECRET: about(optionalText, "The secret of `CATALOG_CLIENT_ID`."),
+  CATALOG_BASE_URL: about(z.url().default("https://api.spotify.com/v1"), "The catalog's API."),
+  CATALOG_TOKEN_URL: about(
+    z.url().default("https://accounts.spotify.com/api/token"),
+    "Where the catalog's access tokens come from.",
+  ),
+  RESEARCH_API_KEY: about(optionalText, {
+    description: "Selects the research web API (Songstats', or one of its shape).",
+    shownDefault: "none: the catalog in the database",
+  }),
+  RESEARCH_BASE_URL: about(
+    z.url().default("https://api.songstats.com/enterprise/v1"),
+    "The research API.",
+  ),
+  LOOKUP_TIMEOUT_MS: about(
+    integer(1).default(10_000),
+    "Milliseconds that either API may take for one answer.",
+  ),
+};
+
+const content = {
+  TRIGGER_SECRET_KEY: about(optionalText, {
+    description: "Selects the task runs of a Trigger.dev project.",
+    shownDefault: "none: rows in the database",
+  }),
+  TRIGGER_API_URL: about(z.url().default("https://api.trigger.dev"), "Trigger.dev's API."),
+  FAL_KEY: about(optionalText, {
+    description: "Selects fal for images and videos.",
+    shownDefault: "none: they are rendered on this machine",
+  }),
+  FAL_BASE_URL: about(z.url().default("https://queue.fal.run"), "fal's queue."),
+  FAL_STORAGE_URL: about(
+    z.url().default("https://rest.fal.ai"),
+    "Where fal takes files that it cannot fetch itself.",
+  ),
+  CONTENT_TIMEOUT_MS: about(
+    integer(1).default(280_000),
+    "Milliseconds that the answer waits for an image or a video; the work goes on afterwards.",
+  ),
+  CONTENT_AT_ONCE: about(
+    integer(0).default(20),
+    "Images and videos that one account may have in the making; 0 is no limit.",
+  ),
+  ACCOUNT_MEDIA_BYTES: about(
+    integer(0).default(10 * 1024 ** 3),
+    "Bytes of images and videos that one account may keep; 0 is no limit.",
+  ),
+  RENDERS_AT_ONCE: about(
+    integer(1, 1_000).default(2),
+    "Renderings on this machine at a time. With two or more, one account has at most half of them.",
+  ),
+  RENDER_WAIT_MS: about(
+    integer(1, 1_800_000).default(900_000),
+    "Milliseconds that a rendering waits for its turn.",
+  ),
+  MEDIA_BUCKET: about(
+    z
+      .string()
+      .regex(/^[\w-]{1,63}$/)
+      .default("media"),
+    "The public bucket of the Supabase project for what is made. Without a project, files are in `DATA_DIR/media`.",
+  ),
+  MEDIA_LOOPBACK: about(flag(undefined), {
+    description:
+      "Whether callers may name media by http on this machine's loopback, as in `image_url`.",
+    shownDefault: "in development only",
+  }),
+};
+
+const retention = {
+  RETENTION_INTERVAL_SECONDS: about(
+    integer(0, 86_400).default(600),
+    "Seconds between two runs of the retention job; 0 turns it off in this process.",
+  ),
+  TASK_INPUT_RETENTION_DAYS: about(
+    integer(1).default(30),
+    "Days after its end that a task run keeps its input.",
+  ),
+  CONNECTION_RETENTION_DAYS: about(
+    integer(1).default(30),
+    "Days that a refused or undecided connection is kept.",
+  ),
+  MAILBOX_RETENTION_DAYS: about(
+    integer(1).default(7),
+    "Days that mail stays in the mailbox folder.",
+  ),
+};
+
+const provided = {
+  NODE_ENV: about(z.enum(["development", "production", "test"]).default("production"), {
+    description: "`development` under `npm run dev`, else `production`.",
+    isProvided: true,
+  }),
+  EMBEDDED_SUPABASE: about(flag(false), {
+    description: "Whether the database is the embedded one, as `GET /api/health` says.",
+    isProvided: true,
+  }),
+  VERCEL: about(flag(false), { description: "Whether this runs on Vercel.", isProvided: true }),
+  VERCEL_OIDC_TOKEN: about(optionalText, {
+    description: "Vercel's own credential for its sandboxes.",
+    isProvided: true,
+  }),
+};
+
+export const settingSections: readonly {
+  readonly title: string;
+  readonly settings: Readonly<Record<string, z.ZodType>>;
+}[] = [
+  { title: "Service", settings: service },
+  { title: "Database and durable turns", settings: database },
+  { title: "Identity", settings: identity },
+  { title: "Models", settings: models },
+  { title: "Sandbox", settings: sandbox },
+  { title: "Limits", settings: limits },
+  { title: "Mail", settings: mail },
+  { title: "Connectors", settings: connectors },
+  { title: "Catalog and research", settings: lookups },
+  { title: "Tasks, images and videos", settings: content },
+  { title: "Retention", settings: retention },
+  { title: "Set by the launcher or the platform", settings: provided },
+];
+
+export const settings = z.object({
+  ...service,
+  ...database,
+  ...identity,
+  ...models,
+  ...sandbox,
+  ...limits,
+  ...mail,
+  ...connectors,
+  ...lookups,
+  ...content,
+  ...retention,
+  ...provided,
+});

@@ -1,0 +1,23 @@
+/**
+ * Program: writes the documents that are made from the code. It fails when one was out of date, so
+ * that the committed files are what the code says.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { examples } from "../lib/openapi/examples.ts";
+import { describeEndpoints } from "./docs/describe-endpoints.ts";
+import { describeEnvironment, describeSettings } from "./docs/describe-settings.ts";
+
+const documents = {
+  "docs/api.md": describeEndpoints(examples),
+  "docs/settings.md": describeSettings(),
+  ".env.example": describeEnvironment(),
+};
+
+for (const [name, text] of Object.entries(documents)) {
+  const file = resolve(import.meta.dirname, "..", name);
+  if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+  writeFileSync(file, text);
+  console.error(`${name} was out of date and has been written anew: commit it.`);
+  process.exitCode = 1;
+}
