@@ -1,6 +1,6 @@
 "use client";
 import { useState } from "react";
-import { fetchWithBearer } from "@/app/(console)/_hooks/api.ts";
+import { fetchWithBearer } from "@/app/(console)/_api/request.ts";
 import { Button } from "../_ui/button.tsx";
 import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
