@@ -1,15 +1,17 @@
 /**
- * The port of the durable engine: what the product needs of it beyond the Workflow SDK itself.
- * Two adapters: PostgreSQL (`postgres/`), and the Workflow service of Vercel (`vercel/`).
+ * The port of the durable engine: what the product needs beyond the Workflow SDK itself. It has two
+ * adapters: PostgreSQL, and Vercel's Workflow service.
  */
+
+/** The chunk log of a turn, opened for writing. */
 export interface TurnLog {
-  /** UI message chunks (JSON texts) that are already committed, from index 0. */
+  /** Returns the committed UI message chunks as JSON texts, from index 0. */
   committed(): readonly string[];
   /** Appends chunks in order. A reader sees a chunk only after it is committed. */
   append(chunks: readonly string[]): void;
-  /** Resolves when all that was appended is committed; throws when the turn has another writer. */
+  /** Resolves when all appended chunks are committed. Throws when the turn has another writer. */
   flushed(): Promise<void>;
-  /** Ends the stream with these chunks, in one write. A stream that has ended stays as it is. */
+  /** Ends the stream with these chunks, in one write. Does nothing when the stream has ended. */
   close(last: readonly string[]): Promise<void>;
 }
 
@@ -24,28 +26,28 @@ type RunState = "running" | "ended" | "unknown";
 
 export interface Engine {
   readonly name: "postgres" | "vercel";
-  /** Called once in each server process before it serves. */
+  /** Is called once in each server process, before it accepts requests. */
   start(): Promise<void>;
-  /** Throws when runs could not be started or go on now. */
+  /** Throws when runs cannot be started or continued at present. */
   check(): Promise<void>;
   /**
    * Opens the turn's stream for writing, inside a step of its run.
-   * @param fresh true when no attempt can have written anything yet.
+   * @param fresh whether no attempt can have written anything yet.
    */
   openLog(turnId: string, runId: string, fresh: boolean): Promise<TurnLog>;
-  /** The turn's chunks from `startIndex` on, each once, until its stream ends or `signal` fires. */
+  /** Yields the chunks from `startIndex` on, each once, until the stream ends or `signal` aborts. */
   read(turn: TurnAddress, startIndex: number, signal: AbortSignal): AsyncIterable<ChunkBatch>;
-  /** Index of the last chunk a reader could have now; -1 when there is none. */
+  /** Resolves with the index of the last committed chunk; -1 when there is none. */
   tailIndex(turn: TurnAddress): Promise<number>;
   runState(runId: string): Promise<RunState>;
-  /** Tells the process that runs the turn to stop it. The stored flag is the caller's business. */
+  /** Tells the process that executes the turn to stop it. The caller has stored the request. */
   signalStop(turnId: string): Promise<void>;
-  /** Hears `signalStop`, wherever it was called. @returns how to stop listening. */
+  /** Calls `stop` on `signalStop`, in whichever process. Returns a function that ends listening. */
   onStop(turnId: string, stop: () => void): () => void;
 }
 
 export interface TurnAddress {
   readonly turnId: string;
-  /** Null as long as the turn is claimed but its run not known yet. */
+  /** Null while the turn is claimed but has no run yet. */
   readonly runId: string | null;
 }

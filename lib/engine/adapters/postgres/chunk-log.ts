@@ -1,15 +1,14 @@
 /**
  * The UI message stream of each turn, as an append-only log.
  *
- * Exactness rests on one rule: a chunk is committed before any reader sees it, so an index that a
- * client holds is in the database for good. Speed rests on another: one write is in flight at a
- * time, and it carries whatever all turns of this process gathered meanwhile, so a thousand deltas
- * a second are a few hundred commits.
+ * A chunk is committed before any reader sees it, so an index that a client holds stays valid after
+ * a crash. One write is in flight at a time; it carries the chunks that all turns of this process
+ * have appended meanwhile, so a thousand deltas a second cost a few hundred commits.
  */
 import type { ChunkBatch } from "../../port.ts";
 import type { Sql } from "./database.ts";
 
-/** This process may not write to the stream: its run belongs to another one, or it is closed. */
+/** The stream is closed, or its run belongs to another process. */
 class StreamLostError extends Error {
   override readonly name = "StreamLostError";
 }
@@ -19,7 +18,8 @@ interface Writer {
   readonly runId: string;
   /** Committed chunks, from index 0. */
   readonly committed: string[];
-  gathered: string[];
+  /** Appended chunks that are in no write yet. */
+  pending: string[];
   closing: boolean;
   closed: boolean;
   failure: Error | undefined;
@@ -27,17 +27,17 @@ interface Writer {
   settled: (() => void)[];
 }
 
-/** How often a reader of another process's stream looks again, should a notification be lost. */
-const RECHECK_MS = 1_000;
+/** A reader of another process's stream polls at this interval, should a notification be lost. */
+const POLL_MS = 1_000;
 
 export class ChunkLog {
   readonly #sql: Sql;
   readonly #owner: string;
   readonly #writers = new Map<string, Writer>();
   readonly #readers = new Map<string, Set<() => void>>();
-  /** With something to write that is not on its way yet. */
+  /** Writers with pending chunks. */
   readonly #dirty = new Set<Writer>();
-  /** With something in the write that is under way. */
+  /** Writers with chunks in the current write. */
   readonly #inFlight = new Set<Writer>();
   #writing = false;
 
@@ -46,14 +46,17 @@ export class ChunkLog {
     this.#owner = owner;
   }
 
-  /** Tells that another process has written to the stream. */
-  hear(stream: string): void {
-    this.#wake(stream);
+  /** Wakes the stream's readers, because it has new chunks or has ended. */
+  wake(stream: string): void {
+    const readers = this.#readers.get(stream);
+    if (!readers) return;
+    this.#readers.delete(stream);
+    for (const wake of readers) wake();
   }
 
   /**
    * Makes this process the writer of a stream.
-   * @param fresh true when nothing can have been written yet, which saves the look.
+   * @param fresh whether nothing can have been written yet, which saves a query.
    */
   async open(stream: string, runId: string, fresh: boolean): Promise<void> {
     if (this.#writers.has(stream)) return;
@@ -62,7 +65,7 @@ export class ChunkLog {
       stream,
       runId,
       committed: chunks,
-      gathered: [],
+      pending: [],
       closing: false,
       closed,
       failure: undefined,
@@ -70,7 +73,7 @@ export class ChunkLog {
     });
   }
 
-  /** The committed chunks of a stream that this process writes. */
+  /** Returns the committed chunks of a stream that this process writes. */
   committed(stream: string): readonly string[] {
     return this.#writer(stream).committed;
   }
@@ -79,14 +82,14 @@ export class ChunkLog {
   append(stream: string, chunks: readonly string[]): void {
     const writer = this.#writer(stream);
     if (writer.closed || writer.closing) throw new StreamLostError(`Stream ${stream} is closed`);
-    // A row without chunks would stand where the next one has to.
+    // A row without chunks would have the primary key of the next one.
     if (chunks.length === 0) return;
-    for (const chunk of chunks) writer.gathered.push(chunk);
+    for (const chunk of chunks) writer.pending.push(chunk);
     this.#schedule(writer);
   }
 
   /**
-   * Resolves when all that was appended is committed.
+   * Resolves when all appended chunks are committed.
    * @throws StreamLostError when the run has another owner.
    */
   async flushed(stream: string): Promise<void> {
@@ -98,20 +101,20 @@ export class ChunkLog {
   }
 
   /**
-   * Appends the last chunks and closes the stream in one write: there is no moment with the one and
-   * without the other. A stream that is closed already stays as it is.
+   * Appends the last chunks and closes the stream in one write, so that no reader sees one without
+   * the other. Does nothing when the stream is closed.
    */
   async close(stream: string, last: readonly string[]): Promise<void> {
     const writer = this.#writer(stream);
     if (writer.closed) return this.#forget(writer);
-    for (const chunk of last) writer.gathered.push(chunk);
+    for (const chunk of last) writer.pending.push(chunk);
     writer.closing = true;
     this.#schedule(writer);
     await this.flushed(stream);
     this.#forget(writer);
   }
 
-  /** Index of the last committed chunk, -1 when there is none. */
+  /** Resolves with the index of the last committed chunk; -1 when there is none. */
   async tail(stream: string): Promise<number> {
     const writer = this.#writers.get(stream);
     if (writer) return writer.committed.length - 1;
@@ -121,8 +124,8 @@ export class ChunkLog {
   }
 
   /**
-   * Every chunk from `startIndex` on, each once, until the stream is closed, its run has ended
-   * without closing it, or `signal` fires.
+   * Yields every chunk from `startIndex` on, each once, until the stream is closed, its run has ended
+   * without closing it, or `signal` aborts.
    */
   async *read(
     stream: string,
@@ -132,7 +135,7 @@ export class ChunkLog {
   ): AsyncGenerator<ChunkBatch> {
     let next = startIndex;
     while (!signal.aborted) {
-      // Asked for before looking, so that a chunk between the look and the wait wakes us.
+      // Registered before the query, so that a chunk between the query and the wait wakes this reader.
       const change = this.#nextChange(stream, signal);
       const writer = this.#writers.get(stream);
       const { chunks, closed } = writer
@@ -142,7 +145,7 @@ export class ChunkLog {
             throw error;
           });
       if (chunks.length === 0 && !closed) {
-        await change.wait(writer ? undefined : RECHECK_MS);
+        await change.wait(writer ? undefined : POLL_MS);
         continue;
       }
       change.forget();
@@ -152,7 +155,7 @@ export class ChunkLog {
     }
   }
 
-  /** Forgets what this process was writing, as after another one took its runs over. */
+  /** Fails all writers, because another process has taken over their runs. */
   dropAll(): void {
     for (const writer of [...this.#writers.values()]) {
       this.#fail(writer, new StreamLostError(`Stream ${writer.stream} has another writer`));
@@ -168,14 +171,14 @@ export class ChunkLog {
     this.#writing = true;
     while (this.#dirty.size > 0) {
       const batch = [...this.#dirty].map((writer) => {
-        const chunks = writer.gathered;
-        writer.gathered = [];
+        const chunks = writer.pending;
+        writer.pending = [];
         this.#inFlight.add(writer);
         return { writer, chunks, eof: writer.closing };
       });
       this.#dirty.clear();
       const outcome = await this.#insert(batch).catch((error: unknown) =>
-        // Whether it was committed is not known: the next attempt reads the log again.
+        // The write may have been committed; the next attempt of the step reads the log again.
         error instanceof Error ? error : new Error(String(error)),
       );
       this.#inFlight.clear();
@@ -186,7 +189,7 @@ export class ChunkLog {
         } else {
           for (const chunk of chunks) writer.committed.push(chunk);
           writer.closed = eof;
-          this.#wake(writer.stream);
+          this.wake(writer.stream);
         }
         const settled = writer.settled;
         writer.settled = [];
@@ -226,7 +229,7 @@ export class ChunkLog {
 
   #forget(writer: Writer): void {
     if (this.#writers.get(writer.stream) === writer) this.#writers.delete(writer.stream);
-    this.#wake(writer.stream);
+    this.wake(writer.stream);
   }
 
   #writer(stream: string): Writer {
@@ -255,13 +258,6 @@ export class ChunkLog {
         chunks.push(line);
     }
     return { chunks, closed: rows.some((row) => row.eof === true) };
-  }
-
-  #wake(stream: string): void {
-    const readers = this.#readers.get(stream);
-    if (!readers) return;
-    this.#readers.delete(stream);
-    for (const wake of readers) wake();
   }
 
   #nextChange(stream: string, signal: AbortSignal) {

@@ -1,7 +1,7 @@
 /**
- * How the engine talks to PostgreSQL: short prepared statements over a pool, one session that is
- * held for its lock, and one that listens. A connection that is lost is replaced at the next use;
- * what was under way on it fails, and the durable run tries again.
+ * The engine's connections to PostgreSQL: a pool for short prepared statements, one session that is
+ * held for its lock, and one that listens. A lost connection is replaced at its next use. Its
+ * in-flight statements fail, and the durable run retries.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
@@ -13,7 +13,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export type Sql = (strings: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Row[]>;
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** No statement of the engine takes longer, unless the connection is dead. */
+/** A statement of the engine that takes longer is on a dead connection. */
 const QUERY_TIMEOUT_MS = 15_000;
 const RECONNECT_MS = 500;
 
@@ -48,15 +48,17 @@ function sqlOver(client: Pick<pg.ClientBase, "query">): Sql {
   };
 }
 
-/** Ten connections carry hundreds of runs. */
+/** Enough for hundreds of runs. */
+const MAX_CONNECTIONS = 10;
+
 export function openPool(databaseUrl: string, onError: (error: unknown) => void): Sql {
-  const pool = new pg.Pool({ ...connectionTo(databaseUrl), max: 10 });
-  // An idle connection that breaks is replaced; without a listener it would end the process.
+  const pool = new pg.Pool({ ...connectionTo(databaseUrl), max: MAX_CONNECTIONS });
+  // Without a listener, an idle connection that breaks would end the process.
   pool.on("error", onError);
   return sqlOver({ query: pool.query.bind(pool) });
 }
 
-/** One session of the database, held as long as it lives. */
+/** One database session, which is replaced after it is lost. */
 export class Session {
   readonly #databaseUrl: string;
   #open: Promise<Sql> | undefined;
@@ -65,7 +67,7 @@ export class Session {
     this.#databaseUrl = databaseUrl;
   }
 
-  /** The session's statements; the function is another one when the session is. */
+  /** Resolves with the session's statements: a new function for every new session. */
   open(): Promise<Sql> {
     this.#open ??= this.#connect().catch((error: unknown) => {
       this.#open = undefined;
@@ -77,7 +79,7 @@ export class Session {
   async #connect(): Promise<Sql> {
     const client = new pg.Client({
       ...connectionTo(this.#databaseUrl),
-      // The server notices within seconds when this machine vanishes altogether.
+      // So that the server notices within seconds when this machine disappears.
       options: "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3",
     });
     const lose = () => {
@@ -90,7 +92,7 @@ export class Session {
   }
 }
 
-/** Hears `notify` on its channels, again after each loss of the connection. */
+/** Listens for `notify` on its channels, and reconnects whenever the connection is lost. */
 export class Listener {
   readonly #databaseUrl: string;
   readonly #channels: ReadonlyMap<string, (payload: string) => void>;

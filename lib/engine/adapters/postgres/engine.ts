@@ -11,20 +11,20 @@ import { createWorld } from "./world.ts";
 
 export interface PostgresEngineOptions {
   readonly databaseUrl: string;
-  /** Where this server itself listens, to have a route module loaded. */
+  /** The origin at which this server can call its own routes. */
   readonly selfOrigin: string;
-  /** In development a route module may have changed since it was loaded. */
+  /** Whether to load route modules anew each time, because they change in development. */
   readonly reloadHandlers: boolean;
   readonly onError: (error: unknown, runId?: string) => void;
 }
 
-/** Run state and streams are kept this long after their end. */
+/** Run state and streams are kept for this long after their end. */
 const RETENTION = "1 day";
-/** No turn lasts as long. */
+/** Streams that were never closed are kept for longer than any turn lasts. */
 const LOST_RETENTION = "30 days";
 const SWEEP_MS = 600_000;
 const PRELOAD_MS = 100;
-/** Longer than a turn can be between two of its steps. */
+/** Longer than the pause between two steps of a turn. */
 const STOP_MEMORY_MS = 60_000;
 
 /** The durable engine on PostgreSQL: runs, queue, streams and stop signals. */
@@ -37,7 +37,7 @@ export class PostgresEngine implements Engine {
   readonly #queue: InProcessQueue;
   readonly #log: ChunkLog;
   readonly #stops = new Map<string, Set<() => void>>();
-  /** When a turn was stopped to which nobody listened: it may have been between two steps. */
+  /** Stops without a listener, and when they came: the turn may have been between two steps. */
   readonly #missedStops = new Map<string, number>();
   readonly #loaded = new Set<string>();
 
@@ -68,7 +68,7 @@ export class PostgresEngine implements Engine {
   async start(): Promise<void> {
     setWorld(createWorld({ runs: this.#runs, queue: this.#queue }));
     const channels = {
-      engine_chunks: (turnId: string) => this.#log.hear(turnId),
+      engine_chunks: (turnId: string) => this.#log.wake(turnId),
       engine_stops: (turnId: string) => this.#stop(turnId),
     };
     await new Listener(this.#options.databaseUrl, channels, this.#options.onError).start();
@@ -140,7 +140,7 @@ export class PostgresEngine implements Engine {
     return this.#queue.queue(`__wkf_workflow_${workflowName}`, { runId, requestedAt: new Date() });
   }
 
-  /** The SDK registers its handlers when its route modules load, and those load when asked for. */
+  /** Calls a route of the SDK, because its module registers the handler when it is first loaded. */
   async #loadHandler(kind: "flow" | "step"): Promise<void> {
     if (this.#loaded.has(kind) && !this.#options.reloadHandlers) return;
     const url = `${this.#options.selfOrigin}/.well-known/workflow/v1/${kind}`;
@@ -148,7 +148,7 @@ export class PostgresEngine implements Engine {
     this.#loaded.add(kind);
   }
 
-  /** Spares the first turn the loading; the server listens only after this engine has started. */
+  /** Loads both handlers ahead of the first turn, as soon as the server listens. */
   async #preload(): Promise<void> {
     while (this.#loaded.size < 2) {
       await delay(PRELOAD_MS, undefined, { ref: false });
@@ -159,7 +159,7 @@ export class PostgresEngine implements Engine {
   async #sweep(): Promise<void> {
     await this.#sql`
       delete from engine.runs where completed_at < now() - ${RETENTION}::interval`;
-    // A stream that nobody closed belongs to a run that was lost.
+    // A stream that was never closed belongs to a run that was lost.
     await this.#sql`
       delete from engine.chunks c where written_at < now() - ${RETENTION}::interval
         and (exists (select from engine.chunks e where e.stream = c.stream and e.eof)

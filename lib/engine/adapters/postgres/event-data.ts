@@ -1,9 +1,9 @@
 /**
- * The Workflow SDK hands over values as bytes inside plain objects. JSON has no bytes, so they are
+ * The Workflow SDK passes values as bytes inside plain objects. JSON has no bytes, so they are
  * stored as `{"$bytes": base64}`.
  */
 
-/** @returns a JSON text, null when there is nothing. */
+/** Returns a JSON text, or null for undefined. */
 export function encodeEventData(value: unknown): string | null {
   if (value === undefined) return null;
   return JSON.stringify(value, (_key, item: unknown) =>

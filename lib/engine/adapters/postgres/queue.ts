@@ -1,9 +1,9 @@
 /**
  * Delivers the Workflow SDK's messages inside this process.
  *
- * A message only says "go on with this run"; what to go on with is in the run's event log. So
- * messages need not be stored: whoever owns a run after a crash sends itself a new one. And since
- * nothing travels over HTTP, the SDK's queue routes have nothing to accept: they answer 404 to all.
+ * A message says only "continue this run"; the state is in the run's event log. Messages are
+ * therefore not stored: a process that takes over a run sends itself a new one. Nothing travels over
+ * HTTP, so the SDK's queue routes answer 404 to every request.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { MessageId, type Queue, type QueuePayload, type ValidQueueName } from "@workflow/world";
@@ -18,23 +18,23 @@ interface Delivery {
 }
 
 export interface QueueOptions {
-  /** Makes the runtime load the route module that registers the handler of this kind. */
+  /** Loads the route module that registers the handler of this kind. */
   readonly loadHandler: (kind: "flow" | "step") => Promise<void>;
-  /** False once the run belongs to another process: its messages are then nobody's. */
+  /** Whether this process owns the run. Messages for other runs are dropped. */
   readonly owns: (runId: string) => boolean;
   readonly onError: (error: unknown, runId: string) => void;
 }
 
 const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 10_000;
+const MAX_RETRY_MS = 10_000;
 
 export class InProcessQueue implements Queue {
   readonly #options: QueueOptions;
   readonly #handlers = new Map<string, Handler>();
-  /** Deliveries under way, and whether the same one was asked for again meanwhile. */
-  readonly #active = new Map<string, { again: boolean }>();
+  /** In-flight deliveries; `rerun` coalesces requests that arrive meanwhile. */
+  readonly #active = new Map<string, { rerun: boolean }>();
   #deliveries = 0;
-  /** A run outlives the request that started it, so it must not inherit that request's context. */
+  /** A run outlives the request that starts it, so it must not inherit that request's context. */
   readonly #outsideOfRequests = AsyncLocalStorage.snapshot();
 
   constructor(options: QueueOptions) {
@@ -49,12 +49,12 @@ export class InProcessQueue implements Queue {
     const delivery = { queueName, message, runId, key: isStep ? message.stepId : runId };
     const active = this.#active.get(delivery.key);
     if (active) {
-      // A running step is not run twice; a running replay looks at the log once more.
-      active.again ||= !isStep;
+      // An active step must not run twice; an active replay must read the log once more.
+      active.rerun ||= !isStep;
       return { messageId: null };
     }
     this.#outsideOfRequests(() => {
-      this.#active.set(delivery.key, { again: false });
+      this.#active.set(delivery.key, { rerun: false });
       const delayMs = (options?.delaySeconds ?? 0) * 1000;
       if (delayMs > 0) setTimeout(() => this.#deliver(delivery, 1), delayMs);
       else setImmediate(() => this.#deliver(delivery, 1));
@@ -79,13 +79,13 @@ export class InProcessQueue implements Queue {
       if (result) retryMs = result.timeoutSeconds * 1000;
     } catch (error) {
       this.#options.onError(error, delivery.runId);
-      retryMs = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LAST_RETRY_MS);
+      retryMs = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), MAX_RETRY_MS);
     }
-    const again = this.#active.get(delivery.key)?.again ?? false;
+    const rerun = this.#active.get(delivery.key)?.rerun ?? false;
     if (retryMs !== undefined && this.#options.owns(delivery.runId)) {
       setTimeout(() => this.#deliver(delivery, attempt + 1), retryMs);
-    } else if (again && this.#options.owns(delivery.runId)) {
-      this.#active.set(delivery.key, { again: false });
+    } else if (rerun && this.#options.owns(delivery.runId)) {
+      this.#active.set(delivery.key, { rerun: false });
       setImmediate(() => this.#deliver(delivery, 1));
     } else {
       this.#active.delete(delivery.key);

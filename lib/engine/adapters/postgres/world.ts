@@ -14,12 +14,12 @@ export interface WorldParts {
 }
 
 /**
- * The Workflow SDK's `World` on PostgreSQL, as far as this product uses it: runs and steps. Hooks,
- * sleeps and the SDK's own streams are not used, and say so.
+ * Creates the part of the Workflow SDK's `World` that this product uses: runs and steps. Hooks,
+ * sleeps and the SDK's own streams throw.
  */
 export function createWorld({ runs, queue }: WorldParts): World {
-  const unused = (what: string) => async (): Promise<never> => {
-    throw new WorkflowRuntimeError(`${what} are not part of this engine`);
+  const unsupported = (feature: string) => async (): Promise<never> => {
+    throw new WorkflowRuntimeError(`${feature} are not supported by this engine`);
   };
   return {
     specVersion: SPEC_VERSION_CURRENT,
@@ -27,27 +27,27 @@ export function createWorld({ runs, queue }: WorldParts): World {
     queue: queue.queue,
     createQueueHandler: queue.createQueueHandler,
     // The SDK's overloads vary the result with `resolveData`; this world always has the data.
-    runs: { get: (id: string) => runs.run(id), list: unused("Run lists") } as World["runs"],
+    runs: { get: (id: string) => runs.run(id), list: unsupported("Run lists") } as World["runs"],
     events: {
       create: (runId: string | null, request: CreateEventRequest | RunCreatedEventRequest) => {
         if (runId === null) throw new WorkflowRuntimeError("A run is created under its own id");
         return runs.create(runId, request);
       },
-      get: unused("Single events"),
+      get: unsupported("Single events"),
       list: async ({ runId }) => ({ data: await runs.events(runId), cursor: null, hasMore: false }),
-      listByCorrelationId: unused("Event look-ups"),
+      listByCorrelationId: unsupported("Event look-ups"),
     },
-    steps: { get: unused("Step look-ups"), list: unused("Step lists") },
+    steps: { get: unsupported("Step look-ups"), list: unsupported("Step lists") },
     hooks: {
-      get: unused("Hooks"),
-      getByToken: unused("Hooks"),
-      list: unused("Hooks"),
+      get: unsupported("Hooks"),
+      getByToken: unsupported("Hooks"),
+      list: unsupported("Hooks"),
     },
-    writeToStream: unused("Streams"),
-    closeStream: unused("Streams"),
-    readFromStream: unused("Streams"),
+    writeToStream: unsupported("Streams"),
+    closeStream: unsupported("Streams"),
+    readFromStream: unsupported("Streams"),
     listStreamsByRunId: async () => [],
-    getStreamChunks: unused("Streams"),
-    getStreamInfo: unused("Streams"),
+    getStreamChunks: unsupported("Streams"),
+    getStreamInfo: unsupported("Streams"),
   };
 }

@@ -3,21 +3,22 @@ import { getRun } from "workflow/api";
 import type { ChunkBatch, Engine, TurnAddress, TurnLog } from "../../port.ts";
 import { isStopRequested } from "./stop-flag.ts";
 
-/** A stop that was asked for elsewhere is seen at this interval, in the stored flag. */
+/** A stop that is requested in another process is found in the stored flag at this interval. */
 const STOP_POLL_MS = 1_000;
 
 /**
- * The durable engine on Vercel, where the platform keeps runs, queue and streams. A write carries
- * several chunks, one JSON text a line; indexes count chunks, so readers begin at 0 and skip.
+ * The durable engine on Vercel, where the platform stores runs, queue and streams. A write has one
+ * or more chunks, one JSON text a line. Indexes count chunks, so readers start at 0 and skip.
  */
 export class VercelEngine implements Engine {
   readonly name = "vercel";
+
   async start(): Promise<void> {}
 
   async check(): Promise<void> {}
 
   async openLog(_turnId: string, runId: string, fresh: boolean): Promise<TurnLog> {
-    const committed = fresh ? [] : await this.#written(runId);
+    const committed = fresh ? [] : await this.#readAll(runId);
     const writer = getWritable<string>().getWriter();
     let last = Promise.resolve();
     const write = (chunks: readonly string[]) => {
@@ -61,7 +62,7 @@ export class VercelEngine implements Engine {
   }
 
   async tailIndex({ runId }: TurnAddress): Promise<number> {
-    return runId === null ? -1 : (await this.#written(runId)).length - 1;
+    return runId === null ? -1 : (await this.#readAll(runId)).length - 1;
   }
 
   async runState(runId: string) {
@@ -80,7 +81,8 @@ export class VercelEngine implements Engine {
     return () => clearInterval(timer);
   }
 
-  async #written(runId: string): Promise<string[]> {
+  /** Returns the chunks that are in the stream now. */
+  async #readAll(runId: string): Promise<string[]> {
     const stream = getRun(runId).getReadable<string>();
     const tail = await stream.getTailIndex();
     const reader = stream.getReader();

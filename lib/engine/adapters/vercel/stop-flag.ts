@@ -2,7 +2,7 @@ import { z } from "zod";
 import { db } from "../../../platform/database/client.ts";
 import { parseAnswer } from "../../../platform/database/query.ts";
 
-/** Whether somebody asked the turn to stop, or it has ended altogether. */
+/** Returns whether a stop was requested, or the turn no longer exists. */
 export async function isStopRequested(turnId: string): Promise<boolean> {
   const rows = parseAnswer(
     "read stop flag",

@@ -1,0 +1,135 @@
+import { type Event, SPEC_VERSION_CURRENT, type Step, type WorkflowRun } from "@workflow/world";
+import type { Sql } from "./database.ts";
+import { encodeEventData } from "./event-data.ts";
+import { dataOf, type StructuredError, toBytes, toEvent, toRun, toStep } from "./run-rows.ts";
+
+export interface RunEnd {
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly output?: Uint8Array;
+  readonly error?: StructuredError;
+}
+
+export interface StepChange {
+  readonly status: "running" | "pending" | "completed" | "failed";
+  readonly attempt?: number;
+  readonly error?: StructuredError;
+  readonly retryAfter?: Date | undefined;
+}
+
+/**
+ * The statements on run state. Every write has the owner in its predicate, so a process that has
+ * lost a run changes nothing: its inserts return false and its updates undefined.
+ */
+export class RunTables {
+  readonly #sql: Sql;
+  readonly #owner: string;
+
+  constructor(sql: Sql, owner: string) {
+    this.#sql = sql;
+    this.#owner = owner;
+  }
+
+  /** Makes this process the owner of another one's running runs, and returns their ids. */
+  async takeOver(formerOwner: string): Promise<string[]> {
+    const rows = await this.#sql`
+      update engine.runs set owner = ${this.#owner}, updated_at = now()
+      where owner = ${formerOwner} and status = 'running' returning run_id`;
+    return rows.map((row) => String(row.run_id));
+  }
+
+  async run(runId: string): Promise<WorkflowRun | undefined> {
+    const [row] = await this.#sql`select * from engine.runs where run_id = ${runId}`;
+    return row && toRun(row);
+  }
+
+  async steps(runId: string): Promise<Step[]> {
+    const rows = await this.#sql`select * from engine.steps where run_id = ${runId}`;
+    return rows.map(toStep);
+  }
+
+  async events(runId: string): Promise<Event[]> {
+    const rows = await this
+      .#sql`select * from engine.events where run_id = ${runId} order by event_id`;
+    return rows.map(toEvent);
+  }
+
+  /** Returns false when a run with this id exists. */
+  async insertRun(run: WorkflowRun, created: Event, started: Event): Promise<boolean> {
+    const now = run.createdAt;
+    const rows = await this.#sql`
+      with run as (
+        insert into engine.runs (run_id, workflow_name, deployment_id, spec_version, status, input,
+          execution_context, owner, created_at, started_at, updated_at)
+        values (${run.runId}, ${run.workflowName}, ${run.deploymentId}, ${SPEC_VERSION_CURRENT},
+          'running', ${toBytes(run.input)}, ${encodeEventData(run.executionContext)},
+          ${this.#owner}, ${now}, ${now}, ${now})
+        on conflict do nothing returning run_id)
+      insert into engine.events (run_id, event_id, type, data, created_at)
+      select run.run_id, event.id, event.type, event.data::jsonb, ${now}::timestamptz
+      from run, (values
+        (${created.eventId}, 'run_created', ${encodeEventData(dataOf(created))}),
+        (${started.eventId}, 'run_started', null)) as event (id, type, data)
+      returning event_id`;
+    return rows.length > 0;
+  }
+
+  async endRun({ status, output, error }: RunEnd, event: Event): Promise<WorkflowRun | undefined> {
+    const now = event.createdAt;
+    const [row] = await this.#sql`
+      with run as (
+        update engine.runs set status = ${status}, output = ${output ?? null},
+          error = ${error ? JSON.stringify(error) : null}, completed_at = ${now}, updated_at = ${now}
+        where run_id = ${event.runId} and owner = ${this.#owner} and status = 'running'
+        returning *),
+      event as (
+        insert into engine.events (run_id, event_id, type, data, created_at)
+        select run_id, ${event.eventId}, ${event.eventType},
+          ${encodeEventData(dataOf(event))}::jsonb, ${now}::timestamptz from run)
+      select * from run`;
+    return row && toRun(row);
+  }
+
+  async insertStep(step: Step, created: Event, started: Event): Promise<boolean> {
+    const { runId, stepId, stepName, createdAt: now } = step;
+    const rows = await this.#sql`
+      with run as (
+        select run_id from engine.runs
+        where run_id = ${runId} and owner = ${this.#owner} and status = 'running'),
+      step as (
+        insert into engine.steps (run_id, step_id, name, status, input, attempt, created_at,
+          started_at, updated_at)
+        select run_id, ${stepId}, ${stepName}, 'running', ${toBytes(step.input)}::bytea, 1,
+          ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz
+        from run on conflict do nothing returning run_id)
+      insert into engine.events (run_id, event_id, type, correlation_id, data, created_at)
+      select step.run_id, event.id, event.type, ${stepId}, event.data::jsonb, ${now}::timestamptz
+      from step, (values
+        (${created.eventId}, 'step_created', ${encodeEventData(dataOf(created))}),
+        (${started.eventId}, 'step_started', ${encodeEventData(dataOf(started))}))
+        as event (id, type, data)
+      returning event_id`;
+    return rows.length > 0;
+  }
+
+  async updateStep(stepId: string, change: StepChange, event: Event): Promise<Step | undefined> {
+    const { runId, createdAt: now } = event;
+    const hasEnded = change.status === "completed" || change.status === "failed";
+    const [row] = await this.#sql`
+      with step as (
+        update engine.steps set status = ${change.status},
+          attempt = coalesce(${change.attempt ?? null}, attempt),
+          error = ${change.error ? JSON.stringify(change.error) : null},
+          retry_after = ${change.retryAfter ?? null},
+          completed_at = ${hasEnded ? now : null}, updated_at = ${now}
+        where run_id = ${runId} and step_id = ${stepId} and status in ('pending', 'running')
+          and exists (select from engine.runs
+            where run_id = ${runId} and owner = ${this.#owner} and status = 'running')
+        returning *),
+      event as (
+        insert into engine.events (run_id, event_id, type, correlation_id, data, created_at)
+        select run_id, ${event.eventId}, ${event.eventType}, ${stepId},
+          ${encodeEventData(dataOf(event))}::jsonb, ${now}::timestamptz from step)
+      select * from step`;
+    return row && toStep(row);
+  }
+}
