@@ -1,7 +1,3 @@
-/**
- * One call of the model: its answer streams to the turn's log and comes back for the next call.
- */
-
 import {
   APICallError,
   convertToModelMessages,
@@ -22,36 +18,38 @@ import type { StepResult } from "./step-result.ts";
 import { toolSchemas } from "./tools/index.ts";
 import { storableJson } from "./tools/make-storable.ts";
 
-/** How often an answer that breaks off is begun anew. */
-const MODEL_STREAM_ATTEMPTS = 3;
+/** How often an answer whose stream breaks is requested. */
+const MAX_STREAM_ATTEMPTS = 3;
 
-/** What a model call needs of its turn. */
+/** What a model call needs to know of its turn. */
 interface Conversation {
-  /** Whose share of the model calls it takes. */
+  /** The account whose share of the model calls is used. */
   readonly account_id: string;
   readonly model_id: string;
   readonly headless: boolean;
   readonly artist_id: string | null;
-  /** Tokens; null for no limit of the caller's. */
+  /** The caller's limit in tokens; null for none. */
   readonly context_limit: number | null;
-  /** The messages before this turn and the one that it answers. */
+  /** The messages before this turn, and the one that it answers. */
   readonly history: readonly UIMessage[];
 }
 
 export interface ModelCall {
   readonly runId: string;
   readonly turn: Conversation;
-  /** The turn's model calls so far. */
+  /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
-  /** Results of the tools that the last of them asked for. */
+  /** The results of the tools that the last of them called. */
   readonly results: readonly ToolModelMessage[];
   readonly signal: AbortSignal;
   readonly write: (chunk: UIMessageChunk) => void;
 }
 
 /**
- * @returns `busy` when the account has used its share of the model calls for too long; `failed` also when `signal`
- * fired: the caller knows which. Throws only what `write` throws.
+ * Calls the model and streams its answer with `write`.
+ * @returns the answer for the next call; `busy` when too many model calls of the account are
+ * waiting; `failed` after a failure, and also when `signal` has aborted. Throws only what `write`
+ * throws.
  */
 export async function callModel({
   runId,
@@ -90,15 +88,15 @@ export async function callModel({
     if (answer !== "failed") return answer;
     if (isQueueRefusal(failure)) return "busy";
     serverLog().warn({ err: failure, runId, modelId: turn.model_id, attempt }, "model call failed");
-    // Before the first chunk the SDK has retried by itself; a stream that broke is begun anew.
-    if (attempt >= MODEL_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return "failed";
+    // The SDK retries a call that fails before its first chunk, but not a stream that breaks.
+    if (attempt >= MAX_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return "failed";
     write({ type: "reset-step" });
   }
 }
 
 type ModelResult = ReturnType<typeof streamText>;
 
-/** Never throws: a stream that breaks ends, and `fail` is told why. */
+/** Never throws: a stream that breaks ends after a call of `fail`. */
 async function* contentOf(
   result: ModelResult,
   fail: (error: unknown) => void,
@@ -149,7 +147,7 @@ async function readAnswer(
 const isConnectionLoss = (error: unknown): boolean =>
   APICallError.isInstance(error) ? error.isRetryable : error instanceof TypeError;
 
-/** Steps begin and end by this loop's own rules, and an error is told when the turn has ended. */
+/** The turn writes the start and end of its steps itself, and an error when it ends. */
 function isContent(chunk: UIMessageChunk): boolean {
   return !["start-step", "finish-step", "error", "abort"].includes(chunk.type);
 }

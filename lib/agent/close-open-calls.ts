@@ -1,8 +1,9 @@
 import { isToolUIPart, type UIMessage } from "ai";
 
 /**
- * A tool call without a result makes the model refuse the conversation. In a stored conversation
- * such a call is a question the user passed over, or was cut off; the model is told so.
+ * Adds a result to every tool call that has none, because models reject such a conversation. An
+ * open call in a stored conversation is a question that the user ignored, or a call that was cut
+ * off.
  */
 export function closeOpenCalls(messages: readonly UIMessage[]): UIMessage[] {
   return messages

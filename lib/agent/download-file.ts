@@ -1,6 +1,6 @@
 /**
- * How the AI SDK gets a file that a user's message names by URL, where the model cannot fetch it
- * itself. The SDK checks the URL and each redirect; the connection checks what they lead to.
+ * Downloads files for the AI SDK that a user's message names by URL and the model cannot fetch. The
+ * SDK checks the URL and each redirect; the dispatcher checks the addresses that they resolve to.
  */
 import { createDownload } from "ai";
 import { publicOnly } from "../platform/outbound/public-only.ts";
@@ -13,7 +13,7 @@ export const downloadFile = createDownload({
   fetch: (input, init) => {
     const deadline = AbortSignal.timeout(DEADLINE_MS);
     const signal = init?.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
-    // Node's fetch takes a dispatcher; the type of the browser's does not know it.
+    // The DOM's type of a request lacks the dispatcher that Node's fetch accepts.
     const request: RequestInit & { dispatcher: unknown } = {
       ...init,
       signal,

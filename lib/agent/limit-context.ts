@@ -1,7 +1,6 @@
 /**
- * Bounds what a model is sent. Decisions, section 5: old tool results go first, then old turns;
- * never the system prompt or the newest user message.
- * A token is estimated as four characters of the message's JSON.
+ * Limits the context of a model call. Old tool results are omitted first, then old turns, but never
+ * the system prompt or the newest user message. A token is estimated as four characters of JSON.
  */
 import type { ModelMessage, ToolModelMessage } from "ai";
 
@@ -13,9 +12,9 @@ export function estimateTokens(messages: readonly ModelMessage[]): number {
 }
 
 /**
- * The messages themselves when they fit or no limit is given. Otherwise results are replaced by a
- * note, oldest first, those of the newest turn last; then whole turns are dropped, oldest first;
- * so a tool call never loses its result. What is then still too large is sent as it is.
+ * Returns the messages unchanged when they fit or there is no limit. Otherwise it replaces tool
+ * results by a note, oldest first, then drops whole turns, oldest first, so that a tool call never
+ * loses its result. What is then still too large is not reduced further.
  */
 export function limitContext(messages: ModelMessage[], tokens: number | undefined): ModelMessage[] {
   if (tokens === undefined) return messages;
@@ -34,8 +33,8 @@ export function limitContext(messages: ModelMessage[], tokens: number | undefine
 }
 
 /**
- * Replaces only results that are longer than the note, and no more of them than needed. Each is
- * measured once: a message may hold ten thousand.
+ * Replaces only results that are longer than the note, and no more of them than necessary. Each is
+ * measured once, because a message can have ten thousand.
  */
 function emptyResults(message: ToolModelMessage, excess: number) {
   const before = charsOf(message);
@@ -52,7 +51,7 @@ function emptyResults(message: ToolModelMessage, excess: number) {
   return { message: { ...message, content }, saved: savedSoFar() };
 }
 
-/** A turn begins with its user message; what precedes the first one is a turn of its own. */
+/** Splits before every user message. What precedes the first one is a turn of its own. */
 function splitTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
   const turns: ModelMessage[][] = [];
   for (const message of messages) {

@@ -7,7 +7,7 @@ const WORK = `- Work in the sandbox: its home holds the session's files, and the
 - Never reveal or store credentials, and never invent a result, a figure or a quotation.`;
 
 export interface PromptOptions {
-  /** Nobody is there to answer questions. */
+  /** Whether no user is present to answer questions. */
   readonly headless: boolean;
   /** The artist that the session is about. */
   readonly artistId?: string;

@@ -1,12 +1,12 @@
 import type { ModelMessage } from "ai";
 
-/** What one model call answered, in the form that the next call is given. */
+/** The answer of one model call, in the form that the next call needs. */
 export interface StepResult {
-  /** The results of the previous step's tools, then the answer. */
+  /** The tool results of the previous step, then the answer. */
   readonly messages: ModelMessage[];
-  /** Calls to run before the next model call. */
+  /** The tool calls to run before the next model call. */
   readonly calls: readonly ToolCall[];
-  /** Some call was malformed: `messages` tells the model, which is to try again. */
+  /** Whether a tool call was malformed. `messages` says so, and the model is called again. */
   readonly hasInvalidCall: boolean;
   readonly usage: Usage;
   readonly finishReason: string;

@@ -35,7 +35,9 @@ export interface Engine {
    * @param fresh whether no attempt can have written anything yet.
    */
   openLog(turnId: string, runId: string, fresh: boolean): Promise<TurnLog>;
-  /** Yields the chunks from `startIndex` on, each once, until the stream ends or `signal` aborts. */
+  /**
+   * Yields the chunks from `startIndex` on, each once, until the stream ends or `signal` aborts.
+   */
   read(turn: TurnAddress, startIndex: number, signal: AbortSignal): AsyncIterable<ChunkBatch>;
   /** Resolves with the index of the last committed chunk; -1 when there is none. */
   tailIndex(turn: TurnAddress): Promise<number>;

@@ -1,8 +1,8 @@
 /**
- * Deletes what nobody owns any more. Two jobs, each leased in the database, so that of several
- * servers one does it: one for what all servers share, one for the folders of this machine.
- * Everything in them is idempotent and bounded, and a part that fails does not keep the others from
- * their turn. Run state and chunk logs are the durable engine's: it sweeps its own tables.
+ * Deletes rows, files and sandboxes that no longer have an owner. There are two jobs: one for what
+ * all servers share, one for the folders of this machine. Each is leased in the database, so that
+ * one of several servers does it. Their parts are idempotent and bounded, and run also when another
+ * part fails. The durable engine sweeps its own tables.
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -21,7 +21,7 @@ import {
 
 type Part = () => Promise<number | Readonly<Record<string, number>>>;
 
-/** A process that dies leaves a lease for so long. */
+/** The lease of a process that dies expires after this long. */
 const LEASE_SECONDS = 30 * 60;
 
 const shared: Readonly<Record<string, Part>> = {
@@ -29,8 +29,8 @@ const shared: Readonly<Record<string, Part>> = {
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,
 };
-const ofThisMachine: Readonly<Record<string, Part>> = {
-  // Also here: a local sandbox is out of reach for other machines.
+const perMachine: Readonly<Record<string, Part>> = {
+  // Here, because the local sandboxes of this machine are out of reach for others.
   deletedSandboxes: destroyDeletedSandboxes,
   sandboxesWithoutSession: destroyUnownedSandboxes,
   sandboxesWithoutSize: measureLostSandboxes,
@@ -38,11 +38,11 @@ const ofThisMachine: Readonly<Record<string, Part>> = {
   mail: sweepMailbox,
 };
 
-/** @throws DatabaseUnavailable when no job can be leased */
+/** Runs the jobs that are due. Throws DatabaseUnavailable when no job can be leased. */
 export async function runRetention(intervalSeconds: number): Promise<void> {
   const machine = `${hostname()}:${resolve(config().DATA_DIR)}`;
   await runJob("retention", shared, intervalSeconds);
-  await runJob(`retention of ${machine}`, ofThisMachine, intervalSeconds);
+  await runJob(`retention of ${machine}`, perMachine, intervalSeconds);
 }
 
 async function runJob(

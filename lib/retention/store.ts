@@ -1,7 +1,4 @@
-/**
- * What the retention job asks of the database (supabase/migrations/…_retention.sql).
- * @throws DatabaseUnavailable from every function here.
- */
+/** The queries of the retention job. Every function here throws DatabaseUnavailable. */
 import { z } from "zod";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { call } from "../platform/database/query.ts";
@@ -9,7 +6,7 @@ import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 
 const mediaKeys = z.array(z.object({ accountId: z.string(), name: z.string() }));
 
-/** Leases a job; false when another process does it, or has done it within the interval. */
+/** Leases a job. Returns false when a process does it now, or has done it within the interval. */
 export function takeJob(given: {
   readonly name: string;
   readonly holder: string;
@@ -29,7 +26,7 @@ export async function endJob(name: string, holder: string): Promise<void> {
   await call("end_job", { p_name: name, p_holder: holder }, z.null());
 }
 
-/** Deletes at most `batch` rows of each kind; how many it were, by kind. */
+/** Deletes at most `batch` rows of each kind, and returns the numbers of deleted rows by kind. */
 export function sweepRowBatch(
   batch: number,
   ages: { readonly inputDays: number; readonly connectionDays: number },
@@ -45,21 +42,24 @@ export function sweepRowBatch(
 export const dueMediaRemovals = (batch: number): Promise<MediaKey[]> =>
   call("due_media_removals", { p_batch: batch }, mediaKeys);
 
-/** Files that the storage has not been asked about for a day. */
+/** Returns files that have not been checked against the storage for a day. */
 export const mediaToCheck = (batch: number): Promise<MediaKey[]> =>
   call("media_to_check", { p_batch: batch }, mediaKeys);
 
-/** @param bytes null when the storage does not have the file: its row goes */
+/**
+ * Stores the size of a file.
+ * @param bytes null when the storage does not have the file; its row is then deleted.
+ */
 export async function noteMediaCheck(key: MediaKey, bytes: number | null): Promise<void> {
   const args = { p_account_id: key.accountId, p_name: key.name, p_bytes: bytes };
   await call("note_media_check", args, z.null());
 }
 
-/** Those of the files that have no row. */
+/** Returns the given files that have no row. */
 export const unownedMedia = (files: readonly MediaKey[]): Promise<MediaKey[]> =>
   call("unowned_media", { p_files: files }, mediaKeys);
 
-/** Those of the session ids that no session has. */
+/** Returns the given ids that belong to no session. */
 export const unownedSandboxes = (sessionIds: readonly string[]): Promise<string[]> =>
   call("unowned_sandboxes", { p_session_ids: sessionIds }, z.array(z.string()));
 
@@ -74,7 +74,7 @@ export async function settleSandboxRemoval(sessionId: string): Promise<void> {
 
 const reservations = z.array(z.object({ sessionId: z.string(), reservedAt: z.string() }));
 
-/** Reservations of sandbox space that are older than an hour, the oldest first. */
+/** Returns reservations of sandbox space that are older than an hour, oldest first. */
 export const staleSandboxReservations = (batch: number): Promise<z.output<typeof reservations>> =>
   call("stale_sandbox_reservations", { p_batch: batch }, reservations);
 

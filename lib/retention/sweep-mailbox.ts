@@ -5,15 +5,15 @@ import { config } from "../platform/config.ts";
 import { services } from "../platform/services.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** One pass looks at no more files than these; the names begin with the time, oldest first. */
+/** One pass checks at most this many files. Names start with the time, so the oldest come first. */
 const MAX_FILES = 10_000;
 
-/** Deletes old mail of the mailbox folder, unfinished files included. Returns how many. */
+/** Deletes old mails and unfinished files from the mailbox folder, and returns their number. */
 export async function sweepMailbox(): Promise<number> {
   if (services().mail.name !== "mailbox") return 0;
   const folder = mailboxFolder();
   const oldest = Date.now() - config().MAILBOX_RETENTION_DAYS * DAY_MS;
-  // No mail was sent yet: there is no folder.
+  // There is no folder before the first mail.
   const names = await readdir(folder).catch((): string[] => []);
   let deleted = 0;
   for (const name of names.sort().slice(0, MAX_FILES)) {

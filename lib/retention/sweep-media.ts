@@ -1,5 +1,3 @@
-/** Files whose row is gone, rows whose file is gone, and files that never had a row. */
-
 import { settleRemoval } from "../content/media-store.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { services } from "../platform/services.ts";
@@ -7,10 +5,10 @@ import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./
 
 const BATCH = 200;
 const MAX_BATCHES = 20;
-/** Milliseconds; longer than a generation may take between its reservation and its last byte. */
+/** Longer than a generation can take between its reservation and its last byte. */
 const GRACE_MS = 60 * 60 * 1000;
 
-/** Removes the files of deleted rows. Returns how many. */
+/** Removes the files of deleted rows, and returns their number. */
 export async function removeDeletedMedia(): Promise<number> {
   const storage = services().media;
   let removed = 0;
@@ -27,8 +25,8 @@ export async function removeDeletedMedia(): Promise<number> {
 }
 
 /**
- * Asks the storage about files that have not been looked at for a day: measures them, and deletes
- * the rows of those that it does not have. Returns how many rows.
+ * Measures files that have not been checked for a day, and deletes the rows of those that the
+ * storage does not have. Returns the number of deleted rows.
  */
 export async function checkMediaRows(): Promise<number> {
   const storage = services().media;
@@ -42,8 +40,8 @@ export async function checkMediaRows(): Promise<number> {
 }
 
 /**
- * Removes files of this machine's disk that have no row. A row is there before its file, so a young
- * file without one belongs to a row that was deleted a moment ago. Returns how many.
+ * Removes old files without a row from this machine's disk, and returns their number. A row is
+ * created before its file, so a recent file without one belongs to a row that was just deleted.
  */
 export async function removeUnownedMedia(): Promise<number> {
   const storage = services().media;

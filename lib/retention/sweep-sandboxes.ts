@@ -1,5 +1,3 @@
-/** Sandboxes of sessions that are gone. */
-
 import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
 import { settleSandboxBytes } from "../sandbox/account-space.ts";
@@ -15,13 +13,14 @@ import {
 
 const BATCH = 200;
 const MAX_BATCHES = 20;
+/** Longer than provisioning takes. */
 const GRACE_MS = 60 * 60 * 1000;
 
-/** Destroys the sandboxes of sessions that were deleted. Returns how many. */
+/** Destroys the sandboxes of deleted sessions, and returns their number. */
 export async function destroyDeletedSandboxes(): Promise<number> {
   let destroyed = 0;
   for (const { sessionId, ...state } of await dueSandboxRemovals(BATCH)) {
-    // One that cannot be destroyed now is tried again by the next run.
+    // The next run of the job retries a sandbox that cannot be destroyed now.
     if (await destroySandbox(state, log())) continue;
     await settleSandboxRemoval(sessionId);
     destroyed += 1;
@@ -29,14 +28,14 @@ export async function destroyDeletedSandboxes(): Promise<number> {
   return destroyed;
 }
 
-/** Measures sandboxes whose jail ended without a word, as in a crash. Returns how many. */
+/** Measures sandboxes whose jail ended unnoticed, as in a crash, and returns their number. */
 export async function measureLostSandboxes(): Promise<number> {
-  const kept = services().sandboxes.kept;
-  if (!kept) return 0;
+  const { folders } = services().sandboxes;
+  if (!folders) return 0;
   let measured = 0;
   for (const { sessionId, reservedAt } of await staleSandboxReservations(BATCH)) {
-    const bytes = await kept.bytesOf(sessionId);
-    // One of another machine's.
+    const bytes = await folders.bytesOf(sessionId);
+    // The sandbox is on another machine.
     if (bytes === null) continue;
     await settleSandboxBytes(sessionId, reservedAt, bytes);
     measured += 1;
@@ -45,17 +44,17 @@ export async function measureLostSandboxes(): Promise<number> {
 }
 
 /**
- * Deletes folders of this machine whose session does not exist, as a crash during provisioning
- * leaves one. Returns how many; none when the folders belong to another database.
+ * Deletes folders of this machine whose session does not exist, as after a crash during
+ * provisioning, and returns their number. Folders of another database are left alone.
  */
 export async function destroyUnownedSandboxes(): Promise<number> {
-  const kept = services().sandboxes.kept;
-  if (!kept) return 0;
-  if (!(await kept.belongsTo(await installationId()))) {
+  const { folders } = services().sandboxes;
+  if (!folders) return 0;
+  if (!(await folders.belongsTo(await installationId()))) {
     log().warn("the local sandboxes belong to another database and are left alone");
     return 0;
   }
-  const names = await kept.namesOlderThan(GRACE_MS);
+  const names = await folders.namesOlderThan(GRACE_MS);
   let destroyed = 0;
   for (let at = 0; at < Math.min(names.length, BATCH * MAX_BATCHES); at += BATCH) {
     for (const sessionId of await unownedSandboxes(names.slice(at, at + BATCH))) {

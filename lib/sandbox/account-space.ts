@@ -1,6 +1,6 @@
 /**
- * Bytes that an account's local sandboxes may take, in the database
- * (supabase/migrations/…_sandbox_space.sql). @throws DatabaseUnavailable from every function here.
+ * The disk space of an account's local sandboxes, as the database accounts for it. Every function
+ * here throws DatabaseUnavailable.
  */
 import { z } from "zod";
 import { call } from "../platform/database/query.ts";
@@ -8,7 +8,7 @@ import type { SandboxSpace } from "./adapters/local/space.ts";
 
 const reservation = z.object({ granted: z.int(), reservedAt: z.string().nullable() });
 
-/** @param limitBytes of all sandboxes of an account together */
+/** @param limitBytes the limit for all sandboxes of an account together */
 export function accountSpace(limitBytes: number): SandboxSpace {
   return {
     async reserve(sessionId, wantedBytes) {
@@ -22,7 +22,7 @@ export function accountSpace(limitBytes: number): SandboxSpace {
   };
 }
 
-/** Without effect when a newer reservation stands. */
+/** Replaces a reservation by the measured size, unless there is a newer reservation. */
 export async function settleSandboxBytes(
   sessionId: string,
   reservedAt: string | null,
@@ -32,6 +32,6 @@ export async function settleSandboxBytes(
   await call("settle_sandbox_bytes", args, z.null());
 }
 
-/** Whether the sandboxes of an account take all that they may. */
+/** Returns whether the sandboxes of an account have reached the limit. */
 export const isSandboxSpaceFull = (accountId: string, limitBytes: number): Promise<boolean> =>
   call("is_sandbox_space_full", { p_account_id: accountId, p_limit: limitBytes }, z.boolean());

@@ -1,4 +1,4 @@
-/** The sandbox of a session. Specification: POST /api/sandbox; decisions, section 4. */
+/** The sandbox of a session and its files. */
 import { z } from "zod";
 import { contract, type RunRule } from "../contract/contract.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
@@ -59,7 +59,7 @@ export const stopSandboxContract = contract({
   errors: ["not_found", "upstream_error"],
 });
 
-/** Inside the sandbox; what is there is read beside whatever runs, and never through a link out. */
+/** A path inside the sandbox. Reads do not wait for commands and never follow a link out of it. */
 const path = z.string().min(1).max(4096);
 
 export const sandboxFile = z
@@ -73,15 +73,10 @@ export const sandboxFile = z
   .meta({ id: "SandboxFile" });
 
 /**
- * `GET /api/sandbox/files?sessionId=<uuid>[&path=<folder>]` answers
- * `{status: "success", sessionId, path, entries: SandboxFile[], truncated}`: the folder's direct
- * entries by name (byte order), hidden ones too. `path` of the request is absolute or relative to
- * the sandbox's home, which it is by default; `path` of the answer is absolute, as is that of each
- * entry, so the next request takes it as it is. `truncated` says that the folder has more than the
- * 1,000 entries shown.
- * Errors `{status: "error", error}`: 400 `Sandbox not initialized` (none, or its files are gone:
- * `x-error-code: sandbox_missing`, POST /api/sandbox makes one), 400 `path is not a folder`,
- * 404 `Session not found` and `Folder not found`, 502 `Failed to read sandbox files`.
+ * Entries are in the byte order of their names and include hidden files. The paths of the response
+ * are absolute, so that each can be the `path` of the next request.
+ * Errors: 400 `Sandbox not initialized` and `path is not a folder`, 404 `Session not found` and
+ * `Folder not found`, 502 `Failed to read sandbox files`.
  */
 export const listSandboxFilesContract = contract({
   ...shared,
@@ -110,10 +105,8 @@ export const listSandboxFilesContract = contract({
 });
 
 /**
- * `GET /api/sandbox/files/content?sessionId=<uuid>&path=<file>` answers the file's bytes, at most
- * 10 MiB: `text/plain; charset=utf-8` where they are UTF-8 text without NUL, else
- * `application/octet-stream`; always as an attachment that no browser sniffs or runs.
- * Errors `{status: "error", error}`: 400 `Sandbox not initialized`, `path is not a file` and
+ * A file that is UTF-8 without NUL is `text/plain`, any other `application/octet-stream`.
+ * Errors: 400 `Sandbox not initialized`, `path is not a file` and
  * `File is larger than 10485760 bytes`, 404 `Session not found` and `File not found`,
  * 502 `Failed to read sandbox files`.
  */

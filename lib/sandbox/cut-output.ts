@@ -1,6 +1,5 @@
-/** At most `most` characters, cut between them: half of a surrogate pair is no text. */
-export function cutOutput(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const last = text.charCodeAt(most - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
+/** Cuts a text at `maxChars` characters, and never between the halves of a surrogate pair. */
+export function cutOutput(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  return text.slice(0, maxChars).replace(/[\uD800-\uDBFF]$/, "");
 }

@@ -13,7 +13,7 @@ export const noSandbox: SandboxView = {
   readyMs: null,
 };
 
-/** Returns what callers see of a sandbox: everything but the provider's own name for it. */
+/** Returns what callers see of a sandbox, without the provider's own name for it. */
 export function describeSandbox(
   { provider, createdAt, expiresAt, readyMs }: SandboxState,
   state: SandboxStatus,
@@ -21,7 +21,7 @@ export function describeSandbox(
   return { provider, state, createdAt, expiresAt, readyMs };
 }
 
-/** Answers a request about the sandbox of a session. */
+/** Returns a function that makes the response body for the session's sandbox. */
 export const sandboxAnswer =
   ({ sessionId }: { readonly sessionId: string }) =>
   (sandbox: SandboxView) =>

@@ -10,7 +10,8 @@ export async function destroySandbox(
 ): Promise<AppError | undefined> {
   try {
     const provider = services().sandboxes;
-    // Of a provider that this server no longer uses: out of reach, and no reason to keep the session.
+    // The sandbox of a provider that this server no longer uses is out of reach, which must not
+    // keep the session from being deleted.
     if (state.provider === provider.name) await provider.destroy(state);
     return undefined;
   } catch (error) {

@@ -1,8 +1,8 @@
 import type { FileContent } from "./read-file.ts";
 
 /**
- * A file that an agent wrote is hostile: a browser that is led here saves it, and neither guesses
- * what it is nor runs it.
+ * Returns the file as an attachment that no browser sniffs or executes, because a file that an
+ * agent wrote may be hostile.
  */
 export function fileResponse({ name, bytes, isText }: FileContent): Response {
   return new Response(bytes, {
@@ -16,7 +16,7 @@ export function fileResponse({ name, bytes, isText }: FileContent): Response {
   });
 }
 
-/** As RFC 8187 wants it: four characters more than a URL does. */
+/** Percent-encodes a file name by RFC 8187, which needs four more characters than a URL. */
 const encodeName = (name: string): string =>
   encodeURIComponent(name).replace(
     /['()*]/g,

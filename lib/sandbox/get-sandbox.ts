@@ -1,12 +1,13 @@
-/** What the provider says of a session's sandbox. Decisions, section 4. */
-
 import type { Logger } from "pino";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import { describeSandbox, noSandbox, type SandboxView } from "./describe-sandbox.ts";
 import { selectSandbox } from "./store.ts";
 
-/** Errors: 404 `Session not found`, 502 when the provider does not answer. */
+/**
+ * Returns the state of a session's sandbox, which it asks the provider for.
+ * Errors: 404 `Session not found`, 502 when the provider does not answer.
+ */
 export async function getSandbox(input: {
   readonly accountId: string;
   readonly sessionId: string;
@@ -18,7 +19,7 @@ export async function getSandbox(input: {
   if (found.sandbox === null) return noSandbox;
   try {
     const provider = services().sandboxes;
-    // The files of a provider that this server no longer uses cannot be had.
+    // The files of a provider that this server no longer uses are out of reach.
     const state =
       found.sandbox.provider === provider.name ? await provider.status(found.sandbox) : "expired";
     return describeSandbox(found.sandbox, state);

@@ -1,12 +1,3 @@
-/**
- * The sandbox of a session: made, or the one that is there. Specification: POST /api/sandbox;
- * decisions, section 4.
- *
- * The provider names a sandbox after its session, so two who provision at once reach the same
- * one, and a crash before the state is stored is mended by the next request. What is stored
- * changes by compare-and-set, and the second of two answers the state of the first.
- */
-
 import type { Logger } from "pino";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { sandboxQuotaExceeded } from "../contract/quota.ts";
@@ -18,14 +9,20 @@ import { destroySandbox } from "./destroy-sandbox.ts";
 import type { SandboxState } from "./port.ts";
 import { replaceSandboxState, selectSandbox } from "./store.ts";
 
-/** Each try after the first means that another request changed the state in between. */
-const TRIES = 10;
+/** Every attempt after the first means that another request has changed the state meanwhile. */
+const MAX_ATTEMPTS = 10;
 
 const failed = appError("upstream_error", "Failed to provision sandbox");
 
 /**
+ * Returns the session's active sandbox, which it creates when there is none.
+ *
+ * The provider names a sandbox after its session, so simultaneous requests reach the same one, and
+ * the request after a crash finds the sandbox whose state was not stored. The stored state changes
+ * by compare-and-set, and a request that loses returns the state of the other.
+ *
  * Errors: 403 when the account's sandboxes are full and this session has none yet, 404 `Session not
- * found`, 502 `Failed to provision sandbox`. @throws DatabaseUnavailable
+ * found`, 502 `Failed to provision sandbox`. Throws DatabaseUnavailable.
  */
 export async function provisionSandbox(input: {
   readonly accountId: string;
@@ -47,13 +44,13 @@ async function provisionStored({
   if (found.sandbox === null && (await isFull(accountId))) return sandboxQuotaExceeded;
 
   let expected = found.sandbox;
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const ready = await bringUp(accountId, sessionId, expected, log);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const ready = await activate(accountId, sessionId, expected, log);
     if (isAppError(ready) || ready === expected) return ready;
 
     const change = await replaceSandboxState(accountId, sessionId, { expected, next: ready });
     if (isAppError(change)) {
-      // The session was deleted meanwhile, and nobody else knows of this sandbox.
+      // The session was deleted meanwhile, so nothing else refers to this sandbox.
       await destroySandbox(ready, log);
       return change;
     }
@@ -64,16 +61,16 @@ async function provisionStored({
   return failed;
 }
 
-/** Only of sandboxes on this machine: a service that keeps them has limits of its own. */
+/** The limit applies to sandboxes on this machine; a sandbox service has limits of its own. */
 async function isFull(accountId: string): Promise<boolean> {
   const { ACCOUNT_SANDBOX_BYTES: limit } = config();
   return (
-    limit > 0 && services().sandboxes.kept !== undefined && isSandboxSpaceFull(accountId, limit)
+    limit > 0 && services().sandboxes.folders !== undefined && isSandboxSpaceFull(accountId, limit)
   );
 }
 
-/** `current` itself when it answers, else a sandbox that does. */
-async function bringUp(
+/** Returns `current` when it is active, else a newly provisioned sandbox. */
+async function activate(
   accountId: string,
   sessionId: string,
   current: SandboxState | null,

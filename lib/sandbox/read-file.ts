@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { MAX_FILE_BYTES } from "./port.ts";
-import { type Look, lookIntoSandbox } from "./with-sandbox-files.ts";
+import { type FilesRequest, withSandboxFiles } from "./with-sandbox-files.ts";
 
 const refusals = {
   not_found: appError("not_found", "File not found"),
@@ -11,18 +11,18 @@ const refusals = {
 };
 
 export interface FileContent {
-  /** The last part of its path. */
+  /** The last segment of the path. */
   readonly name: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isText: boolean;
 }
 
-/** Errors: 404, 400, 502. */
+/** Reads a file of the session's sandbox. Errors: 400, 404, 502, 503. */
 export async function readFile({
   path,
-  ...where
-}: Look & { readonly path: string }): Promise<FileContent | AppError> {
-  const read = await lookIntoSandbox(where, (files) => files.readFile(path), refusals);
+  ...request
+}: FilesRequest & { readonly path: string }): Promise<FileContent | AppError> {
+  const read = await withSandboxFiles(request, (files) => files.readFile(path), refusals);
   if (isAppError(read)) return read;
   const bytes = new Uint8Array(read);
   return { name: posix.basename(path), bytes, isText: isUtf8(bytes) && !bytes.includes(0) };

@@ -1,6 +1,6 @@
 /**
- * The sandbox of a session in the database: the session's row holds its state.
- * @throws DatabaseUnavailable from every function here.
+ * The queries of a session's sandbox, whose state is in the session's row. Every function here
+ * throws DatabaseUnavailable.
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
@@ -29,8 +29,9 @@ export function selectSandbox(
 }
 
 /**
- * Writes the sandbox's state if it still is `expected`; either way answers what now stands, so
- * that of two who provision at once the second learns the state of the first.
+ * Replaces the sandbox's state if it is still `expected`, and returns the state that is stored
+ * then.
+ * Errors: 404 `Session not found`.
  */
 export function replaceSandboxState(
   accountId: string,

@@ -1,4 +1,4 @@
-/** `sandbox_state` of a session: what the provider answered, as it is stored. */
+/** The `sandbox_state` of a session: the stored form of the provider's answer. */
 import { z } from "zod";
 import type { SandboxState } from "./port.ts";
 
@@ -13,7 +13,7 @@ export const storedSandbox = z.object({
   readyMs: z.number(),
 }) satisfies z.ZodType<SandboxState>;
 
-/** What can be said without asking the provider. */
+/** Returns the status as far as it is known without asking the provider. */
 export function statusOfStored(state: SandboxState | null): SandboxStatus {
   if (state === null) return "none";
   return state.expiresAt !== null && Date.parse(state.expiresAt) <= Date.now()

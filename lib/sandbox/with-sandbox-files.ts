@@ -1,5 +1,3 @@
-/** Somebody looks at the files of a session's sandbox. Decisions, sections 4 and 5. */
-
 import type { Logger } from "pino";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
@@ -10,26 +8,28 @@ const uninitialized = appError("sandbox_missing", "Sandbox not initialized");
 const failed = appError("upstream_error", "Failed to read sandbox files");
 const busy = appError("unavailable", "The sandbox is busy", { headers: { "retry-after": "5" } });
 
-export interface Look {
+export interface FilesRequest {
   readonly accountId: string;
   readonly sessionId: string;
   readonly log: Logger;
 }
 
 /**
- * What `read` finds there; `refusals` has the answers to what the sandbox itself refuses.
- * Errors: those, 404 `Session not found`, 400 `Sandbox not initialized`, 502, 503 when the account looks too often.
+ * Calls `read` with the files of the session's sandbox.
+ * @param refusals the errors to return for what the sandbox itself refuses.
+ * Errors: `refusals`, 404 `Session not found`, 400 `Sandbox not initialized`, 502, and 503 when too
+ * many requests of the account are waiting.
  */
-export async function lookIntoSandbox<T>(
-  { accountId, sessionId, log }: Look,
+export async function withSandboxFiles<T>(
+  { accountId, sessionId, log }: FilesRequest,
   read: (files: SandboxFiles) => Promise<T>,
   refusals: Partial<Record<SandboxError["code"], AppError>>,
 ): Promise<T | AppError> {
   const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
-  if (found.sandbox === null || !isOurs(found.sandbox)) return uninitialized;
+  if (found.sandbox === null || !isReachable(found.sandbox)) return uninitialized;
   try {
-    return await read(services().sandboxes.look(found.sandbox, accountId));
+    return await read(services().sandboxes.openFiles(found.sandbox, accountId));
   } catch (error) {
     const refusal = isSandboxError(error) ? refusals[error.code] : undefined;
     if (refusal) return refusal;
@@ -40,8 +40,8 @@ export async function lookIntoSandbox<T>(
   }
 }
 
-/** The files of a provider that this server no longer uses cannot be had. */
-const isOurs = (state: SandboxState): boolean => state.provider === services().sandboxes.name;
+/** The files of a provider that this server no longer uses are out of reach. */
+const isReachable = (state: SandboxState): boolean => state.provider === services().sandboxes.name;
 
 async function isGone(state: SandboxState): Promise<boolean> {
   try {

@@ -1,4 +1,4 @@
-/** Sessions, chats and stored messages. Specification: Session, Chat; decisions, section 4. */
+/** Sessions, chats and stored messages. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { uuid } from "../contract/fields.ts";

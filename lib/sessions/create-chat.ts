@@ -1,5 +1,3 @@
-/** A chat in a session; idempotent with an id of the client's. Decisions, section 4. */
-
 import { checkModel } from "../agent/models/check-model.ts";
 import type { AppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
@@ -7,8 +5,9 @@ import type { Chat } from "./session.ts";
 import { insertChat } from "./store.ts";
 
 /**
- * Errors: 400 for an unknown model, 404 `Session not found`, 409 when the id is another session's
- * chat.
+ * Creates a chat in a session. A request with an `id` can be repeated.
+ * Errors: 400 for an unknown model, 404 `Session not found`, 409 when the id belongs to a chat of
+ * another session.
  */
 export async function createChat(input: {
   readonly accountId: string;

@@ -1,9 +1,11 @@
-/** A session and its first chat, in one transaction. Decisions, section 4. */
 import { services } from "../platform/services.ts";
 import type { Chat, Session } from "./session.ts";
 import { insertSession } from "./store.ts";
 
-/** The caller's access to the artist and the organization was checked with the credential. */
+/**
+ * Creates a session and its first chat in one transaction. The pipeline has checked the caller's
+ * access to the artist and the organization.
+ */
 export function createSession(input: {
   readonly accountId: string;
   readonly organization_id?: string | null | undefined;

@@ -3,7 +3,7 @@ import { stopTurn } from "../turns/stop-turn.ts";
 import { removeChat, selectChat } from "./store.ts";
 
 /**
- * Deletes a chat with its messages; its run ends first.
+ * Deletes a chat with its messages, after it has stopped its run.
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
 export async function deleteChat(input: {

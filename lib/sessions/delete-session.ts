@@ -1,14 +1,14 @@
-/**
- * Deletes a session with its chats and messages; its runs and its sandbox end first.
- * Errors: 404 `Session not found`, 502 when the sandbox cannot be stopped: the session is then
- * still there, so that the request can be repeated. Decisions, section 4.
- */
 import type { Logger } from "pino";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { stopSessionRuns } from "../turns/stop-session-runs.ts";
 import { removeSession, selectSession } from "./store.ts";
 
+/**
+ * Deletes a session with its chats and messages, after it has stopped its runs and its sandbox.
+ * Errors: 404 `Session not found`, 502 when the sandbox cannot be stopped; the session then
+ * remains, so that the request can be repeated.
+ */
 export async function deleteSession(input: {
   readonly accountId: string;
   readonly sessionId: string;
@@ -24,7 +24,7 @@ export async function deleteSession(input: {
   }
   const removed = await removeSession(accountId, sessionId);
   if (isAppError(removed)) return removed;
-  // One that was provisioned between the read and the deletion; its state is known only here.
+  // A sandbox that was provisioned after the read is known only from the deleted row.
   if (removed.sandbox && removed.sandbox.createdAt !== found.sandbox?.createdAt) {
     await destroySandbox(removed.sandbox, log);
   }

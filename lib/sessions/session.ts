@@ -1,4 +1,4 @@
-/** The resources of this domain as callers see them. Specification: Session, Chat, Message. */
+/** The resources of this domain as callers see them. */
 import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
 import { sandboxStatus } from "../sandbox/stored-sandbox.ts";

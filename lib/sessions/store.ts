@@ -1,7 +1,6 @@
 /**
- * Sessions, chats and messages in the database. The tenant is an argument of every function, and
- * a foreign row answers as a missing one (supabase/migrations/…_sessions.sql).
- * @throws DatabaseUnavailable from every function here.
+ * The queries of sessions, chats and messages. The tenant is an argument of every function, and the
+ * row of another account counts as missing. Every function here throws DatabaseUnavailable.
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
@@ -16,7 +15,7 @@ import { type Chat, chat, type Session, session } from "./session.ts";
 const sessionNotFound = appError("not_found", "Session not found");
 const chatNotFound = appError("not_found", "Chat not found");
 
-/** A session together with what the provider needs to reach its sandbox. */
+/** A session together with the state of its sandbox, which callers do not see. */
 export interface StoredSession {
   readonly session: Session;
   readonly sandbox: SandboxState | null;
@@ -96,7 +95,7 @@ export function updateSessionTitle(
   );
 }
 
-/** Answers the row as it was: a sandbox provisioned at the last moment is in it. */
+/** Returns the deleted row, which names a sandbox that was provisioned at the last moment. */
 export function removeSession(
   accountId: string,
   sessionId: string,
@@ -108,7 +107,7 @@ export function removeSession(
   );
 }
 
-/** With an id that the session already has, answers that chat; 409 when it is taken elsewhere. */
+/** Returns the existing chat when the session has one with this id. Errors: 404, 409. */
 export function insertChat(values: {
   readonly accountId: string;
   readonly sessionId: string;
@@ -164,7 +163,9 @@ export function selectChat(
   );
 }
 
-/** The response's whole body as JSON text, printed by the database and not parsed here. */
+/**
+ * Returns the whole response body as the JSON text that the database prints, without parsing it.
+ */
 export async function selectChatBody(
   accountId: string,
   sessionId: string,

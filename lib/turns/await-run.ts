@@ -6,8 +6,8 @@ import { findActiveTurn } from "./store/claims.ts";
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Resolves with the run of the chat's active turn, or with null when there is none. It waits for the
- * first chunk of a turn that is claimed but not started, because by then the run is known.
+ * Resolves with the run of the chat's active turn, or with null when there is none. It waits for
+ * the first chunk of a turn that is claimed but not started, because by then the run is known.
  */
 export async function awaitRun(
   accountId: string,

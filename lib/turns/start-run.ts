@@ -32,9 +32,9 @@ export interface StartedRun {
 }
 
 /**
- * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be started
- * leaves nothing behind. Errors: 400 for invalid messages or an unknown model, 429 for too many
- * active turns, 502 `Failed to provision sandbox`.
+ * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
+ * started leaves nothing behind. Errors: 400 for invalid messages or an unknown model, 429 for too
+ * many active turns, 502 `Failed to provision sandbox`.
  */
 export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
   const { caller, effectId, given, artistId, model, log } = request;

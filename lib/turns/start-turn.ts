@@ -79,7 +79,9 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
   }
 }
 
-/** Resolves with the turn and its run, or with null when the turn gets no run within `maxWaitMs`. */
+/**
+ * Resolves with the turn and its run, or with null when the turn gets no run within `maxWaitMs`.
+ */
 async function runOf(
   { caller, chatId, signal }: TurnRequest,
   { turnId, runId }: TurnAddress,

@@ -1,5 +1,3 @@
-/** The streams of turns that an account may hold open, so that none takes all readers of a process. */
-
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { config } from "../platform/config.ts";
@@ -8,9 +6,12 @@ import { processWide } from "../platform/process-wide.ts";
 import { queueRefused } from "../platform/queue-refused.ts";
 import { streamResponse } from "./stream-response.ts";
 
-/** Of all accounts, in this process. Each costs a little memory, and a query a second at most. */
+/**
+ * The limit for all accounts in this process. A stream costs little memory and a query a second.
+ */
 const MAX_STREAMS = 4_000;
 
+/** Limits the streams of an account, so that none takes all readers of a process. */
 function streams(): FairQueue {
   return processWide(
     "streams",
@@ -31,9 +32,9 @@ export interface StreamRequest {
 }
 
 /**
- * Streams the turn that `find` answers, or answers what it answers instead. The stream counts from
- * before `find` is called, which may start the turn, until it ends.
- * Errors: 429 when the account has as many streams open as it may; those of `find`.
+ * Streams the turn that `find` returns, or returns its response or error. The stream's slot is
+ * taken before the call of `find`, which may start the turn, and is released when the stream ends.
+ * Errors: 429 when the account has `ACCOUNT_STREAMS` streams open; those of `find`.
  */
 export async function streamTurn(
   { accountId, startIndex, signal }: StreamRequest,

@@ -228,9 +228,9 @@ describe("sandboxes", () => {
     const rootDir = join(dataDir, "other-sandboxes");
     const options = { rootDir, diskQuota: 1, allowedHosts: [] };
     const [mine, theirs] = [randomUUID(), randomUUID()];
-    expect(await createLocalProvider(options).kept?.belongsTo(mine)).toBe(true);
-    expect(await createLocalProvider(options).kept?.belongsTo(theirs)).toBe(false);
-    expect(await createLocalProvider(options).kept?.belongsTo(mine)).toBe(true);
+    expect(await createLocalProvider(options).folders?.belongsTo(mine)).toBe(true);
+    expect(await createLocalProvider(options).folders?.belongsTo(theirs)).toBe(false);
+    expect(await createLocalProvider(options).folders?.belongsTo(mine)).toBe(true);
     await rm(rootDir, { recursive: true });
   });
 });

@@ -1,20 +1,23 @@
 /**
- * Ends a model's answer that is out of all proportion. What a model sends is as foreign as what a
- * caller sends: it may never end, or call a thousand tools at once, and all of it is parsed, stored
- * and sent to the model again.
+ * Bounds a model's answer. An answer is untrusted input like a caller's: it may never end, or call
+ * a thousand tools at once, and all of it is parsed, stored and sent to the model again.
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
 import { measureJson } from "../../platform/measure-json.ts";
 
-/** Characters of text, reasoning and tool input: several times what any model can write at once. */
+/**
+ * The limit for text, reasoning and tool input together, several times what any model can write.
+ */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 export const MAX_TOOL_CALLS = 128;
-/** Texts, reasoning, files and sources. */
+/** The limit for texts, reasoning, files and sources together. */
 const MAX_BLOCKS = 1_000;
 const MAX_INPUT_DEPTH = 100;
 const MAX_INPUT_VALUES = 100_000;
-/** What each part of a stream counts for beyond its characters, so that empty ones end too. */
+/**
+ * Each part of a stream counts for this many characters more, so that empty parts are bounded too.
+ */
 const CHARS_PER_PART = 16;
 const DEADLINE_MS = 30 * 60_000;
 
@@ -22,7 +25,7 @@ class AnswerTooLarge extends Error {
   override readonly name = "AnswerTooLarge";
 }
 
-/** The same model, whose answers fail once they exceed a bound. */
+/** Returns the model with answers that fail as soon as they exceed a limit. */
 export function boundAnswer(model: LanguageModelV4): LanguageModelV4 {
   return wrapLanguageModel({
     model,
@@ -85,7 +88,7 @@ function countPart(part: LanguageModelV4StreamPart, count: Counter): void {
 
 type Counter = ReturnType<typeof createCounter>;
 
-/** @throws AnswerTooLarge */
+/** Returns functions that throw AnswerTooLarge when a limit is exceeded. */
 function createCounter() {
   let written = 0;
   let calls = 0;
@@ -101,12 +104,12 @@ function createCounter() {
       chars(length);
       if (++blocks > MAX_BLOCKS) throw new AnswerTooLarge(`over ${MAX_BLOCKS} blocks`);
     },
-    /** A call whose input is yet to come, and may never. */
+    /** Counts a call whose input follows, or never comes. */
     start(): void {
       chars(0);
       if (++starts > MAX_TOOL_CALLS) throw new AnswerTooLarge(`over ${MAX_TOOL_CALLS} tool calls`);
     },
-    /** Its input came as deltas before, or comes with it. */
+    /** Counts a call with its whole input, which may have come in deltas before. */
     call(input: string): void {
       if (++calls > MAX_TOOL_CALLS) throw new AnswerTooLarge(`over ${MAX_TOOL_CALLS} tool calls`);
       if (input.length > MAX_ANSWER_CHARS) throw new AnswerTooLarge("a tool input is too long");

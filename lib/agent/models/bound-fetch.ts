@@ -1,12 +1,12 @@
-/** `fetch` for the SDKs of model vendors, which read whatever comes into memory. */
+/** A `fetch` for the SDKs of model vendors, which read responses of any size into memory. */
 
-/** Bytes of an answer: its deltas, each in an event of its own. */
+/** The limit for a response, including the overhead of one event for each delta. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Bytes between two line feeds: one event of a stream, or an answer in one piece. */
+/** The limit between two line feeds: for an event of a stream, or for a whole response. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
-/** As `fetch`, but the body fails once it is longer than any real answer. */
+/** Works like `fetch`, but the body fails as soon as it exceeds a limit. */
 export const boundFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (response.body === null) return response;

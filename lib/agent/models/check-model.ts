@@ -3,8 +3,8 @@ import { services } from "../../platform/services.ts";
 import type { ModelProvider } from "./port.ts";
 
 /**
- * Errors: 400 when the id is none of `GET /api/models`. While that list cannot be read an id is
- * taken on trust: the model call itself will tell.
+ * Checks that a model can be chosen. Any id is accepted while the list of models cannot be read; an
+ * unknown model then fails when it is called. Errors: 400 when `GET /api/models` does not have it.
  */
 export async function checkModel(
   modelId: string,

@@ -1,4 +1,4 @@
-/** The models a caller may choose. Decisions, section 5. */
+/** The models that a caller can choose. */
 import { z } from "zod";
 import { contract } from "../../contract/contract.ts";
 

@@ -8,7 +8,7 @@ interface ModelList {
   readonly models: readonly ModelInfo[];
 }
 
-/** Errors: 502 when the list has to come from a service that does not answer. */
+/** Lists the models to choose from. Errors: 502 when their service does not answer. */
 export async function listModels(): Promise<ModelList | AppError> {
   const provider = services().models;
   const models = await provider.list();

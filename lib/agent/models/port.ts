@@ -1,4 +1,4 @@
-/** The port to language models: an AI gateway, an OpenAI-compatible server, or the embedded rules. */
+/** The port of language models. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 
 export interface ModelInfo {
@@ -9,10 +9,10 @@ export interface ModelInfo {
 
 export interface ModelProvider {
   readonly name: "gateway" | "openai-compatible" | "embedded";
-  /** The model of a chat for which nobody chose one. */
+  /** The model of a chat for which none was chosen. */
   readonly defaultModelId: string;
-  /** Never fails: whether a remote model exists shows when it is called. */
+  /** Never throws: a model that does not exist fails when it is called. */
   resolve(modelId: string): LanguageModelV4;
-  /** The models a caller may choose; null when they come from a service that does not answer. */
+  /** Resolves with the models to choose from, or with null when their service does not answer. */
   list(): Promise<readonly ModelInfo[] | null>;
 }

@@ -1,11 +1,10 @@
-/** The model calls of a process, shared fairly between accounts. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
 import { config } from "../../platform/config.ts";
 import { FairQueue } from "../../platform/fair-queue.ts";
 import { processWide } from "../../platform/process-wide.ts";
 
-/** More than the turns and subagents of an account call at a time, unless their limits are off. */
+/** More than an account's turns and subagents can make at a time, unless their limits are off. */
 const MAX_WAITING_CALLS_PER_ACCOUNT = 1_000;
 
 function modelCalls(): FairQueue {
@@ -16,8 +15,8 @@ function modelCalls(): FairQueue {
 }
 
 /**
- * The model, whose calls wait for a slot of the account and hold it until the answer is complete.
- * A call that waits too long fails with a QueueRefusal.
+ * Returns the model with calls that share the process's slots fairly between accounts. A call holds
+ * its slot until the answer is complete, and fails with a QueueRefusal when it waits too long.
  */
 export function shareModel(model: LanguageModelV4, accountId: string): LanguageModelV4 {
   return wrapLanguageModel({
@@ -28,7 +27,7 @@ export function shareModel(model: LanguageModelV4, accountId: string): LanguageM
         modelCalls().run(accountId, params.abortSignal, async () => doGenerate()),
       async wrapStream({ doStream, params }) {
         const release = await modelCalls().acquire(accountId, params.abortSignal);
-        // Whoever gives up may leave the stream unread.
+        // A caller that aborts may leave the stream unread.
         params.abortSignal?.addEventListener("abort", release, { once: true });
         try {
           const { stream, ...rest } = await doStream();
@@ -42,7 +41,7 @@ export function shareModel(model: LanguageModelV4, accountId: string): LanguageM
   });
 }
 
-/** The same stream; calls `end` when it has ended, has failed or is cancelled. */
+/** Returns the stream, and calls `end` when it has ended, has failed or is cancelled. */
 function onceEnded<T>(stream: ReadableStream<T>, end: () => void): ReadableStream<T> {
   const reader = stream.getReader();
   return new ReadableStream<T>({

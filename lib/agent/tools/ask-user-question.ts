@@ -1,6 +1,6 @@
 /**
- * The one tool that nobody runs: it ends the turn with the question open, and the client answers
- * with the tool's output.
+ * The only tool that the server does not run: its call ends the turn with an open question, and the
+ * client answers with the tool's output.
  */
 import { z } from "zod";
 

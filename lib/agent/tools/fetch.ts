@@ -9,7 +9,7 @@ import { type AnyAgentTool, agentTool, type ToolContext, toolFailure } from "./t
 const DEADLINE_MS = 30_000;
 const MAX_REDIRECTS = 5;
 const MAX_URL_CHARS = 8_192;
-/** Of the decoded body; UTF-8 takes at most four bytes a character. */
+/** The limit for the decoded body, because UTF-8 takes at most four bytes a character. */
 const MAX_BODY_BYTES = 4 * MAX_OUTPUT_CHARS;
 const SHOWN_HEADERS = [
   "content-type",
@@ -21,10 +21,10 @@ const SHOWN_HEADERS = [
   "link",
   "allow",
 ];
-/** What may follow a redirect to another origin. */
-const HARMLESS_HEADERS = /^(?:accept|accept-language|user-agent)$/i;
+/** The headers that are sent to another origin after a redirect. */
+const SAFE_HEADERS = /^(?:accept|accept-language|user-agent)$/i;
 
-/** @param outside connects to everything but the service itself. */
+/** @param outside the dispatcher for every origin except the service's own. */
 export const createFetchTool = (outside: Dispatcher): AnyAgentTool =>
   agentTool({
     name: "fetch",
@@ -42,8 +42,8 @@ export const createFetchTool = (outside: Dispatcher): AnyAgentTool =>
       body: z.string().optional().describe("Request body, as text"),
     }),
     async execute({ url, method = "GET", headers = {}, body }, context) {
-      const refused = Object.keys(headers).find(isReservedHeader);
-      if (refused !== undefined) return toolFailure(`The header ${refused} cannot be set`);
+      const reserved = Object.keys(headers).find(isReservedHeader);
+      if (reserved !== undefined) return toolFailure(`The header ${reserved} cannot be set`);
       if (body !== undefined && (method === "GET" || method === "HEAD")) {
         return toolFailure(`${method} has no body`);
       }
@@ -58,8 +58,9 @@ export const createFetchTool = (outside: Dispatcher): AnyAgentTool =>
           signal,
         );
       } catch (error) {
-        if (deadline.aborted)
+        if (deadline.aborted) {
           return toolFailure(`No complete answer within ${DEADLINE_MS / 1000} seconds`);
+        }
         return toolFailure(describeFault(error));
       }
     },
@@ -89,7 +90,7 @@ async function follow(first: Hop, context: FetchContext, signal: AbortSignal) {
     if (redirects === MAX_REDIRECTS) return toolFailure(`More than ${MAX_REDIRECTS} redirects`);
     const target = parseTarget(location, hop.url);
     if (typeof target === "string") return toolFailure(`Redirected: ${target}`);
-    // A foreign site must not send the agent to the service in the user's name.
+    // Another site must not redirect the agent to the service with the user's credential.
     ownAllowed = hop.url.origin === context.serviceOrigin;
     hop = redirected(hop, response.status, target);
   }
@@ -117,7 +118,7 @@ async function send(
   }
   const init: RequestInit = {
     method: hop.method,
-    headers: own ? ownHeaders(hop, context) : leaving(hop.headers),
+    headers: own ? ownHeaders(hop, context) : outgoing(hop.headers),
     redirect: "manual",
     dispatcher: own ? anywhere : context.outside,
     signal,
@@ -127,18 +128,18 @@ async function send(
 }
 
 /**
- * The user's credential, for the service alone, unless the call brings one. The forwarding header
- * tells the service's own guards that this is no local delivery, wherever it comes from.
+ * Adds the run's credential to a request to the service itself, unless the request has one. The
+ * `forwarded` header keeps the service from trusting the request as a local one.
  */
 function ownHeaders(hop: Hop, context: ToolContext): Record<string, string> {
-  const headers: Record<string, string> = { ...leaving(hop.headers), forwarded: "for=_sandbox" };
+  const headers: Record<string, string> = { ...outgoing(hop.headers), forwarded: "for=_sandbox" };
   if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return headers;
   const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(context.env.AGENT_API_AUTH_HEADER ?? "") ?? [];
   return name && value ? { ...headers, [name]: value } : headers;
 }
 
-/** In lower case. */
-const leaving = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+/** Returns the headers with lower-case names. */
+const outgoing = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(markedHeaders(new Headers(headers)));
 
 function redirected(hop: Hop, status: number, url: URL): Hop {
@@ -149,7 +150,7 @@ function redirected(hop: Hop, status: number, url: URL): Hop {
   const headers = Object.fromEntries(
     Object.entries(hop.headers).filter(
       ([name]) =>
-        (sameOrigin || HARMLESS_HEADERS.test(name)) && !(becomesGet && /^content-/i.test(name)),
+        (sameOrigin || SAFE_HEADERS.test(name)) && !(becomesGet && /^content-/i.test(name)),
     ),
   );
   return becomesGet
@@ -192,13 +193,14 @@ async function readAtMost(
   }
 }
 
-/** Network errors in words; what is inside them (addresses, paths) stays here. */
+/** Describes a network error without the addresses and paths in its message. */
 function describeFault(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AddressRefused) return `Refused: ${cause.message}`;
     if ("code" in cause && typeof cause.code === "string") {
-      if (cause.code === "ENOTFOUND" || cause.code === "EAI_AGAIN")
+      if (cause.code === "ENOTFOUND" || cause.code === "EAI_AGAIN") {
         return "The host name does not resolve";
+      }
       if (cause.code === "ECONNREFUSED") return "The host refused the connection";
       if (/CERT|TLS|SSL|SELF_SIGNED/.test(cause.code)) return "The host's certificate is not valid";
     }

@@ -12,8 +12,8 @@ const DEFAULT_LIMIT = 100;
 const MISSING = 66;
 
 /**
- * The pattern is matched inside the sandbox, never by this process: a hostile one can keep a
- * backtracking matcher busy for as long as it likes.
+ * The pattern is matched inside the sandbox, never by this process, because a hostile pattern can
+ * keep a backtracking matcher busy for ever.
  */
 export const glob = agentTool({
   name: "glob",
@@ -47,7 +47,7 @@ export const glob = agentTool({
     if (exitCode === 124) return toolFailure("The search took too long; narrow path or pattern");
     if (stdout === "" && stderr !== "") return toolFailure("pattern is not a valid glob");
     const lines = stdout.split("\n").filter((line) => line.startsWith("./"));
-    // A cut listing ends within a path.
+    // The last path of a cut listing is incomplete.
     if (truncated) lines.pop();
     const base = path === "." ? "" : `${path.replace(/\/+$/, "")}/`;
     const files = lines.slice(0, limit).map((line) => base + line.slice(2));
@@ -55,7 +55,7 @@ export const glob = agentTool({
   },
 });
 
-/** An extended regular expression for a whole `./path` line of find. */
+/** Returns an extended regular expression for a whole `./path` line of find. */
 function globToRegex(pattern: string): string {
   let depth = 0;
   const tokens =

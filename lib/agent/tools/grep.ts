@@ -9,15 +9,15 @@ import { quoteForShell, quotePath } from "./quote-for-shell.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 const MAX_MATCHES = 500;
-const LONGEST_LINE = 500;
-/** The file and the line number before a match. */
+const MAX_LINE_CHARS = 500;
+/** The limit for the file and the line number before a match. */
 const MAX_PREFIX_CHARS = MAX_PATH_CHARS + 100;
 const MISSING = 66;
 
 export const grep = agentTool({
   name: "grep",
   description: `Search the text files of the sandbox by regular expression (Perl-compatible).
-- Gives {matches: [{file, line, text}], truncated}, at most ${MAX_MATCHES} matches; a line is cut at ${LONGEST_LINE} characters.
+- Gives {matches: [{file, line, text}], truncated}, at most ${MAX_MATCHES} matches; a line is cut at ${MAX_LINE_CHARS} characters.
 - path is a file or a folder and defaults to the sandbox's home; .git and node_modules are skipped.
 - glob filters by file name, such as *.md or *.{ts,tsx}; it does not contain folders.
 - caseSensitive defaults to true.`,
@@ -47,7 +47,7 @@ export const grep = agentTool({
       "--exclude-dir=.git --exclude-dir=node_modules",
       `-e ${quoteForShell(pattern)}`,
     ];
-    // The second file makes grep name the file even where path is one file.
+    // With a second file, grep prints the file name even when path is a single file.
     const search = `${options.filter(Boolean).join(" ")} -- ${quotePath(path)} /dev/null`;
     const { exitCode, stdout, stderr, truncated } = await context.sandbox.run(
       `[ -e ${quotePath(path)} ] || exit ${MISSING}; ${search}`,
@@ -59,9 +59,10 @@ export const grep = agentTool({
     );
     if (exitCode === MISSING) return toolFailure(`${path} does not exist`);
     if (exitCode === 124) return toolFailure("The search took too long; narrow path or pattern");
-    // 2 is also said of single files that cannot be read.
-    if (exitCode > 1 && stdout === "")
+    // grep also exits with 2 when it cannot read one of several files.
+    if (exitCode > 1 && stdout === "") {
       return toolFailure(stderr.trim().slice(0, 300) || "The search failed");
+    }
     return collect(stdout, truncated);
   },
 });
@@ -70,11 +71,11 @@ function collect(stdout: string, outputCut: boolean) {
   const matches: { file: string; line: number; text: string }[] = [];
   let room = MAX_OUTPUT_CHARS;
   for (const output of stdout.split("\n")) {
-    // Of the line's text nothing is matched: it may be as long as a file.
+    // Only the prefix is matched, because the line may be as long as a file.
     const found = /^(?:\.\/)?(.+?):(\d+):/.exec(output.slice(0, MAX_PREFIX_CHARS));
     if (!found) continue;
     const [prefix, file = "", line = ""] = found;
-    const text = output.slice(prefix.length, prefix.length + LONGEST_LINE).replace(/\r$/, "");
+    const text = output.slice(prefix.length, prefix.length + MAX_LINE_CHARS).replace(/\r$/, "");
     const match = { file, line: Number(line), text };
     room -= file.length + match.text.length;
     if (matches.length === MAX_MATCHES || room < 0) return { matches, truncated: true };
@@ -83,7 +84,7 @@ function collect(stdout: string, outputCut: boolean) {
   return { matches, truncated: outputCut };
 }
 
-/** `*.{ts,tsx}` is two names for grep. */
+/** Expands `*.{ts,tsx}` to the two names that grep needs. */
 function expandBraces(glob: string): string[] {
   const braces = /^([^{}]*)\{([^{}]*)\}([^{}]*)$/.exec(glob);
   if (!braces) return [glob];

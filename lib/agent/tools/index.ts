@@ -1,4 +1,4 @@
-/** The ten tools of the agent, by the names of the specification (POST /api/chat). */
+/** The ten tools of the agent. */
 import { type JSONValue, type ToolSet, tool, zodSchema } from "ai";
 import { askUserQuestion } from "./ask-user-question.ts";
 import { bash } from "./bash.ts";
@@ -25,23 +25,25 @@ const runnable: readonly AnyAgentTool[] = [
   fetchTool,
 ];
 
-/** Made once: the SDK would translate a bare zod schema anew at every model call. */
+/** Created once, because the SDK translates a bare zod schema again at every model call. */
 const schemas = [...runnable, askUserQuestion].map(
   ({ name, description, input }) =>
     [name, tool({ description, inputSchema: zodSchema<unknown>(input) })] as const,
 );
 const interactive: ToolSet = Object.fromEntries(schemas);
-const alone: ToolSet = Object.fromEntries(
+const headlessTools: ToolSet = Object.fromEntries(
   schemas.filter(([name]) => name !== askUserQuestion.name),
 );
 
-/** For `streamText`. None has `execute`: the loop runs tools itself, recorded by call id. */
+/**
+ * Returns the tools for `streamText`, without `execute`: the turn runs and records calls itself.
+ */
 export const toolSchemas = ({ headless }: { readonly headless: boolean }): ToolSet =>
-  headless ? alone : interactive;
+  headless ? headlessTools : interactive;
 
 /**
- * Runs one tool call. Never throws and never rejects: an unknown tool, a malformed input, a
- * failure and a stop are all `{error}` with a text that is safe to show.
+ * Runs one tool call. Never rejects: an unknown tool, a malformed input, a failure and a stop all
+ * resolve with `{error}`, whose text is safe to show.
  */
 export async function runTool(
   name: string,
@@ -52,7 +54,7 @@ export async function runTool(
   return found ? runSafely(found, input, context) : toolFailure("There is no such tool");
 }
 
-/** Tools whose call stays open until the client answers it. */
+/** Returns whether calls of the tool stay open until the client answers them. */
 export const isAnsweredByClient = (name: string): boolean => name === askUserQuestion.name;
 
 export { userAnswer } from "./ask-user-question.ts";

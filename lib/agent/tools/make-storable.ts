@@ -1,32 +1,31 @@
 /**
- * What a tool gives back becomes part of the conversation: stored, streamed and sent to a model.
- * So it is made fit for PostgreSQL (no NUL, no half surrogate pairs), and the credentials that
- * commands have in their environment are taken out, should a command have printed them.
+ * The result of a tool becomes part of the conversation: it is stored, streamed and sent to a
+ * model. Therefore NUL and lone surrogates, which PostgreSQL rejects, are replaced, and the
+ * credentials in the environment of commands are redacted, in case a command has printed them.
  */
 import type { JSONValue } from "ai";
 
-/** Shorter values would blank out ordinary words. */
-const SHORTEST_SECRET = 12;
+/** Shorter values could be ordinary words. */
+const MIN_SECRET_CHARS = 12;
 
 export function makeStorable(value: JSONValue, env: Readonly<Record<string, string>>): JSONValue {
   return mapTexts(value, cleaner(secretsOf(env)));
 }
 
-/** NUL and half surrogate pairs, which only ever stand in JSON as escapes. */
+/** NUL and lone surrogates, which occur in JSON only as escapes. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
-/** The JSON text of what a model produced, fit for PostgreSQL and the same for every reader. */
+/** Returns a value that a model has produced as a JSON text that PostgreSQL accepts. */
 export function storableJson(value: object): string {
   const text = JSON.stringify(value);
-  // What was parsed from JSON is JSON.
   return UNSTORABLE.test(text) ? JSON.stringify(makeStorable(JSON.parse(text), {})) : text;
 }
 
-/** The header line of `AGENT_API_AUTH_HEADER`, and the bare credential in it. */
+/** Returns the header line in `AGENT_API_AUTH_HEADER`, and the bare credential in it. */
 function secretsOf(env: Readonly<Record<string, string>>): string[] {
   const header = env.AGENT_API_AUTH_HEADER ?? "";
   const credential = header.replace(/^[^:]*:\s*(?:bearer\s+)?/i, "");
-  return [header, credential].filter((secret) => secret.length >= SHORTEST_SECRET);
+  return [header, credential].filter((secret) => secret.length >= MIN_SECRET_CHARS);
 }
 
 function cleaner(secrets: readonly string[]): (text: string) => string {

@@ -1,9 +1,9 @@
-/** One shell word, whatever is in the text. */
+/** Quotes any text as one shell word. */
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A path that no command takes for an option. */
+/** Quotes a path so that no command takes it for an option. */
 export function quotePath(path: string): string {
   return quoteForShell(path.startsWith("-") ? `./${path}` : path);
 }

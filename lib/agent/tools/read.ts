@@ -4,8 +4,8 @@ import { countLines, cut, MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 /**
- * The text is raw, without line numbers: `write` replaces a whole file, so what a model reads is
- * what it copies, and numbers in it would end up in files. `startLine` says where a part begins.
+ * Returns raw text without line numbers, because a model copies what it reads into the files that
+ * it writes. `startLine` says where a part begins.
  */
 export const read = agentTool({
   name: "read",
@@ -48,7 +48,7 @@ export const read = agentTool({
   },
 });
 
-/** At most `limit` lines from line `offset` on, which is counted from 1 and exists. */
+/** Returns at most `limit` lines from line `offset` on, which counts from 1 and must exist. */
 function selectLines(bytes: Uint8Array, offset: number, limit: number | undefined): Uint8Array {
   const start = skipLines(bytes, 0, offset - 1);
   return bytes.subarray(start, limit === undefined ? undefined : skipLines(bytes, start, limit));
@@ -60,7 +60,7 @@ function skipLines(bytes: Uint8Array, from: number, lines: number): number {
   return at;
 }
 
-/** As many characters as can be shown, and some more. One takes at most three bytes in UTF-8. */
+/** Decodes a few more characters than can be shown. One takes at most three bytes in UTF-8. */
 function decodeStart(bytes: Uint8Array, isStartOfFile: boolean): string {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: !isStartOfFile });
   return decoder.decode(bytes.subarray(0, 3 * (MAX_OUTPUT_CHARS + 2)));

@@ -1,4 +1,3 @@
-/** Whatever happens in a tool is an answer for the model: it never throws. */
 import type { JSONValue } from "ai";
 import { isQueueRefusal } from "../../platform/fair-queue.ts";
 import { isSandboxError, type SandboxError } from "../../sandbox/port.ts";
@@ -8,6 +7,7 @@ import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
 const STOPPED = "Stopped before it finished";
 const BUSY = "Too many model calls of this account are running. Try again later";
 
+/** Runs a tool. Never rejects: every failure resolves with an `{error}` for the model. */
 export async function runSafely(
   tool: AnyAgentTool,
   input: unknown,
@@ -16,12 +16,12 @@ export async function runSafely(
   const { signal } = context;
   if (signal.aborted) return toolFailure(STOPPED);
   let onAbort = (): void => {};
-  // A tool that is slow to notice the stop does not hold up the turn.
+  // A tool that reacts slowly to the stop must not delay the end of the turn.
   const stopped = new Promise<JSONValue>((resolve) => {
     onAbort = () => resolve(toolFailure(STOPPED));
     signal.addEventListener("abort", onAbort, { once: true });
   });
-  const answered = tool.run(input, context).catch((error: unknown) => {
+  const answer = tool.run(input, context).catch((error: unknown) => {
     if (signal.aborted) return toolFailure(STOPPED);
     if (isQueueRefusal(error)) return toolFailure(BUSY);
     if (isSandboxError(error)) return toolFailure(textOf(error));
@@ -29,7 +29,7 @@ export async function runSafely(
     return toolFailure(`The tool ${tool.name} failed`);
   });
   try {
-    return makeStorable(await Promise.race([answered, stopped]), context.env);
+    return makeStorable(await Promise.race([answer, stopped]), context.env);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

@@ -1,6 +1,6 @@
 /**
- * A SKILL.md file, which anything in the sandbox may have written. The YAML parser needs time that
- * grows with the square of its input, so it is given no more than a bounded head.
+ * SKILL.md files, which any code in the sandbox may have written. The YAML parser takes quadratic
+ * time, so it gets only a bounded head of a file.
  */
 import { parse } from "yaml";
 import { z } from "zod";
@@ -9,14 +9,14 @@ import { MAX_OUTPUT_CHARS } from "./limits.ts";
 /** Lines and bytes of a file that are read for its name and description. */
 export const MAX_HEAD_LINES = 40;
 export const MAX_HEAD_BYTES = 4_096;
-/** Front matter that is longer is part of the instructions. */
+/** Longer front matter counts as part of the instructions. */
 const MAX_FRONT_MATTER_CHARS = 65_536;
-/** What is read of a file: its front matter, and more text than is ever shown. */
+/** Enough for the front matter and more text than is ever shown. */
 export const MAX_SKILL_BYTES = 4 * (MAX_FRONT_MATTER_CHARS + MAX_OUTPUT_CHARS);
 
-/** A name, a description and the quotes and line breaks around them. */
+/** The limit for the name, the description, and the quotes and line breaks around them. */
 const MAX_FIELDS_CHARS = 1_600;
-/** A field whose value is a text: collections, tags and anchors never reach the parser. */
+/** A field with a text value. Collections, tags and anchors never reach the parser. */
 const TEXT_FIELD = /^(["']?)(?:name|description)\1 *:(?: *[^\s[\]{}&*!?%@`,#-]|\s*$)/;
 
 const frontMatter = z.object({
@@ -25,8 +25,8 @@ const frontMatter = z.object({
 });
 
 /**
- * Reads the name and the description from the first lines of a file. Malformed front matter has
- * neither, and no other field is looked at.
+ * Reads the name and the description from the first lines of a file, and no other field. Malformed
+ * front matter has neither.
  */
 export function readSkillHead(text: string): z.infer<typeof frontMatter> {
   const { head } = splitSkill(text.slice(0, MAX_HEAD_BYTES));
@@ -46,7 +46,7 @@ export function readSkillHead(text: string): z.infer<typeof frontMatter> {
   }
 }
 
-/** The front matter without its fences, empty where there is none, and what follows it. */
+/** Returns the front matter without its fences, empty if there is none, and the text after it. */
 export function splitSkill(text: string): { readonly head: string; readonly body: string } {
   const opening = /^\uFEFF?---\r?\n/.exec(text)?.[0];
   if (opening === undefined) return { head: "", body: text };
@@ -62,8 +62,9 @@ export function splitSkill(text: string): { readonly head: string; readonly body
 }
 
 /**
- * Puts the arguments in place of `$ARGUMENTS` and `$1` to `$9`, or after the text. Stops once the
- * result is longer than what can be shown: a file may name a long argument a million times.
+ * Substitutes the arguments for `$ARGUMENTS` and `$1` to `$9`, or appends them. Stops when the
+ * result is longer than what can be shown, because a file may repeat a long argument a million
+ * times.
  */
 export function insertArguments(body: string, args = ""): string {
   const words = args.split(/\s+/).filter(Boolean);

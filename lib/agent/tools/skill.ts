@@ -12,14 +12,14 @@ import {
 } from "./skill-file.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
-/** Below the sandbox's home, first wins. The folders that other agents use are read as well. */
+/** Folders below the sandbox's home, including those of other agents. The first match wins. */
 const FOLDERS = [".agents/skills", ".claude/skills", ".skills", "skills"];
 const LIST = "list";
 const MAX_SKILLS = 500;
 const MAX_ARGUMENT_CHARS = 10_000;
-/** Most characters of the names that an answer to an unknown one lists. */
+/** The limit for the names that the answer to an unknown skill lists. */
 const MAX_NAMES_CHARS = 2_000;
-/** ASCII unit separator: no path and no text that matters begins a line with it. */
+/** The ASCII unit separator, which no path and no relevant line starts with. */
 const SEPARATOR = "\x1f";
 
 interface Skill {
@@ -63,7 +63,7 @@ export const skill = agentTool({
   },
 });
 
-/** All in one command: in a remote sandbox each costs a round trip. */
+/** Lists all skills with one command, because every command is a round trip to a remote sandbox. */
 async function listSkills(sandbox: Sandbox, signal: AbortSignal): Promise<Skill[]> {
   const files = FOLDERS.map((folder) => `${folder}/*/SKILL.md`).join(" ");
   const { stdout } = await sandbox.run(
@@ -72,7 +72,7 @@ async function listSkills(sandbox: Sandbox, signal: AbortSignal): Promise<Skill[
   );
   const skills = new Map<string, Skill>();
   for (const entry of stdout.split(SEPARATOR).slice(1, 1 + MAX_SKILLS)) {
-    // Other requests get their turn after each file.
+    // Yields to other requests after every file.
     await setImmediate();
     const end = entry.indexOf("\n");
     const path = entry.slice(0, end);

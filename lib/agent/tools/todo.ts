@@ -18,6 +18,6 @@ export const todo = agentTool({
       )
       .max(200),
   }),
-  // The list lives in the conversation itself, as this call's input.
+  // The list is stored in the conversation, as the input of this call.
   execute: async ({ todos }) => ({ todos }),
 });

@@ -1,19 +1,19 @@
-/** What a tool of the agent is, and what it may use. Spec: POST /api/chat; decisions, section 5. */
+/** The interface of the agent's tools. */
 import type { JSONValue, LanguageModel } from "ai";
 import type { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
 
 export interface ToolContext {
   readonly sandbox: Sandbox;
-  /** Environment of commands: `AGENT_API_URL`, `AGENT_API_AUTH_HEADER`. Its values are secrets. */
+  /** The environment of commands, `AGENT_API_URL` and `AGENT_API_AUTH_HEADER`. It has a secret. */
   readonly env: Readonly<Record<string, string>>;
-  /** Ends the turn: every tool gives up at once. */
+  /** Aborts when the turn is stopped. Every tool then ends immediately. */
   readonly signal: AbortSignal;
-  /** For subagents. */
+  /** The model of subagents. */
   readonly model: LanguageModel;
-  /** The origin of this service, which `fetch` may call although it can be a private address. */
+  /** The origin of this service, which `fetch` may call even at a private address. */
   readonly serviceOrigin: string;
-  /** For what is a bug or an outage and not an answer: the model gets a fixed text instead. */
+  /** Reports a bug or an outage, for which the model gets a fixed text. */
   readonly reportFault: (tool: string, error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ export interface AgentTool<Input> {
   execute(input: Input, context: ToolContext): Promise<JSONValue>;
 }
 
-/** A tool whose input type is its own affair. */
+/** A tool of any input type, which validates its input itself. */
 export interface AnyAgentTool {
   readonly name: string;
   readonly description: string;
@@ -52,4 +52,5 @@ export function agentTool<Input>(tool: AgentTool<Input>): AnyAgentTool {
   };
 }
 
+/** Returns a failure as an answer. The text must be safe to show to the model and the client. */
 export const toolFailure = (error: string): { error: string } => ({ error });

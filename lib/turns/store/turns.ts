@@ -1,4 +1,6 @@
-/** The queries of the durable run: it loads its turn, records tools and steps, and ends the turn. */
+/**
+ * The queries of the durable run: it loads its turn, records tools and steps, and ends the turn.
+ */
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import type { StepResult, Usage } from "../../agent/step-result.ts";
@@ -12,7 +14,8 @@ export interface TurnMetadata {
   readonly finishReason: string;
 }
 
-// Messages and results were validated before this service stored them, so only their kind is checked.
+// Messages and results were validated before this service stored them, so only their kind is
+// checked.
 const stored = <T>() => z.custom<T>((value) => typeof value === "object" && value !== null);
 
 const activeTurn = z.object({
@@ -94,7 +97,9 @@ export async function completeStep(
 
 export type TurnEnd = "completed" | "failed" | "cancelled";
 
-/** Stores the message, releases the claim and revokes the key in one transaction. Safe to repeat. */
+/**
+ * Stores the message, releases the claim and revokes the key in one transaction. Safe to repeat.
+ */
 export async function finishTurn(
   turnId: string,
   end: TurnEnd,

@@ -298,7 +298,7 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
   });
 
   describe("looking into it", () => {
-    const look = () => provider.look(state, account);
+    const look = () => provider.openFiles(state, account);
 
     test("lists the entries of a folder by name, with type, bytes and time", async () => {
       await sandbox.writeFile("work/b.txt", "zwölf\n");

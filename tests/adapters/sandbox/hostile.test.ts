@@ -162,7 +162,7 @@ describe("files outside the sandbox", () => {
     await symlink(dir, join(home(), "folder"));
     await link(canary, join(home(), "hard"));
     await sandbox.writeFile("own.txt", "own");
-    const files = provider.look(state, account);
+    const files = provider.openFiles(state, account);
     const { entries } = await files.listFolder(".");
     expect(entries.map(({ name }) => name)).not.toEqual(expect.arrayContaining(["soft", "folder"]));
     for (const path of ["soft", "folder/canary.txt", ...ways()]) {

@@ -6,7 +6,7 @@ import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 
 const DEFAULT_MODEL_ID = "anthropic/claude-sonnet-4.5";
 
-/** Vercel's AI Gateway. Its list holds language models only. */
+/** Language models through Vercel's AI Gateway. */
 export function createGatewayModels(apiKey: string): ModelProvider {
   const gateway = createGateway({ apiKey, fetch: boundFetch });
   const lister = createGateway({
@@ -24,7 +24,7 @@ export function createGatewayModels(apiKey: string): ModelProvider {
   return {
     name: "gateway",
     defaultModelId: DEFAULT_MODEL_ID,
-    // The AI SDK would send a plain string to the gateway under every configuration.
+    // A bare model id would make the AI SDK use its own default gateway.
     resolve: (modelId) => gateway(modelId),
     list: () => cache.get("models", () => readList().catch(() => null)),
   };

@@ -7,7 +7,7 @@ import { boundFetch } from "../bound-fetch.ts";
 import type { ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 
-/** Stands for the first model that the server lists, so that a base URL is enough. */
+/** The id for the first model that the server lists, so that a base URL is sufficient. */
 const AUTO_MODEL_ID = "auto";
 
 const modelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
@@ -15,11 +15,11 @@ const modelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })) 
 export interface OpenAiCompatibleSettings {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** Whether the list offers `auto`, which is of no use beside a default that the operator chose. */
+  /** Whether the list has `auto`, which is useless when the operator has set a default. */
   readonly offersAuto: boolean;
 }
 
-/** Any server with OpenAI's chat completions API: Ollama, vLLM, LM Studio, a vendor's endpoint. */
+/** Language models of any server with OpenAI's chat completions API, such as Ollama or vLLM. */
 export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings): ModelProvider {
   const { baseUrl, apiKey, offersAuto } = settings;
   const name = "openai-compatible";
@@ -63,7 +63,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
   };
 }
 
-/** A model that finds out its id when it is first called. */
+/** Returns a model that resolves to the first listed one at every call. */
 function firstListed(
   list: () => Promise<readonly string[] | null>,
   open: (id: string) => LanguageModelV4,

@@ -124,8 +124,8 @@ export class ChunkLog {
   }
 
   /**
-   * Yields every chunk from `startIndex` on, each once, until the stream is closed, its run has ended
-   * without closing it, or `signal` aborts.
+   * Yields every chunk from `startIndex` on, each once, until the stream is closed, its run has
+   * ended without closing it, or `signal` aborts.
    */
   async *read(
     stream: string,
@@ -135,7 +135,8 @@ export class ChunkLog {
   ): AsyncGenerator<ChunkBatch> {
     let next = startIndex;
     while (!signal.aborted) {
-      // Registered before the query, so that a chunk between the query and the wait wakes this reader.
+      // Registered before the query, so that a chunk between the query and the wait wakes this
+      // reader.
       const change = this.#nextChange(stream, signal);
       const writer = this.#writers.get(stream);
       const { chunks, closed } = writer

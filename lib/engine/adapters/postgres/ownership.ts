@@ -3,9 +3,9 @@
  *
  * A process is alive while its database session holds the advisory lock of its row in
  * `engine.instances`. When it dies for any reason, PostgreSQL ends the session and releases the
- * lock; the process that acquires the lock next takes over the runs. No clocks are compared, and two
- * processes cannot both win. A process that loses its session to the network and then finds its row
- * deleted was fenced: it has lost its runs, and the `owner` in the predicate of its late writes
+ * lock; the process that acquires the lock next takes over the runs. No clocks are compared, and
+ * two processes cannot both win. A process that loses its session to the network and then finds its
+ * row deleted was fenced: it has lost its runs, and the `owner` in the predicate of its late writes
  * rejects them.
  */
 import { randomUUID } from "node:crypto";

@@ -2,8 +2,8 @@
  * Delivers the Workflow SDK's messages inside this process.
  *
  * A message says only "continue this run"; the state is in the run's event log. Messages are
- * therefore not stored: a process that takes over a run sends itself a new one. Nothing travels over
- * HTTP, so the SDK's queue routes answer 404 to every request.
+ * therefore not stored: a process that takes over a run sends itself a new one. Nothing travels
+ * over HTTP, so the SDK's queue routes answer 404 to every request.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { MessageId, type Queue, type QueuePayload, type ValidQueueName } from "@workflow/world";

@@ -1,14 +1,14 @@
 /**
- * How much of the quota is taken. Reservations only ever add, so the figure is an upper bound that
- * costs nothing to keep; the folder is walked only when that bound meets the limit. Deletions, and
- * writes of another server process on the same session, are found by that walk.
+ * How much of the quota is used. Reservations only add, so the figure is an upper bound that costs
+ * nothing to maintain. The folder is measured only when the bound reaches the limit, which accounts
+ * for deletions and for the writes of another server process.
  */
 import { lstat, opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Where the shell writes before it renames; what is left of one is of a command that was killed. */
+/** The shell's temporary files, which remain when a command is killed. */
 const UNFINISHED = /^\.just-bash-write-/;
-const LONGEST_WRITE_MS = 60_000;
+const MAX_WRITE_MS = 60_000;
 
 export class DiskUsage {
   readonly #root: string;
@@ -23,10 +23,10 @@ export class DiskUsage {
     this.#maxFiles = maxFiles;
   }
 
-  /** @throws Error `ENOSPC` when the bytes or the entries would not fit. */
+  /** Throws an `ENOSPC` error when the bytes or the files do not fit. */
   async reserve(bytes: number, files: number): Promise<void> {
     if (!this.#fits(bytes, files)) {
-      // A write that is larger than the whole quota needs no walk to be refused.
+      // A write that is larger than the whole quota is refused without a measurement.
       if (bytes <= this.#maxBytes) await this.#measure();
       if (!this.#fits(bytes, files)) throw new Error("ENOSPC: no space left on device");
     }
@@ -43,7 +43,7 @@ export class DiskUsage {
   }
 }
 
-/** Walks the whole folder. @throws Error when it is not there */
+/** Walks the whole folder. Throws when it does not exist. */
 export async function measureFolder(root: string): Promise<{ bytes: number; files: number }> {
   let bytes = 0;
   let files = 0;
@@ -60,10 +60,10 @@ export async function measureFolder(root: string): Promise<{ bytes: number; file
 }
 
 async function sizeOf(path: string, name: string): Promise<number> {
-  // A file that vanishes under the walk takes no space.
+  // A file that is deleted during the walk takes no space.
   const file = await lstat(path).catch(() => undefined);
   if (!file) return 0;
-  if (!UNFINISHED.test(name) || Date.now() - file.mtimeMs < LONGEST_WRITE_MS) return file.size;
+  if (!UNFINISHED.test(name) || Date.now() - file.mtimeMs < MAX_WRITE_MS) return file.size;
   await rm(path, { force: true });
   return 0;
 }

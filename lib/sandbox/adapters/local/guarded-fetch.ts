@@ -1,7 +1,7 @@
 /**
- * What `curl` in the sandbox may reach: the service's own API, and the hosts of the allow-list at
- * public addresses. Every redirect is judged as a new request, and the address that was judged is
- * the one that is connected to, so neither a redirect nor DNS leads elsewhere.
+ * The network of the sandbox: `curl` reaches the service's own API, and the hosts of the allowlist
+ * at public addresses. Every redirect is checked like a new request, and the address that is
+ * checked is the one that is connected to, so neither a redirect nor DNS can lead elsewhere.
  */
 import * as http from "node:http";
 import * as https from "node:https";
@@ -58,7 +58,7 @@ export function createGuardedFetch(
   ): Promise<Answer> {
     const own = url.origin === serviceOrigin;
     if (own) {
-      // The engine's queue trusts direct loopback calls; only the public API is the sandbox's.
+      // Sandboxes may call only the public API, because other routes trust loopback calls.
       if (!url.pathname.startsWith("/api/"))
         throw denied(url, "only the service's /api/ is allowed");
       headers.set("forwarded", "for=_sandbox");

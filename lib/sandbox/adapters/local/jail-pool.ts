@@ -1,10 +1,9 @@
 /**
- * Which sessions have a running jail. One jail a session, so its commands run one after another on
- * one file tree, and a second one for whoever looks at the files meanwhile. How many jails work at a
- * time is shared fairly between accounts, for commands and for looks apart, so that neither another
- * account's commands nor one's own keep a look waiting. Idle jails are kept for the next request
- * until another session needs the process. Every request ends at its own deadline, and every wait
- * for a slot at that of the queue.
+ * The running jails. A session has one jail, so that its commands run one after another, and a
+ * second one for reads while commands run. Accounts share the slots fairly, and reads have slots of
+ * their own, so that no command keeps a read waiting. An idle jail is kept for the session's next
+ * request until another session needs its process. Every request has a deadline, and so has every
+ * wait for a slot.
  */
 import { FairQueue, QueueRefusal } from "../../../platform/fair-queue.ts";
 import { Jail, type Outcome } from "./jail.ts";
@@ -12,25 +11,24 @@ import type { JailRequest, JailSettings } from "./protocol.ts";
 
 interface Lane {
   readonly sessionId: string;
-  /** Settles when the last request in line is done. */
+  /** Settles when the last request of the lane has ended. */
   tail: Promise<unknown>;
   waiting: number;
-  /** True while a request has a slot: the jail is not to be taken away. */
+  /** Whether a request has a slot, so that the jail must not be evicted. */
   working: boolean;
   jail?: Jail | undefined;
   idle?: NodeJS.Timeout | undefined;
 }
 
 export interface PoolLimits {
-  /** Most jails that run commands at a time; looks have a quarter as many of their own. */
+  /** The number of slots for commands; reads have a quarter as many of their own. */
   readonly maxJails: number;
   /** How long a request waits for a slot. */
   readonly maxWaitMs: number;
-  /** How long an idle jail is kept. */
+  /** How long an idle jail is kept alive. */
   readonly idleMs: number;
 }
 
-/** For whom a request is, and where. */
 export interface PoolRequest {
   readonly accountId: string;
   readonly sessionId: string;
@@ -40,19 +38,19 @@ export interface PoolRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Far more than one answer of a model asks for. */
+/** Far more than the tool calls of one model answer. */
 const MAX_WAITING_IN_SESSION = 200;
 const MAX_WAITING_OF_ACCOUNT = 1_000;
-/** Somebody waits in front of a screen. */
-const MAX_LOOK_WAIT_MS = 10_000;
+/** Reads are for people who wait for them. */
+const MAX_READ_WAIT_MS = 10_000;
 
 interface JailPlan {
   readonly settings: JailSettings;
-  /** Called once, when the jail is gone. */
+  /** Is called once, when the jail has exited. */
   readonly onExit: () => void;
 }
 
-/** @param mayWrite false for a jail that serves only looks */
+/** @param mayWrite false for a jail that serves only reads. */
 type PlanJail = (sessionId: string, mayWrite: boolean) => Promise<JailPlan>;
 
 const aborted: Outcome = { op: "ended", why: "aborted" };
@@ -63,42 +61,39 @@ export class JailPool {
   readonly #idleMs: number;
   readonly #maxProcesses: number;
   readonly #commands: FairQueue;
-  readonly #looks: FairQueue;
-  /** Those who have a slot and wait for the exit of a process. */
+  readonly #reads: FairQueue;
+  /** Requests that have a slot and wait for another process to exit. */
   readonly #starting: (() => void)[] = [];
   #processes = 0;
 
   constructor({ maxJails, maxWaitMs, idleMs }: PoolLimits, plan: PlanJail) {
-    const lookSlots = Math.max(1, Math.floor(maxJails / 4));
+    const readSlots = Math.max(1, Math.floor(maxJails / 4));
     const waitersPerAccount = MAX_WAITING_OF_ACCOUNT;
     this.#commands = new FairQueue({ slots: maxJails, waitersPerAccount, maxWaitMs });
-    this.#looks = new FairQueue({
-      slots: lookSlots,
+    this.#reads = new FairQueue({
+      slots: readSlots,
       waitersPerAccount,
-      maxWaitMs: Math.min(maxWaitMs, MAX_LOOK_WAIT_MS),
+      maxWaitMs: Math.min(maxWaitMs, MAX_READ_WAIT_MS),
     });
-    this.#maxProcesses = maxJails + lookSlots;
+    this.#maxProcesses = maxJails + readSlots;
     this.#idleMs = idleMs;
     this.#plan = plan;
-    // A child that is stuck in a loop would not notice that its server has gone.
+    // A child that is stuck in a loop would not notice the exit of its server.
     process.once("exit", () => {
       for (const lane of this.#lanes.values()) lane.jail?.kill("aborted");
     });
   }
 
-  /** @throws QueueRefusal */
+  /** Runs a request after the session's earlier ones. Throws a QueueRefusal. */
   request(request: PoolRequest): Promise<Outcome> {
     return this.#enter(request.sessionId, this.#commands, request);
   }
 
-  /**
-   * As `request`, of what only reads: beside the session's commands when there are any.
-   * @throws QueueRefusal
-   */
-  look(request: PoolRequest): Promise<Outcome> {
+  /** Runs a request that only reads, without waiting for commands. Throws a QueueRefusal. */
+  read(request: PoolRequest): Promise<Outcome> {
     const { sessionId } = request;
-    const busy = (this.#lanes.get(sessionId)?.waiting ?? 0) > 0;
-    return this.#enter(busy ? besides(sessionId) : sessionId, this.#looks, request);
+    const isBusy = (this.#lanes.get(sessionId)?.waiting ?? 0) > 0;
+    return this.#enter(isBusy ? readLaneOf(sessionId) : sessionId, this.#reads, request);
   }
 
   #enter(
@@ -119,47 +114,49 @@ export class JailPool {
     const work = async (): Promise<Outcome> => {
       lane.working = true;
       try {
-        if (lane.jail?.worn) lane.jail.kill("aborted");
-        if (!lane.jail?.alive) lane.jail = await this.#start(key, lane);
+        if (lane.jail?.isWorn) lane.jail.kill("aborted");
+        if (!lane.jail?.isAlive) lane.jail = await this.#start(key, lane);
         return await lane.jail.request(request, timeoutMs, signal);
       } finally {
         lane.working = false;
       }
     };
-    const mine = lane.tail.then(() => queue.run(accountId, signal, work));
-    lane.tail = mine
+    const outcome = lane.tail.then(() => queue.run(accountId, signal, work));
+    lane.tail = outcome
       .catch(() => undefined)
       .then(() => {
         lane.waiting -= 1;
-        if (lane.waiting === 0) this.#rest(key, lane);
+        if (lane.waiting === 0) this.#retire(key, lane);
       });
-    // A caller that gives up is answered at once, also while it waits in line.
+    // A caller that aborts gets its answer immediately, also while it waits.
     return new Promise((resolve, reject) => {
-      const giveUp = () => resolve(aborted);
-      if (signal?.aborted) giveUp();
-      signal?.addEventListener("abort", giveUp, { once: true });
-      mine.then(resolve, reject).finally(() => signal?.removeEventListener("abort", giveUp));
+      const abort = () => resolve(aborted);
+      if (signal?.aborted) abort();
+      signal?.addEventListener("abort", abort, { once: true });
+      outcome.then(resolve, reject).finally(() => signal?.removeEventListener("abort", abort));
     });
   }
 
-  /** Ends the session's jails and the command in them, if any. */
+  /** Kills the session's jails and the commands in them. */
   stop(sessionId: string): void {
     this.#lanes.get(sessionId)?.jail?.kill("aborted");
-    this.#lanes.get(besides(sessionId))?.jail?.kill("aborted");
+    this.#lanes.get(readLaneOf(sessionId))?.jail?.kill("aborted");
   }
 
-  /** True when a session of the account could start a jail without waiting or pushing another out. */
+  /** Returns whether the account could start a jail without waiting or evicting another one. */
   hasRoom(accountId: string): boolean {
     return this.#processes < this.#maxProcesses && this.#commands.isOpen(accountId);
   }
 
-  /** For a lane with a slot: there are fewer slots than processes, so one of them can be spared. */
+  /**
+   * Starts the jail of a lane that has a slot. Some jail is idle whenever all processes are used.
+   */
   async #start(key: string, lane: Lane): Promise<Jail> {
     const plan = await this.#plan(lane.sessionId, key === lane.sessionId);
     while (this.#processes >= this.#maxProcesses) {
-      const gone = new Promise<void>((resolve) => this.#starting.push(resolve));
+      const exited = new Promise<void>((resolve) => this.#starting.push(resolve));
       this.#evict();
-      await gone;
+      await exited;
     }
     const jail = new Jail(plan.settings, () => {
       if (lane.jail === jail) lane.jail = undefined;
@@ -172,18 +169,19 @@ export class JailPool {
     return jail;
   }
 
-  #rest(key: string, lane: Lane): void {
+  /** Keeps an idle lane as long as its jail lives. */
+  #retire(key: string, lane: Lane): void {
     this.#lanes.delete(key);
     if (!lane.jail) return;
-    // The map keeps the order of insertion: the lane that has been idle longest comes first.
+    // Moved to the end: the lane that has been idle longest comes first.
     this.#lanes.set(key, lane);
     lane.idle = setTimeout(() => lane.jail?.kill("aborted"), this.#idleMs).unref();
   }
 
-  /** Ends the jail that has done nothing for longest; its exit wakes the first who is starting one. */
+  /** Kills the jail that has been idle longest. Its exit resumes the first start that waits. */
   #evict(): void {
     for (const lane of this.#lanes.values()) {
-      if (!lane.working && lane.jail?.alive) {
+      if (!lane.working && lane.jail?.isAlive) {
         lane.jail.kill("aborted");
         return;
       }
@@ -191,5 +189,5 @@ export class JailPool {
   }
 }
 
-/** The lane of those who look: no session's id has a space. */
-const besides = (sessionId: string): string => `${sessionId} beside`;
+/** The key of the lane for reads. No session id has a space. */
+const readLaneOf = (sessionId: string): string => `${sessionId} reads`;

@@ -1,8 +1,8 @@
 /**
- * One jailed child process: `node --permission` with an empty environment that may read its own
- * code and one session's folder, write that folder, and nothing else. Its event loop can be blocked
- * by a hostile command, so everything that ends it is done from here. It runs no native code, so the
- * permission model holds it; in namespaces, where the host allows them, the kernel does so as well.
+ * A jailed child process: `node --permission` with an empty environment, which can read its own
+ * code and one session's folder, and write only that folder. A hostile command can block its event
+ * loop, so its deadlines and limits are enforced from here. It runs no native code, so the
+ * permission model confines it; where the host allows namespaces, the kernel does so too.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
@@ -13,29 +13,29 @@ import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
 
-/** `unready`: it did not start; `died`: by itself, as V8 does when its heap is full. */
+/** `unready` means that it did not start, `died` that it exited by itself, as on a full heap. */
 export type Ending = "deadline" | "aborted" | "memory" | "unready" | "died";
 export type Outcome = JailReply | { readonly op: "ended"; readonly why: Ending };
 
-/** V8's heap; what lies outside it (buffers, code) is bounded by the resident size. */
+/** The limit of V8's heap. Buffers and code are outside it and count for the resident size. */
 const HEAP_MIB = 256;
 const MAX_RESIDENT_BYTES = 512 * 1024 * 1024;
 const MEMORY_CHECK_MS = 200;
 const START_TIMEOUT_MS = 30_000;
 /**
- * Seconds of CPU after which the kernel ends the child. Only an orphan gets there, whose server
- * was killed while a command kept it from noticing; a living server replaces it long before.
+ * The kernel kills the child after this much CPU time. Only an orphan gets that far, whose server
+ * was killed while a command blocked it; a server replaces its jails much earlier.
  */
 const CPU_SECONDS = 600;
-const WORN_MS = 60_000;
+const MAX_BUSY_MS = 60_000;
 
-/** Low priority, no core files, no orphan: where the system can tie the child to its parent, it does. */
+/** Low priority, no core files, and no orphan where the system can tie a child to its parent. */
 const LAUNCH = `ulimit -c 0; ulimit -t ${CPU_SECONDS}
 if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL nice -n 10 "$@"; fi
 exec nice -n 10 "$@"`;
 
-/** Next's types want NODE_ENV in every environment; this one is to be empty. */
-const nothing = {} as NodeJS.ProcessEnv;
+/** Next.js declares NODE_ENV as required, but this environment must be empty. */
+const emptyEnvironment = {} as NodeJS.ProcessEnv;
 
 export class Jail {
   readonly #child: ChildProcess;
@@ -45,12 +45,12 @@ export class Jail {
   #exited = false;
   #busyMs = 0;
 
-  /** @param onExit called once, when the process is gone. */
+  /** @param onExit is called once, when the process has exited. */
   constructor(settings: JailSettings, onExit: () => void) {
     this.#ready = this.#next(START_TIMEOUT_MS);
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...commandOf(settings, isolation())], {
       cwd: settings.dir,
-      env: nothing,
+      env: emptyEnvironment,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       serialization: "advanced",
     });
@@ -59,29 +59,29 @@ export class Jail {
       if (reply.success) this.#end(reply.data);
       else this.kill("died");
     });
-    this.#child.once("error", () => this.#gone(onExit));
-    // Not "exit": what was spawned may end before the confined program that it started.
-    this.#child.once("close", () => this.#gone(onExit));
-    this.#hold(false);
+    this.#child.once("error", () => this.#handleExit(onExit));
+    // Not "exit": the spawned process may exit before the confined program that it started.
+    this.#child.once("close", () => this.#handleExit(onExit));
+    this.#keepServerAlive(false);
   }
 
-  /** True while it can take a request. */
-  get alive(): boolean {
+  /** Whether it can take a request. */
+  get isAlive(): boolean {
     return this.#alive;
   }
 
-  /** True when it has worked so long that a new one should take over. */
-  get worn(): boolean {
-    return this.#busyMs > WORN_MS;
+  /** Whether it has worked for so long that a new jail should replace it. */
+  get isWorn(): boolean {
+    return this.#busyMs > MAX_BUSY_MS;
   }
 
-  /** One at a time. An outcome of `ended` means that this jail is dead. */
+  /** Runs one request at a time. After an outcome of `ended` this jail is dead. */
   async request(
     request: JailRequest,
     timeoutMs: number,
     signal: AbortSignal | undefined,
   ): Promise<Outcome> {
-    this.#hold(true);
+    this.#keepServerAlive(true);
     const started = performance.now();
     const abort = () => this.kill("aborted");
     try {
@@ -96,7 +96,7 @@ export class Jail {
     } finally {
       signal?.removeEventListener("abort", abort);
       this.#busyMs += performance.now() - started;
-      this.#hold(false);
+      this.#keepServerAlive(false);
     }
   }
 
@@ -106,7 +106,7 @@ export class Jail {
     this.#end({ op: "ended", why });
   }
 
-  /** The next reply, or how the child ended before it. */
+  /** Resolves with the next reply, or with the reason why the child ended before it. */
   #next(timeoutMs: number): Promise<Outcome> {
     return new Promise((resolve) => {
       const deadline = setTimeout(() => this.kill("deadline"), timeoutMs);
@@ -124,7 +124,7 @@ export class Jail {
     this.#settle = undefined;
   }
 
-  #gone(onExit: () => void): void {
+  #handleExit(onExit: () => void): void {
     if (this.#exited) return;
     this.#exited = true;
     this.#alive = false;
@@ -132,15 +132,15 @@ export class Jail {
     onExit();
   }
 
-  /** Where there is no /proc, the heap limit stands alone. */
+  /** Without /proc, only the heap limit applies. */
   async #checkMemory(): Promise<void> {
     const resident = await residentBytes(this.#child.pid);
     if (resident > MAX_RESIDENT_BYTES && this.#settle) this.kill("memory");
   }
 
-  /** An idle jail must not keep the server from ending. */
-  #hold(busy: boolean): void {
-    if (busy) {
+  /** An idle jail must not keep the server from exiting. */
+  #keepServerAlive(keep: boolean): void {
+    if (keep) {
       this.#child.ref();
       this.#child.channel?.ref?.();
     } else {
@@ -150,7 +150,9 @@ export class Jail {
   }
 }
 
-/** The command line of a jail; `network` stays, because commands may call the service. */
+/**
+ * Returns the command line of a jail, which has a network because commands may call the service.
+ */
 function commandOf(settings: JailSettings, found: Isolation): string[] {
   // Not import.meta.url: the server is bundled, the runner is not.
   const root = realpathSync(process.cwd());
@@ -159,7 +161,7 @@ function commandOf(settings: JailSettings, found: Isolation): string[] {
     code,
     join(root, "lib", "platform", "outbound"),
     join(root, "package.json"),
-    // Both, where one is a link to the other: modules are looked up here and loaded there.
+    // Both paths of a linked folder: modules are resolved in the one and loaded from the other.
     join(root, "node_modules"),
     realpathSync(join(root, "node_modules")),
     settings.dir,
@@ -176,7 +178,7 @@ function commandOf(settings: JailSettings, found: Isolation): string[] {
     join(code, "adapters", "local", "runner.ts"),
     JSON.stringify(settings),
   ];
-  // As another user it could not change what earlier jails of the session wrote.
+  // Another isolation would run it as another user, who could not change the session's files.
   if (found.kind !== "namespaces") return argv;
   return confine(argv, view, found);
 }

@@ -1,16 +1,16 @@
 /**
- * What the server and the jailed runner say to each other over the child's IPC channel: one
- * request at a time, one reply to each. The runner imports only the types.
+ * The protocol between the server and the jailed runner over the child's IPC channel: one request
+ * at a time, one reply to each. The runner imports only the types.
  */
 import { z } from "zod";
 
-/** Handed to the runner as its one argument; visible in the process list, so never a secret. */
+/** The runner's only argument. It is visible in the process list, so it has no secrets. */
 export interface JailSettings {
-  /** The session's folder on disk, a real path. */
+  /** The real path of the session's folder. */
   readonly dir: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly diskQuota: number;
-  /** Most files and folders. */
+  /** The limit for files and folders together. */
   readonly maxFiles: number;
   readonly maxFileBytes: number;
   readonly allowedHosts: readonly string[];
@@ -25,7 +25,7 @@ export type JailRequest =
       readonly env: Readonly<Record<string, string>>;
       readonly maxOutputChars: number;
     }
-  | { readonly op: "list"; readonly path: string; readonly most: number }
+  | { readonly op: "list"; readonly path: string; readonly maxEntries: number }
   | { readonly op: "read"; readonly path: string }
   | { readonly op: "write"; readonly path: string; readonly content: Uint8Array };
 

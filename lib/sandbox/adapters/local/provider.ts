@@ -1,7 +1,7 @@
 /**
- * The sandbox on this machine: a session's files in one folder under `rootDir`, its commands in a
- * jailed child. Everything that matters is on disk, so a restart of the server loses nothing and
- * two servers may serve the same session.
+ * Sandboxes on this machine: a session has one folder under `rootDir`, and its commands run in a
+ * jailed child process. All state is on disk, so a restart of the server loses nothing, and two
+ * servers may serve the same session.
  */
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, realpathSync } from "node:fs";
@@ -21,41 +21,41 @@ import {
 import { measureFolder } from "./disk-usage.ts";
 import type { Outcome } from "./jail.ts";
 import { JailPool, type PoolRequest } from "./jail-pool.ts";
-import { keptSandboxes } from "./kept-sandboxes.ts";
 import type { JailReply, JailRequest } from "./protocol.ts";
+import { sandboxFolders } from "./sandbox-folders.ts";
 import type { ReservedSpace, SandboxSpace } from "./space.ts";
 
 const FILE_TIMEOUT_MS = 30_000;
 const IDLE_MS = 60_000;
-/** What the name of a folder begins with that is being made or deleted. */
-const GONE = ".gone-";
-const MAKE_ATTEMPTS = 10;
-/** A folder walk and the memory of the file system both grow with it. */
+/** The prefix of folders that are being created or deleted. */
+const TEMPORARY = ".gone-";
+const MAX_CREATE_ATTEMPTS = 10;
+/** Bounds the time to measure a folder and the memory of its file system. */
 const MAX_FILES = 20_000;
 
 export interface LocalProviderOptions {
-  /** One folder for each session is made in it. */
+  /** The folder in which every session gets one of its own. */
   readonly rootDir: string;
-  /** Bytes of files one session may hold. */
+  /** The limit for the files of one session, in bytes. */
   readonly diskQuota: number;
-  /** Limits what the sandboxes of an account take together; absent for no limit. */
+  /** Limits the sandboxes of an account together; absent for no limit. */
   readonly space?: SandboxSpace | undefined;
   /** Hosts that commands may call: `example.com`, `example.com:8443`, `*.example.com`. */
   readonly allowedHosts: readonly string[];
-  /** The service's own origin; commands may call its `/api/`, wherever it is. */
+  /** The service's own origin. Commands may call its `/api/`, even at a private address. */
   readonly serviceOrigin?: string | undefined;
-  /** Most commands at a time, of all accounts; one account runs at most half as many. Default 16. */
+  /** The limit for commands at a time; one account gets at most half of them. Default: 16. */
   readonly maxJails?: number;
-  /** How long a command waits for its turn among them. Default 5 minutes. */
+  /** How long a command waits for a slot, in milliseconds. Default: 5 minutes. */
   readonly maxWaitMs?: number;
 }
 
 export function createLocalProvider(options: LocalProviderOptions): SandboxProvider {
   mkdirSync(options.rootDir, { recursive: true });
   const rootDir = realpathSync(options.rootDir);
-  // Of a server that died while it deleted them.
+  // Left over by a server that died while it created or deleted them.
   for (const name of readdirSync(rootDir)) {
-    if (name.startsWith(GONE)) void remove(join(rootDir, name)).catch(() => {});
+    if (name.startsWith(TEMPORARY)) void remove(join(rootDir, name)).catch(() => {});
   }
   const dirOf = (name: string) => {
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new Error("Malformed sandbox name");
@@ -78,12 +78,12 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
           allowedHosts: options.allowedHosts,
           serviceOrigin: options.serviceOrigin,
         },
-        // A size that cannot be stored now is stored by the retention job.
+        // The retention job stores a size that cannot be stored now.
         onExit: () => {
-          if (space)
-            void bytesOf(dirOf(name))
-              .then(space.settle)
-              .catch(() => {});
+          if (!space) return;
+          void bytesOf(dirOf(name))
+            .then(space.settle)
+            .catch(() => {});
         },
       };
     },
@@ -100,30 +100,32 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
       () => false,
     );
 
-  /** It appears as a whole: another request may be deleting it at this very moment. */
-  async function makeFolder(name: string): Promise<void> {
+  /**
+   * Creates the folder by a rename, because another request may be deleting it at the same time.
+   */
+  async function createFolder(name: string): Promise<void> {
     for (let attempt = 1; !(await exists(name)); attempt++) {
-      const fresh = join(rootDir, `${GONE}${randomUUID()}`);
+      const fresh = join(rootDir, `${TEMPORARY}${randomUUID()}`);
       await mkdir(join(fresh, "home"), { recursive: true });
       await mkdir(join(fresh, "tmp"));
       try {
         return await rename(fresh, dirOf(name));
       } catch (error) {
-        // Of two at once, one finds the other's in its place.
+        // Of two simultaneous requests, one finds the folder of the other.
         await remove(fresh);
-        if (attempt >= MAKE_ATTEMPTS) throw error;
+        if (attempt >= MAX_CREATE_ATTEMPTS) throw error;
       }
     }
   }
 
   async function request(
-    asked: PoolRequest,
-    { beside = false }: { beside?: boolean } = {},
+    given: PoolRequest,
+    send: (given: PoolRequest) => Promise<Outcome> = (given) => pool.request(given),
   ): Promise<Outcome> {
-    if (!(await exists(asked.sessionId))) {
+    if (!(await exists(given.sessionId))) {
       throw new SandboxError("unavailable", "The sandbox is gone");
     }
-    const outcome = await (beside ? pool.look(asked) : pool.request(asked)).catch((error) => {
+    const outcome = await send(given).catch((error) => {
       if (!isQueueRefusal(error)) throw error;
       throw new SandboxError("busy", "Too many commands of the account are waiting");
     });
@@ -134,54 +136,53 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
   }
 
   async function fileRequest<Op extends "list" | "read" | "write">(
-    { accountId, sessionId }: Whose,
+    scope: Scope,
     message: JailRequest & { op: Op },
-    options?: { readonly signal: AbortSignal; readonly beside: true },
+    send?: (given: PoolRequest) => Promise<Outcome>,
   ): Promise<JailReply & { op: Op }> {
     const timeoutMs = FILE_TIMEOUT_MS;
-    const signal = options?.signal;
-    const asked = { accountId, sessionId, request: message, timeoutMs, signal };
-    const outcome = await request(asked, options);
+    const outcome = await request({ ...scope, request: message, timeoutMs }, send);
     if (outcome.op === message.op) return outcome as JailReply & { op: Op };
     if (outcome.op === "error") throw new SandboxError(outcome.code, outcome.message);
     throw new SandboxError("unavailable", "The sandbox did not answer");
   }
 
   function open({ name: sessionId }: SandboxState, accountId: string): Sandbox {
-    const whose = { accountId, sessionId };
+    const scope = { accountId, sessionId };
     return {
       async run(command, { cwd, env = {}, timeoutMs, maxOutputChars, signal }) {
         const message = { op: "run", command, cwd, env, maxOutputChars } as const;
         return resultOf(
-          await request({ ...whose, request: message, timeoutMs, signal }),
+          await request({ ...scope, request: message, timeoutMs, signal }),
           timeoutMs,
         );
       },
       async readFile(path) {
-        return (await fileRequest(whose, { op: "read", path })).content;
+        return (await fileRequest(scope, { op: "read", path })).content;
       },
       async writeFile(path, content) {
         const bytes = typeof content === "string" ? Buffer.from(content) : content;
         if (bytes.byteLength > MAX_FILE_BYTES) {
           throw new SandboxError("too_large", `File is larger than ${MAX_FILE_BYTES} bytes`);
         }
-        await fileRequest(whose, { op: "write", path, content: bytes });
+        await fileRequest(scope, { op: "write", path, content: bytes });
       },
     };
   }
 
-  function look({ name: sessionId }: SandboxState, accountId: string): SandboxFiles {
-    const whose = { accountId, sessionId };
-    // A look ends in time also where it waits for room among the jails.
-    const beside = () => ({ signal: AbortSignal.timeout(FILE_TIMEOUT_MS), beside: true }) as const;
+  function openFiles({ name: sessionId }: SandboxState, accountId: string): SandboxFiles {
+    const scope = { accountId, sessionId };
+    // The signal bounds the wait for a slot too, which the deadline of a request does not.
+    const read = (given: PoolRequest) =>
+      pool.read({ ...given, signal: AbortSignal.timeout(FILE_TIMEOUT_MS) });
     return {
       async listFolder(path) {
-        const message = { op: "list", path, most: MAX_LISTED_ENTRIES } as const;
-        const { op: _, ...listing } = await fileRequest(whose, message, beside());
+        const message = { op: "list", path, maxEntries: MAX_LISTED_ENTRIES } as const;
+        const { op: _, ...listing } = await fileRequest(scope, message, read);
         return listing;
       },
       async readFile(path) {
-        return (await fileRequest(whose, { op: "read", path }, beside())).content;
+        return (await fileRequest(scope, { op: "read", path }, read)).content;
       },
     };
   }
@@ -190,11 +191,11 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     name: "local",
     async provision(sessionId, accountId) {
       const started = performance.now();
-      await makeFolder(sessionId);
-      // The first command finds its jail warm; with no room for that it starts its own.
+      await createFolder(sessionId);
+      // Starts the jail ahead of the first command, if there is room.
       if (pool.hasRoom(accountId)) {
-        const nothing = { op: "run", command: ":", cwd: ".", env: {}, maxOutputChars: 0 } as const;
-        const warmUp = { accountId, sessionId, request: nothing, timeoutMs: FILE_TIMEOUT_MS };
+        const noop = { op: "run", command: ":", cwd: ".", env: {}, maxOutputChars: 0 } as const;
+        const warmUp = { accountId, sessionId, request: noop, timeoutMs: FILE_TIMEOUT_MS };
         pool.request(warmUp).catch(() => {});
       }
       return {
@@ -206,28 +207,28 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
       };
     },
     open,
-    look,
+    openFiles,
     async status({ name }) {
       return (await exists(name)) ? "active" : "expired";
     },
     async destroy({ name }) {
       pool.stop(name);
-      // Renamed first: a session that is provisioned again meanwhile starts with an empty folder.
-      const gone = join(rootDir, `${GONE}${name}-${process.pid}-${Date.now()}`);
-      const renamed = await rename(dirOf(name), gone).then(
+      // Renamed first, so that a session that is provisioned again starts with an empty folder.
+      const doomed = join(rootDir, `${TEMPORARY}${name}-${process.pid}-${Date.now()}`);
+      const renamed = await rename(dirOf(name), doomed).then(
         () => true,
         () => false,
       );
-      if (renamed) await remove(gone);
+      if (renamed) await remove(doomed);
     },
-    kept: keptSandboxes(rootDir),
+    folders: sandboxFolders(rootDir),
   };
 }
 
-/** Whose share of the commands a request takes, and in which session. */
-type Whose = Pick<PoolRequest, "accountId" | "sessionId">;
+/** The account whose slots a request uses, and its session. */
+type Scope = Pick<PoolRequest, "accountId" | "sessionId">;
 
-/** 0 of a folder that is gone. */
+/** Returns 0 for a folder that does not exist. */
 const bytesOf = (folder: string): Promise<number> =>
   measureFolder(folder).then(
     ({ bytes }) => bytes,

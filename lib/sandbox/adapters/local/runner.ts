@@ -1,7 +1,7 @@
 /**
- * The jailed child: one session, one request at a time. It runs under Node's permission model with
- * an empty environment and sees the session's folder only; see `jail.ts` for how it is started.
- * Runs as plain TypeScript under Node, outside any bundle.
+ * Program: the jailed child of one session, which handles one request at a time. It runs under
+ * Node's permission model with an empty environment and sees only the session's folder; `jail.ts`
+ * starts it. Node runs this file as it is, outside any bundle.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { join, posix } from "node:path";
@@ -27,7 +27,7 @@ const dirs = { home: join(settings.dir, "home"), tmp: join(settings.dir, "tmp") 
 const usage = new DiskUsage(settings.dir, settings.diskQuota, settings.maxFiles);
 const fs = new SessionFs(HOME, dirs, usage);
 
-// The shell's own defences wrap what runs inside a command; the network code is ours, not the command's.
+// The shell restricts the code that runs inside a command, which the network code must escape.
 const outsideCommands = AsyncLocalStorage.snapshot();
 const guarded = createGuardedFetch(settings.allowedHosts, settings.serviceOrigin);
 const fetch: SecureFetch = (url, options) => outsideCommands(() => guarded(url, options));
@@ -42,12 +42,12 @@ async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "r
   if (!(await fs.exists(start)) || !(await fs.stat(start)).isDirectory) {
     return finished(1, "", `bash: ${start}: No such directory\n`, maxOutputChars);
   }
-  // A new shell for each command: nothing of one command's environment is left for the next.
+  // A new shell for each command, so that no environment is carried over.
   const bash = new Bash({
     fs,
     cwd: start,
     env: {
-      HOME: HOME,
+      HOME,
       PATH: "/usr/bin:/bin",
       USER: "agent",
       LANG: "C.UTF-8",
@@ -76,34 +76,35 @@ async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "r
     const { exitCode, stdout, stderr } = await bash.exec(command);
     return finished(exitCode, stdout, stderr, maxOutputChars);
   } catch (error) {
-    // A redirection that the file system refuses ends the script, not only its command.
+    // A redirection that the file system refuses ends the whole script.
     return finished(1, "", `bash: ${messageOf(error)}\n`, maxOutputChars);
   }
 }
 
-function finished(exitCode: number, stdout: string, stderr: string, most: number): JailReply {
-  const truncated = stdout.length > most || stderr.length > most;
+function finished(exitCode: number, stdout: string, stderr: string, maxChars: number): JailReply {
+  const truncated = stdout.length > maxChars || stderr.length > maxChars;
   return {
     op: "run",
     exitCode,
-    stdout: cutOutput(stdout, most),
-    stderr: cutOutput(stderr, most),
+    stdout: cutOutput(stdout, maxChars),
+    stderr: cutOutput(stderr, maxChars),
     truncated,
   };
 }
 
-async function list(path: string, most: number): Promise<JailReply> {
+async function list(path: string, maxEntries: number): Promise<JailReply> {
   const folder = fs.resolvePath(HOME, path);
   if (!(await fs.stat(folder)).isDirectory) throw new Error(`Not a folder: '${folder}'`);
-  const names = (await fs.readdir(folder)).sort((one, other) =>
-    Buffer.compare(Buffer.from(one), Buffer.from(other)),
+  const names = (await fs.readdir(folder)).sort((a, b) =>
+    Buffer.compare(Buffer.from(a), Buffer.from(b)),
   );
   const entries: (JailReply & { op: "list" })["entries"] = [];
   for (const name of names) {
-    // What vanishes meanwhile is not there, and a link of this file system leads nowhere.
+    // Skips entries that were deleted meanwhile, and links, which this file system does not follow.
     const stat = await fs.lstat(posix.join(folder, name)).catch(() => undefined);
     if (!stat?.isFile && !stat?.isDirectory) continue;
-    if (entries.length === most) return { op: "list", path: folder, entries, truncated: true };
+    if (entries.length === maxEntries)
+      return { op: "list", path: folder, entries, truncated: true };
     entries.push({
       name,
       type: stat.isDirectory ? "directory" : "file",
@@ -134,7 +135,7 @@ async function write(path: string, content: Uint8Array): Promise<JailReply> {
 async function answer(request: JailRequest): Promise<JailReply> {
   try {
     if (request.op === "run") return await run(request);
-    if (request.op === "list") return await list(request.path, request.most);
+    if (request.op === "list") return await list(request.path, request.maxEntries);
     if (request.op === "read") return await read(request.path);
     return await write(request.path, request.content);
   } catch (error) {

@@ -16,7 +16,7 @@ import type { DiskUsage } from "./disk-usage.ts";
 
 type Encoding = Parameters<IFileSystem["writeFile"]>[2];
 
-/** The largest file that one command of the shell reads whole into its memory. */
+/** The largest file that a shell command can read. */
 const MAX_COMMAND_FILE_BYTES = 32 * 1024 * 1024;
 
 class QuotaFs extends ReadWriteFs {
@@ -47,7 +47,9 @@ class QuotaFs extends ReadWriteFs {
     await super.link(existing, path);
   }
 
-  /** Own copy: the inherited one changes modes through file handles, which the jail refuses. */
+  /**
+   * Replaces the inherited copy, which changes modes through file handles; the jail refuses those.
+   */
   override async cp(source: string, target: string, options?: CpOptions): Promise<void> {
     const stat = await this.stat(source);
     if (!stat.isDirectory) {
@@ -64,7 +66,9 @@ class QuotaFs extends ReadWriteFs {
   }
 }
 
-/** /bin, /dev, /proc: filled through the synchronous calls while the shell is set up, then fixed. */
+/**
+ * /bin, /dev and /proc, which the shell fills synchronously during its set-up, and then read-only.
+ */
 class SystemFs extends InMemoryFs {
   override async writeFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
     if (!path.startsWith("/dev/")) throw readOnly(path);
@@ -110,7 +114,7 @@ class SystemFs extends InMemoryFs {
   }
 }
 
-/** The shell sets up its system part only on a file system that has these two calls. */
+/** The shell sets up its system part only on a file system with `mkdirSync` and `writeFileSync`. */
 export class SessionFs extends MountableFs {
   readonly #system: SystemFs;
 
@@ -135,14 +139,14 @@ function readOnly(path: string): Error {
   return new Error(`EROFS: read-only file system, '${path}'`);
 }
 
-/** Bytes in the file: the shell hands over raw bytes as text of one character each. */
+/** Returns the size of the file. The shell passes raw bytes as a text of one character each. */
 function byteLength(content: FileContent, options: Encoding): number {
   if (typeof content !== "string") return content.byteLength;
   const encoding = typeof options === "object" ? options.encoding : options;
   return Buffer.byteLength(content, encoding === "binary" ? "latin1" : (encoding ?? "utf8"));
 }
 
-/** At most as many new entries: the file and every folder above it. */
+/** Returns the most entries that a write can create: the file and every folder above it. */
 function segments(path: string): number {
   return path.split("/").filter(Boolean).length;
 }

@@ -1,12 +1,12 @@
-/** What a jail may fill, as it is handed out before the jail starts. */
+/** Disk space, which is reserved for a jail before it starts. */
 export interface SandboxSpace {
-  /** @throws Error when nothing can be reserved now */
+  /** Throws when nothing can be reserved at present. */
   reserve(sessionId: string, wantedBytes: number): Promise<ReservedSpace>;
 }
 
 export interface ReservedSpace {
-  /** What the session's files may take in all; at most what was wanted. */
+  /** The limit for all of the session's files; at most what was requested. */
   readonly grantedBytes: number;
-  /** Replaces the reservation by what the files do take. */
+  /** Replaces the reservation by the measured size of the files. */
   settle(bytes: number): Promise<void>;
 }

@@ -1,16 +1,16 @@
 /**
- * The sandbox on Vercel: one named, persistent machine for each session. It is saved and stopped
- * when it is not used, and resumes with its files at the next call.
+ * Sandboxes on Vercel: a session has one named, persistent machine. It is saved and stopped when it
+ * is idle, and resumes with its files at the next call.
  */
 import { SANDBOX_MARK } from "../../outgoing-headers.ts";
 import { SandboxError, type SandboxProvider, type SandboxState } from "../../port.ts";
 import { openMachine } from "./machine.ts";
 import { type NetworkPolicy, type NetworkPolicyRule, statusOf, vercelSdk } from "./sdk.ts";
 
-/** How long a machine runs before it is saved and stopped. */
+/** A machine is saved and stopped after this long. */
 const RUN_MS = 30 * 60 * 1000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Never reached, whatever a name of the allow-list resolves to. */
+/** Denied, whatever a host name of the allowlist resolves to. */
 const PRIVATE_SUBNETS = [
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -24,7 +24,7 @@ const PRIVATE_SUBNETS = [
 const DOT_SEGMENT = "(?i)(/|%2f)(\\.|%2e){1,2}(/|%2f|\\?|#|$)|\\\\|%5c";
 
 export interface VercelProviderOptions {
-  /** Without them the SDK takes the deployment's own OIDC token. */
+  /** Without credentials the SDK uses the deployment's own OIDC token. */
   readonly credentials?: {
     readonly token: string;
     readonly teamId: string;
@@ -38,7 +38,7 @@ export interface VercelProviderOptions {
 }
 
 export function createVercelProvider(options: VercelProviderOptions): SandboxProvider {
-  const access = { ...options.credentials, fetch: withoutRepeats(options.fetch ?? fetch) };
+  const access = { ...options.credentials, fetch: withoutCommandRetries(options.fetch ?? fetch) };
   const networkPolicy = policyFor(options.allowedHosts, options.serviceOrigin);
   const get = async (name: string) => {
     const { Sandbox: Machine } = await vercelSdk();
@@ -63,7 +63,7 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
         networkPolicy,
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       })
-        // Two calls at once: the one that came second finds what the first has made.
+        // Of two simultaneous calls, the second one finds the machine of the first.
         .catch(() => get(sessionId))
         .catch(unavailable);
       return {
@@ -75,8 +75,8 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
       };
     },
     open,
-    // Its commands run side by side.
-    look: open,
+    // The machine's commands run in parallel, so a read never waits.
+    openFiles: open,
     async status({ name }) {
       const machine = await get(name).catch((error) =>
         isMissing(error) ? undefined : unavailable(error),
@@ -97,11 +97,11 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
   };
 }
 
-/** Vercel sets the mark outside of the machine, on all that leaves it: nothing inside can leave it out. */
+/** Vercel sets the mark outside the machine, so nothing inside can omit it. */
 function policyFor(hosts: readonly string[], serviceOrigin: string | undefined): NetworkPolicy {
   const allow: Record<string, NetworkPolicyRule[]> = {};
   for (const host of hosts) allow[host.replace(/:\d+$/, "")] = [{ transform: [{ headers: mark }] }];
-  // Last, so that the operator's list cannot open the rest of the service's own origin.
+  // Last, so that the operator's allowlist cannot open the rest of the service's own origin.
   if (serviceOrigin) allow[new URL(serviceOrigin).hostname] = ownApiOnly;
   const isOpen = Object.keys(allow).length > 0;
   return isOpen ? { allow, subnets: { deny: PRIVATE_SUBNETS } } : "deny-all";
@@ -116,8 +116,8 @@ const refused = {
 };
 
 /**
- * Of the service's own origin only `/api/`, marked as a request from a sandbox. Rules hold in their
- * order. A path that a server could read as one outside of `/api/` is refused before it is matched.
+ * Opens only `/api/` of the service's own origin, and marks its requests. Rules apply in order: a
+ * path that a server could resolve to one outside `/api/` is refused first.
  */
 const ownApiOnly: NetworkPolicyRule[] = [
   { match: { path: { regex: DOT_SEGMENT } }, response: refused },
@@ -132,7 +132,7 @@ function isMissing(error: unknown): boolean {
   return [404, 410].includes(statusOf(error) ?? 0);
 }
 
-/** The API's own message stays out: it may name the account. */
+/** Omits the API's own message, which may name the account. */
 function unavailable(error: unknown): never {
   const status = statusOf(error);
   const shown = status === undefined ? "" : ` (status ${status})`;
@@ -140,10 +140,10 @@ function unavailable(error: unknown): never {
 }
 
 /**
- * The SDK repeats a request that failed. A command whose answer was lost may have run, so starting
- * one is never repeated; the SDK takes an AbortError as the end of its attempts.
+ * Keeps the SDK from retrying the start of a command, which may have run although its response was
+ * lost. The SDK stops retrying on an AbortError.
  */
-function withoutRepeats(send: typeof globalThis.fetch): typeof globalThis.fetch {
+function withoutCommandRetries(send: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const starts = init?.method === "POST" && /\/cmd(\?|$)/.test(String(input));
     if (!starts) return send(input, init);

@@ -12,13 +12,13 @@ export type NetworkPolicyRule = import(/* hidden */ "@vercel/sandbox").NetworkPo
 
 export const vercelSdk = (): Promise<VercelSdk> => import(/* hidden */ "@vercel/sandbox");
 
-/** The HTTP status of an error that the service answered, undefined for any other error. */
+/** Returns the HTTP status of an error response, or undefined for any other error. */
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("response" in error)) return undefined;
   return error.response instanceof Response ? error.response.status : undefined;
 }
 
-/** The machine stopped while a command's output was read. */
+/** Returns whether the machine stopped while a command's output was being read. */
 export function isStreamLost(error: unknown): boolean {
   return error instanceof Error && error.name === "StreamError";
 }

@@ -1,8 +1,7 @@
 /**
- * The embedded model: no AI, a table of rules, yet a full implementation of the AI SDK's model
- * interface, so that everything around it is the real thing. What it does next follows from the
- * prompt alone: the newest user text is a plan, the tool calls after it are the steps already
- * done. Tool-call ids are random, as any provider's are; all else is deterministic.
+ * The embedded model: a table of rules instead of AI, behind a complete implementation of the AI
+ * SDK's model interface. Its answer follows from the prompt alone: the newest user text is a plan,
+ * and the tool calls after it are the steps that are done. Only the ids of tool calls are random.
  */
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
@@ -17,8 +16,8 @@ import type {
 import { decideReply, type Reply } from "./decide-reply.ts";
 import { EMBEDDED_MODEL_ID, EMBEDDED_PROVIDER } from "./identity.ts";
 
-/** Other requests get their turn after so many parts. */
-const PARTS_PER_TURN = 64;
+/** Parts that are sent before the event loop gets to other requests. */
+const PARTS_PER_BATCH = 64;
 
 export function createEmbeddedModel(): LanguageModelV4 {
   return {
@@ -52,7 +51,7 @@ function toStream(options: LanguageModelV4CallOptions): ReadableStream<LanguageM
   let sent = 0;
   return new ReadableStream<LanguageModelV4StreamPart>({
     async pull(controller) {
-      if (++sent % PARTS_PER_TURN === 0) await setImmediate();
+      if (++sent % PARTS_PER_BATCH === 0) await setImmediate();
       if (options.abortSignal?.aborted) {
         controller.error(options.abortSignal.reason);
         return;
@@ -98,7 +97,7 @@ const finishOf = (reply: Reply): LanguageModelV4FinishReason =>
     ? { unified: "tool-calls", raw: "tool_calls" }
     : { unified: "stop", raw: "stop" };
 
-/** An estimate, as there is no tokenizer: four characters a token. */
+/** Estimates four characters a token, because there is no tokenizer. */
 function usageOf(options: LanguageModelV4CallOptions, written: number): LanguageModelV4Usage {
   const input = Math.ceil(JSON.stringify(options.prompt).length / 4);
   const output = Math.ceil(written / 4);

@@ -1,4 +1,4 @@
-/** What the embedded model says and calls next, from the prompt alone. */
+/** Decides what the embedded model says and calls next, from the prompt alone. */
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { describeResult } from "./describe-result.ts";
 import { INTRODUCTION } from "./identity.ts";
@@ -6,7 +6,7 @@ import { parsePlan } from "./parse-plan.ts";
 import type { PlanStep, ToolRequest } from "./plan.ts";
 
 export interface Reply {
-  /** Deltas in order. */
+  /** The deltas in order. */
   readonly text: Iterable<string>;
   readonly calls: readonly ToolRequest[];
 }
@@ -32,7 +32,7 @@ export function decideReply(prompt: LanguageModelV4Prompt, tools: ReadonlySet<st
 
 const say = (text: string): Reply => ({ text: words(text), calls: [] });
 
-/** The first step whose calls have not all been made. */
+/** Returns the first step whose calls have not all been made. */
 function stepAfter(steps: readonly ToolStep[], made: number): ToolStep | undefined {
   let needed = 0;
   return steps.find((step) => {
@@ -61,7 +61,7 @@ function* report(plan: readonly PlanStep[], results: readonly unknown[]): Genera
   }
 }
 
-/** Word-sized deltas whose concatenation is the text. */
+/** Splits a text into deltas of one word. */
 function words(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }
@@ -78,7 +78,7 @@ function callsAfter(prompt: LanguageModelV4Prompt, start: number): number {
     .filter((part) => part.type === "tool-call").length;
 }
 
-/** In the order of the calls; a result that the prompt no longer holds is undefined. */
+/** Returns the results in the order of the calls; undefined where the prompt no longer has one. */
 function resultsAfter(prompt: LanguageModelV4Prompt, start: number): unknown[] {
   const later = prompt.slice(start + 1);
   const outputs = new Map<string, unknown>();

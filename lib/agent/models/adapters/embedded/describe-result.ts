@@ -1,4 +1,4 @@
-/** A tool's answer in words: the embedded model's report of what came back. */
+/** Describes a tool's result in words, as the embedded model reports it. */
 import { z } from "zod";
 import type { ToolRequest } from "./plan.ts";
 
@@ -107,7 +107,7 @@ function describing<T>(schema: z.ZodType<T>, words: (result: T, call: ToolReques
 const other = (call: ToolRequest, result: unknown): string =>
   `${call.label} gave:\n${quote(JSON.stringify(result, null, 2))}`;
 
-/** A fence longer than any run of backticks inside. */
+/** Fences the text with more backticks than any run in it has. */
 function quote(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);

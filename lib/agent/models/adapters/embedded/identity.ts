@@ -1,7 +1,7 @@
 export const EMBEDDED_MODEL_ID = "embedded/rules";
 export const EMBEDDED_PROVIDER = "embedded";
 
-/** Said to whoever asks something that no rule covers: what this is, and how to get more. */
+/** The answer to a request that no rule covers. */
 export const INTRODUCTION = `I am the embedded rule-based model: a small stand-in, not an AI. I follow fixed rules, so that \
 the whole platform can be tried without an account anywhere. For a real model set AI_GATEWAY_API_KEY, or OPENAI_BASE_URL \
 (with OPENAI_API_KEY where the server wants one) for any OpenAI-compatible server such as Ollama or vLLM.

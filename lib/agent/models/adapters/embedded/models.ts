@@ -2,7 +2,7 @@ import type { ModelProvider } from "../../port.ts";
 import { createEmbeddedModel } from "./create-embedded-model.ts";
 import { EMBEDDED_MODEL_ID } from "./identity.ts";
 
-/** The rule-based model of this service, under whatever id it is asked for. */
+/** Provides the rule-based model, under any id. */
 export function createEmbeddedModels(): ModelProvider {
   const list = [
     { id: EMBEDDED_MODEL_ID, name: "Embedded rules (not an AI)", provider: "embedded" },

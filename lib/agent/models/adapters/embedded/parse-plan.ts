@@ -1,11 +1,11 @@
 /**
- * The newest user text as a plan: a list of steps, in the text's order. Clauses are told apart by
- * lines, `;`, "then", "and" and commas, where a request follows; what is quoted stays whole.
+ * Parses the newest user text into a plan: a list of steps in the order of the text. Lines, `;`,
+ * "then", "and" and commas separate clauses where a request follows. Quoted text is not split.
  */
 import type { PlanStep } from "./plan.ts";
 import { rules } from "./rules.ts";
 
-/** A plan is written by a person; what is longer is data, and would keep the patterns busy. */
+/** A longer text is data rather than a plan, and would make the patterns slow. */
 const LONGEST_PLAN = 50_000;
 const LONGEST_LINE = 2_000;
 
@@ -18,14 +18,14 @@ const FILLER =
 const VERBS =
   "run|execute|bash|write|save|create|read|show|open|cat|list|find|glob|search|grep|look for|plan|todo|delegate|fetch|download|ask|use|load|count|repeat";
 /**
- * One or more joints, where a request or a quoted command follows. A match begins before white
- * space, not within it, and has a bounded number of joints: a line of nothing else is cheap.
+ * One or more separators before a request or a quoted command. A match starts before white space,
+ * not within it, and has a bounded number of separators, so that a line of separators is cheap.
  */
 const BOUNDARY = new RegExp(
   `(?<!\\s)\\s*(?:(?:[;,]|[.!](?=\\s)|\\b(?:and|then|next|also|now|please|finally|lastly)\\b:?)\\s*){1,8}(?=(?:${VERBS})\\b|\uE000\\d+\uE001(?:[\\s,;.!]|$))`,
   "i",
 );
-/** The rest of the line is taken word for word. */
+/** The rest of the line is taken literally. */
 const VERBATIM = /^(?:run|execute|bash|delegate|plan|todos?|ask)\b[^:\uE000]{0,40}:\s/i;
 
 export function parsePlan(text: string): readonly PlanStep[] {

@@ -1,4 +1,7 @@
-/** The table: what a clause looks like, and the tool call or text that it asks for. First match wins. */
+/**
+ * The rules: patterns of a clause, and the tool call or text that it requests. The first match
+ * wins.
+ */
 import type { PlanStep, ToolRequest } from "./plan.ts";
 
 interface Rule {
@@ -6,7 +9,7 @@ interface Rule {
   readonly step: (match: RegExpExecArray) => PlanStep;
 }
 
-/** A quoted span, or whatever stands there. */
+/** A quoted span, or any text. */
 const quoted = '```[^\\n`]*\\n[^`]*```|`[^`]+`|"[^"]*"|“[^“”]*”';
 const arg = `(${quoted}|\\S.*?)`;
 const word = `(${quoted}|\\S+)`;
@@ -176,7 +179,7 @@ function toTodos(items: string) {
     }));
 }
 
-/** The tool wants two to four options; without them the question is one of yes or no. */
+/** The tool requires two to four options; without them the options are yes and no. */
 function toQuestion(question: string, options: string) {
   const given = options
     .split(/,|\sor\s/)

@@ -1,19 +1,19 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { KeptSandboxes } from "../../port.ts";
+import type { SandboxFolders } from "../../port.ts";
 import { measureFolder } from "./disk-usage.ts";
 
 const OWNER = ".installation";
 const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The folders of `rootDir`, for whoever cleans up there. */
-export function keptSandboxes(rootDir: string): KeptSandboxes {
+/** Returns the sandbox folders below `rootDir`, for the retention job. */
+export function sandboxFolders(rootDir: string): SandboxFolders {
   return {
     async belongsTo(installationId) {
       const path = join(rootDir, OWNER);
-      // Of two that ask first, one writes; both read what is there then.
+      // Of two servers that ask at the same time, one writes the file, and both read it.
       await writeFile(path, installationId, { flag: "wx" }).catch((error: unknown) => {
-        if (!isAlreadyThere(error)) throw error;
+        if (!fileExists(error)) throw error;
       });
       return (await readFile(path, "utf8")) === installationId;
     },
@@ -22,7 +22,7 @@ export function keptSandboxes(rootDir: string): KeptSandboxes {
       const names: string[] = [];
       for (const name of await readdir(rootDir)) {
         if (!SESSION_ID.test(name)) continue;
-        // One that is deleted meanwhile is not there any more.
+        // The folder may have been deleted meanwhile.
         const found = await stat(join(rootDir, name)).catch(() => null);
         if (found?.isDirectory() && found.mtimeMs < before) names.push(name);
       }
@@ -38,5 +38,5 @@ export function keptSandboxes(rootDir: string): KeptSandboxes {
   };
 }
 
-const isAlreadyThere = (error: unknown): boolean =>
+const fileExists = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EEXIST";
