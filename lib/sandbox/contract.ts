@@ -9,8 +9,13 @@ export const sandbox = z
     provider: z.string().nullable(),
     state: sandboxStatus,
     createdAt: dateTime.nullable(),
-    expiresAt: dateTime.nullable().meta({ description: "Null when it lives until it is stopped" }),
-    readyMs: z.number().nullable().meta({ description: "Milliseconds that provisioning took" }),
+    expiresAt: dateTime
+      .nullable()
+      .meta({ description: "Null for a sandbox that lives until it is stopped" }),
+    readyMs: z
+      .number()
+      .nullable()
+      .meta({ description: "How long provisioning took, in milliseconds" }),
   })
   .meta({ id: "Sandbox", description: "Every field but `state` is null when `state` is none" });
 
@@ -33,7 +38,7 @@ export const provisionSandboxContract = contract({
   ...shared,
   method: "POST",
   summary: "Provision the sandbox of a session",
-  description: "Repeated or simultaneous requests answer the one sandbox of the session.",
+  description: "Repeated and simultaneous requests return the same sandbox.",
   body: ofSession,
   responses: { 200: { description: "The session's sandbox", schema: answer } },
   errors: ["quota_exceeded", "not_found", "upstream_error"],
@@ -44,7 +49,7 @@ export const getSandboxContract = contract({
   method: "GET",
   runCredential: ofItsOwnSession,
   summary: "Read the state of a session's sandbox",
-  description: "Asks the provider, so that one that has ended shows as such.",
+  description: "Asks the provider, so that a sandbox that has ended is reported as such.",
   query: ofSession,
   responses: { 200: { description: "The session's sandbox", schema: answer } },
   errors: ["not_found", "upstream_error"],
@@ -65,9 +70,11 @@ const path = z.string().min(1).max(4096);
 export const sandboxFile = z
   .object({
     name: z.string(),
-    path: z.string().meta({ description: "Absolute inside the sandbox; for `path` of a request" }),
+    path: z
+      .string()
+      .meta({ description: "Absolute inside the sandbox, as `path` of a request accepts it" }),
     type: z.enum(["file", "directory"]),
-    size: z.int().meta({ description: "Bytes; 0 of a directory" }),
+    size: z.int().meta({ description: "In bytes; 0 for a directory" }),
     modifiedAt: dateTime,
   })
   .meta({ id: "SandboxFile" });
@@ -87,7 +94,7 @@ export const listSandboxFilesContract = contract({
   description:
     "The first 1,000 entries by name; `path` is absolute or relative to the sandbox's home, its default.",
   query: ofSession.extend({
-    path: path.optional().meta({ description: "A folder; the sandbox's home when left out" }),
+    path: path.optional().meta({ description: "A folder. Default: the sandbox's home" }),
   }),
   responses: {
     200: {
@@ -116,7 +123,7 @@ export const readSandboxFileContract = contract({
   method: "GET",
   runCredential: ofItsOwnSession,
   summary: "Read a file of a session's sandbox",
-  description: "At most 10 MiB, as an attachment that no browser runs.",
+  description: "At most 10 MiB, as an attachment that browsers do not execute.",
   query: ofSession.extend({
     path: path.meta({ description: "A file, absolute or relative to the sandbox's home" }),
   }),

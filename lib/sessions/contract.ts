@@ -44,7 +44,7 @@ export const listSessionsContract = contract({
   query: pageQuery,
   responses: {
     200: {
-      description: "One page; `link` names the next one",
+      description: "One page; `link` has the URL of the next one",
       headers: ["link"],
       schema: z.object({ sessions: z.array(session), next_cursor: nextCursor }),
     },
@@ -80,7 +80,7 @@ export const deleteSessionContract = contract({
   path: "/api/sessions/{sessionId}",
   summary: "Delete a session with its chats, runs and sandbox",
   params: sessionParams,
-  responses: { 200: { description: "It is gone", schema: done } },
+  responses: { 200: { description: "The session was deleted", schema: done } },
   errors: ["not_found", "upstream_error"],
 });
 
@@ -90,7 +90,7 @@ export const createChatContract = contract({
   path: "/api/sessions/{sessionId}/chats",
   summary: "Create a chat in a session",
   description:
-    "With an `id` the request may be repeated: the session's chat of that id is the answer.",
+    "A request with an `id` can be repeated: it returns the session's chat with that id.",
   params: sessionParams,
   body: z.object({
     id: uuid.optional(),
@@ -111,7 +111,7 @@ export const listChatsContract = contract({
   query: pageQuery,
   responses: {
     200: {
-      description: "One page; `link` names the next one",
+      description: "One page; `link` has the URL of the next one",
       headers: ["link"],
       schema: z.object({ chats: z.array(chat), next_cursor: nextCursor }),
     },
@@ -125,7 +125,7 @@ export const getChatContract = contract({
   path: "/api/sessions/{sessionId}/chats/{chatId}",
   runCredential: true,
   summary: "Read a chat with its messages and its streaming state",
-  description: "While a turn streams, `GET /api/chat/{chatId}/stream` has what it answers.",
+  description: "While a turn is streaming, `GET /api/chat/{chatId}/stream` has its answer.",
   params: chatParams,
   responses: { 200: { description: "The chat", schema: chatWithMessages } },
   errors: ["not_found"],
@@ -136,7 +136,7 @@ export const updateChatContract = contract({
   method: "PATCH",
   path: "/api/sessions/{sessionId}/chats/{chatId}",
   summary: "Rename a chat or choose its model",
-  description: "What is left out stays. The model holds from the next turn on.",
+  description: "Omitted fields stay unchanged. A new model applies from the next turn on.",
   params: chatParams,
   body: z
     .object({ title: title.optional(), modelId: modelId.optional() })
@@ -153,6 +153,6 @@ export const deleteChatContract = contract({
   path: "/api/sessions/{sessionId}/chats/{chatId}",
   summary: "Delete a chat with its messages; its run is stopped",
   params: chatParams,
-  responses: { 200: { description: "It is gone", schema: done } },
+  responses: { 200: { description: "The chat was deleted", schema: done } },
   errors: ["not_found"],
 });

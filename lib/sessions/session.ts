@@ -12,7 +12,7 @@ export const session = z
     title: z.string(),
     status: z.enum(["running", "archived"]),
     sandboxState: sandboxStatus.meta({
-      description: "As last stored; `GET /api/sandbox` asks the provider",
+      description: "The last stored state; `GET /api/sandbox` asks the provider",
     }),
     createdAt: dateTime,
     updatedAt: dateTime,
@@ -46,12 +46,11 @@ export const message = z
     metadata: z
       .looseObject({})
       .optional()
-      .meta({ description: "Of an assistant's message: modelId, usage, durationMs, finishReason" }),
+      .meta({ description: "For assistant messages: modelId, usage, durationMs, finishReason" }),
     createdAt: dateTime,
   })
   .meta({ id: "Message" });
 
-/** `GET /api/sessions/{sessionId}/chats/{chatId}` */
 export const chatWithMessages = z.object({
   chat,
   isStreaming: z.boolean().meta({ description: "True when `chat.activeStreamId` is not null" }),

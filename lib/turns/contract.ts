@@ -54,7 +54,7 @@ export const startTurnContract = contract({
   method: "POST",
   path: "/api/chat",
   summary: "Send a message and stream the answer",
-  description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE; each frame's \`id\` is its index. A client that goes away changes nothing: the turn goes on, and \`GET /api/chat/{chatId}/stream\` resumes it. The same request again, while its turn runs, gets the same stream.`,
+  description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE. The \`id\` of each event is its index. The turn continues when the client disconnects; \`GET /api/chat/{chatId}/stream\` resumes its stream. Repeating the request while its turn runs returns the same stream.`,
   tag: "Chat",
   family: "message",
   auth: "required",
@@ -62,14 +62,14 @@ export const startTurnContract = contract({
   body: z.object({
     messages: z.array(entry).min(1).max(1000).meta({
       description:
-        "One entry is the new turn, after the stored history. Several are the whole conversation as the client wants it. The last is the user's message, or the assistant's with an open question answered.",
+        "A single entry follows the stored history. Several entries are the whole conversation. The last entry is the user's message, or the assistant's with its open question answered.",
     }),
     chatId,
     sessionId: uuid.meta({ description: "The session that owns the chat and the sandbox" }),
     context: z
       .object({
         contextLimit: z.int().positive().max(10_000_000).optional().meta({
-          description: "Token budget for what the model is sent",
+          description: "Token budget for the model's context",
         }),
       })
       .optional(),
@@ -84,7 +84,7 @@ export const resumeTurnContract = contract({
   method: "GET",
   path: "/api/chat/{chatId}/stream",
   summary: "Resume the running turn's stream",
-  description: `The chunks of the running turn from \`startIndex\` on, or after the \`Last-Event-ID\` header, each exactly once.`,
+  description: `Streams each chunk of the running turn exactly once, from \`startIndex\` on or after the \`Last-Event-ID\` header.`,
   tag: "Chat",
   family: "message",
   auth: "required",
@@ -96,7 +96,7 @@ export const resumeTurnContract = contract({
   }),
   headers: z.object({
     "last-event-id": z.string().optional().meta({
-      description: "The `id` of the last frame seen, as a browser sends it by itself",
+      description: "The `id` of the last event received, which browsers send when they reconnect",
     }),
   }),
   responses: {
@@ -111,14 +111,14 @@ export const stopTurnContract = contract({
   path: "/api/chat/{chatId}/stop",
   summary: "Stop the running turn",
   description:
-    "Ends the turn that runs now within two seconds; what it has answered is kept. A later turn is never touched.",
+    "Ends the running turn within two seconds and keeps what it has answered. A later turn is never affected.",
   tag: "Chat",
   family: "message",
   auth: "required",
   params: z.object({ chatId }),
   responses: {
     200: {
-      description: "`stopped` tells whether a turn was running",
+      description: "`stopped` says whether a turn was running",
       schema: z.object({ status: z.literal("success"), stopped: z.boolean() }),
     },
   },
@@ -130,7 +130,7 @@ export const startRunContract = contract({
   path: "/api/chat/runs",
   summary: "Start a headless run",
   description:
-    "Provisions a session, a chat and a sandbox of its own and starts a turn in them, without waiting for it. `location` is where its status is; `GET /api/chat/{chatId}/stream` streams it, `POST /api/chat/{chatId}/stop` cancels it.",
+    "Provisions a session, a chat and a sandbox, and starts a turn in them without waiting for its end. `location` is the URL of the run's status. `GET /api/chat/{chatId}/stream` streams the run, `POST /api/chat/{chatId}/stop` cancels it.",
   tag: "Chat",
   family: "message",
   auth: "required",
@@ -141,11 +141,11 @@ export const startRunContract = contract({
     .object({
       prompt: z.string().nullish().meta({ description: "The user's message" }),
       messages: z.array(entry).max(1000).nullish().meta({
-        description: "A conversation, the last entry of which is the user's message to answer",
+        description: "A conversation whose last entry is the user's message to answer",
       }),
       artistId: uuid.nullish(),
       model: z.string().trim().min(1).max(200).nullish().meta({
-        description: "One of `GET /api/models`; its default when absent",
+        description: "The `id` of a model in `GET /api/models`; its `default` when absent",
       }),
     })
     .refine((body) => !body.prompt?.trim() !== !body.messages?.length, {
@@ -153,7 +153,7 @@ export const startRunContract = contract({
     }),
   responses: {
     202: {
-      description: "The run is accepted",
+      description: "The run was accepted",
       headers: ["location", "retry-after"],
       schema: z.object({
         runId: z.string(),
@@ -173,7 +173,7 @@ export const run = z
     sessionId: uuid,
     createdAt: dateTime,
     finishedAt: dateTime.nullable().meta({ description: "Null until the run has ended" }),
-    error: z.string().nullable().meta({ description: "Why it failed" }),
+    error: z.string().nullable().meta({ description: "Why the run failed" }),
   })
   .meta({ id: "Run" });
 export type Run = z.output<typeof run>;
@@ -184,7 +184,7 @@ export const getRunContract = contract({
   runCredential: true,
   summary: "Read the status of a run",
   description:
-    "Until the run has ended, `retry-after` says in how many seconds to ask again. What it answered is in the messages of its chat.",
+    "Until the run has ended, `retry-after` says in how many seconds to poll again. The run's answer is in the messages of its chat.",
   tag: "Chat",
   family: "message",
   auth: "required",

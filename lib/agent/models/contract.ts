@@ -8,7 +8,7 @@ export const listModelsContract = contract({
   runCredential: true,
   summary: "List the models that can be chosen",
   description:
-    "`id` is what a chat's `modelId` and a headless run's `model` take. `default` is used where none is named.",
+    "`id` is the value for a chat's `modelId` and a headless run's `model`. `default` applies where none is given.",
   tag: "Models",
   family: "error",
   auth: "required",

@@ -13,7 +13,7 @@ export interface PostgresEngineOptions {
   readonly databaseUrl: string;
   /** The origin at which this server can call its own routes. */
   readonly selfOrigin: string;
-  /** Whether to load route modules anew each time, because they change in development. */
+  /** Whether to reload route modules every time, because they change in development. */
   readonly reloadHandlers: boolean;
   readonly onError: (error: unknown, runId?: string) => void;
 }
