@@ -101,7 +101,7 @@ const factories = {
     FAL_STORAGE_URL: storageUrl,
   }: Config): ContentProvider {
     return key
-      ? createFalContent({ key, baseUrl, storageUrl })
+      ? createFalContent({ key, baseUrl, storageUrl, queue: renderQueue() })
       : createEmbeddedContent({ queue: renderQueue() });
   },
 
