@@ -8,7 +8,7 @@ import { runNext } from "../scripts/run-next.ts";
 import { startParts } from "../scripts/start-parts.ts";
 import { type OpenApi, openApi } from "./support/harness/open-api.ts";
 import { noteSettings } from "./support/secrets/known.ts";
-import { PlaceSearch } from "./support/secrets/search-place.ts";
+import { StorageSearch } from "./support/secrets/search-storage.ts";
 
 /** What every test file can reach, by `inject("stack")`. */
 export type Stack = {
@@ -77,7 +77,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("published", server ? await readOpenApi(url) : null);
   return async () => {
     await server?.stop();
-    const search = new PlaceSearch(records);
+    const search = new StorageSearch(records);
     const traces = [
       ...search.log("log of the shared server", server?.logs() ?? ""),
       ...(await search.folder(join(records, "logs"))),

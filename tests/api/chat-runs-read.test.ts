@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
+import { openConversation } from "../support/harness/conversation.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
-import { endOf, readRun, startRun, talkOf } from "../support/harness/runs.ts";
+import { conversationOf, endOf, readRun, startRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
 
 describe("GET /api/chat/runs/{runId} 200", () => {
@@ -25,7 +25,7 @@ describe("GET /api/chat/runs/{runId} 200", () => {
 
   it("knows the run of a chat's turn as well", async () => {
     const person = await createPerson();
-    const talk = await openTalk(person.withKey);
+    const talk = await openConversation(person.withKey);
     const stream = await talk.send("hello");
     await stream.ended;
     const { sessionId, chatId } = talk;
@@ -44,7 +44,7 @@ describe("GET /api/chat/runs/{runId} 200", () => {
     await sql`update chats set active_stream_id = ${runId} where id = ${run.chatId}`;
     const read = await readRun(person.withKey, { ...run, runId });
     expect(read).toMatchObject({ status: "failed", error: "The turn was lost" });
-    expect((await talkOf(person.withKey, run).read()).isStreaming).toBe(false);
+    expect((await conversationOf(person.withKey, run).read()).isStreaming).toBe(false);
   });
 
   it("answers a run's own key", async () => {

@@ -9,7 +9,7 @@ import {
   type Person,
 } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
-import { endOf, readRun, startedOf, startRun, talkOf } from "../support/harness/runs.ts";
+import { conversationOf, endOf, readRun, startedOf, startRun } from "../support/harness/runs.ts";
 import { admin, sql } from "../support/harness/stack.ts";
 import { expectWhole, textOf } from "../support/harness/turn-stream.ts";
 
@@ -30,7 +30,7 @@ describe("POST /api/chat/runs 202", () => {
     expect(answer.headers.get("retry-after")).toBe("1");
     expect(await endOf(person.withKey, run)).toMatchObject({ status: "completed", error: null });
 
-    const { chat, isStreaming, messages } = await talkOf(person.withKey, run).read();
+    const { chat, isStreaming, messages } = await conversationOf(person.withKey, run).read();
     expect(isStreaming).toBe(false);
     expect(chat.title).toBe("Say hello twice");
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
@@ -44,7 +44,7 @@ describe("POST /api/chat/runs 202", () => {
     const person = await createPerson();
     const run = await startRun(person.withBearer, { prompt: "run: echo made > it; cat it" });
     expect((await endOf(person.withBearer, run)).status).toBe("completed");
-    const answer = await talkOf(person.withBearer, run).answer();
+    const answer = await conversationOf(person.withBearer, run).answer();
     expect(JSON.stringify(answer.parts)).toContain("made");
     const [turn] = await sql`select headless from turns where run_id = ${run.runId}`;
     expect(turn?.headless).toBe(true);
@@ -60,7 +60,7 @@ describe("POST /api/chat/runs 202", () => {
     messages.push({ id: "a-last", role: "user", content: "and now?" });
     const run = await startRun(person.withKey, { messages, prompt: " " });
     await endOf(person.withKey, run);
-    const stored = (await talkOf(person.withKey, run).read()).messages;
+    const stored = (await conversationOf(person.withKey, run).read()).messages;
     expect(stored.slice(0, -1).map(({ id, role }) => ({ id, role }))).toEqual(
       messages.map(({ id, role }) => ({ id, role })),
     );
@@ -81,7 +81,7 @@ describe("POST /api/chat/runs 202", () => {
     });
     const session = await person.withKey.get(`/api/sessions/${run.sessionId}`);
     expect(session.body).toMatchObject({ session: { artistId: artist.id } });
-    const { chat } = await talkOf(person.withKey, run).read();
+    const { chat } = await conversationOf(person.withKey, run).read();
     expect(chat.modelId).toBe("embedded/rules");
     await endOf(person.withKey, run);
   });
@@ -89,7 +89,7 @@ describe("POST /api/chat/runs 202", () => {
   it("can be streamed while it runs, and stopped: then it is cancelled", async () => {
     const person = await createPerson();
     const run = await startRun(person.withKey, { prompt: "run: sleep 100" });
-    const talk = talkOf(person.withKey, run);
+    const talk = conversationOf(person.withKey, run);
     const stream = await talk.resume();
     expect(stream.runId).toBe(run.runId);
     await stream.until((chunk) => chunk.type === "tool-input-available");
@@ -109,7 +109,7 @@ describe("POST /api/chat/runs 202", () => {
           ...rows,
         ]);
       expect(await keys()).toEqual([{ scope: "run", revoked_at: null }]);
-      await talkOf(caller, run).stop();
+      await conversationOf(caller, run).stop();
       expect(await keys()).toEqual([{ scope: "run", revoked_at: expect.any(Date) }]);
     },
   );

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { createSession } from "../support/fixtures/sessions.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { createPerson, type Person } from "../support/harness/clients.ts";
-import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { assemble, expectWhole } from "../support/harness/turn-stream.ts";
 
-async function open(): Promise<{ person: Person; talk: Talk }> {
+async function open(): Promise<{ person: Person; talk: Conversation }> {
   const person = await createPerson();
-  return { person, talk: await openTalk(person.withKey) };
+  return { person, talk: await openConversation(person.withKey) };
 }
 
 describe("POST /api/chat 200", () => {
@@ -16,7 +16,7 @@ describe("POST /api/chat 200", () => {
     "streams the turn as the AI SDK's UI message stream (%s)",
     async (credential) => {
       const person = await createPerson();
-      const talk = await openTalk(person[credential]);
+      const talk = await openConversation(person[credential]);
       const stream = await talk.send("hello");
       await stream.ended;
       expect(stream.status).toBe(200);
@@ -155,7 +155,7 @@ describe("POST /api/chat 400", () => {
 describe("POST /api/chat 404", () => {
   it("for a session or chat that is missing, or a chat of another session", async () => {
     const { person, talk } = await open();
-    const other = await openTalk(person.withKey);
+    const other = await openConversation(person.withKey);
     for (const [sessionId, chatId, sentence] of [
       [randomUUID(), talk.chatId, "Session not found"],
       [talk.sessionId, randomUUID(), "Chat not found"],

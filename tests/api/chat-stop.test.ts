@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
+import { openConversation } from "../support/harness/conversation.ts";
 import { assemble, expectWhole } from "../support/harness/turn-stream.ts";
 
 describe("POST /api/chat/{chatId}/stop 200", () => {
@@ -10,7 +10,7 @@ describe("POST /api/chat/{chatId}/stop 200", () => {
     "stopped: true once, then false (%s)",
     async (credential) => {
       const person = await createPerson();
-      const talk = await openTalk(person[credential]);
+      const talk = await openConversation(person[credential]);
       const stream = await talk.send("run: sleep 100");
       const stopped = await talk.stop();
       expect([stopped.status, stopped.body]).toEqual([200, { status: "success", stopped: true }]);
@@ -24,7 +24,7 @@ describe("POST /api/chat/{chatId}/stop 200", () => {
 
   it("stopped: false when nothing was ever asked; needs no body, and takes any", async () => {
     const person = await createPerson();
-    const talk = await openTalk(person.withKey);
+    const talk = await openConversation(person.withKey);
     for (const body of [undefined, {}, "not json"]) {
       const answer = await person.withKey.post(`/api/chat/${talk.chatId}/stop`, body);
       expect([answer.status, answer.body]).toEqual([200, { status: "success", stopped: false }]);
@@ -45,7 +45,7 @@ describe("POST /api/chat/{chatId}/stop 400", () => {
 describe("POST /api/chat/{chatId}/stop 404", () => {
   it("a chat that is missing, or another account's, whose turn goes on", async () => {
     const [owner, stranger] = await Promise.all([createPerson(), createPerson()]);
-    const talk = await openTalk(owner.withKey);
+    const talk = await openConversation(owner.withKey);
     const stream = await talk.send("run: sleep 100");
     for (const caller of [stranger.withKey, stranger.withBearer]) {
       const foreign = await caller.post(`/api/chat/${talk.chatId}/stop`);

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
+import { openConversation } from "../support/harness/conversation.ts";
 import { sql } from "../support/harness/stack.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
 
 describe("GET /api/chat/{chatId}/stream 200", () => {
   it("streams the running turn from where it is asked to", async () => {
     const person = await createPerson();
-    const talk = await openTalk(person.withKey);
+    const talk = await openConversation(person.withKey);
     const first = await talk.send("run: sleep 100");
     await first.until((chunk) => chunk.type === "tool-input-available");
     const [whole, rest, after, asOwner] = await Promise.all([
@@ -38,7 +38,7 @@ describe("GET /api/chat/{chatId}/stream 200", () => {
 
   it("goes by Last-Event-ID when a startIndex is sent as well", async () => {
     const person = await createPerson();
-    const talk = await openTalk(person.withKey);
+    const talk = await openConversation(person.withKey);
     const first = await talk.send("run: sleep 100");
     await first.until((chunk) => chunk.type === "tool-input-available");
     const both = await talk.resume({ startIndex: 0, lastEventId: 1 });
@@ -50,7 +50,7 @@ describe("GET /api/chat/{chatId}/stream 200", () => {
 describe("GET /api/chat/{chatId}/stream 204", () => {
   it("when nothing was ever asked, and when the turn is over", async () => {
     const person = await createPerson();
-    const talk = await openTalk(person.withKey);
+    const talk = await openConversation(person.withKey);
     const before = await person.withKey.get(`/api/chat/${talk.chatId}/stream`);
     expect([before.status, before.text]).toEqual([204, ""]);
     expect(before.headers.get("x-request-id")).toBeTruthy();
@@ -61,7 +61,7 @@ describe("GET /api/chat/{chatId}/stream 204", () => {
 
   it("when the engine lost the turn, however long: what it had streamed is kept", async () => {
     const person = await createPerson();
-    const talk = await openTalk(person.withKey);
+    const talk = await openConversation(person.withKey);
     await (await talk.send("hello")).ended;
     const runId = `wrun_${randomUUID()}`;
     const [turn] = await sql`
@@ -90,7 +90,7 @@ describe("GET /api/chat/{chatId}/stream 400", () => {
     "startIndex=%s",
     async (startIndex) => {
       const person = await createPerson();
-      const talk = await openTalk(person.withKey);
+      const talk = await openConversation(person.withKey);
       const answer = await person.withKey.get(
         `/api/chat/${talk.chatId}/stream?startIndex=${startIndex}`,
       );
@@ -102,7 +102,7 @@ describe("GET /api/chat/{chatId}/stream 400", () => {
 
   it.each(["-1", "x", "1.5", ""])("Last-Event-ID: %s", async (lastEventId) => {
     const person = await createPerson();
-    const talk = await openTalk(person.withKey);
+    const talk = await openConversation(person.withKey);
     const answer = await person.withKey.get(`/api/chat/${talk.chatId}/stream`, {
       headers: { "last-event-id": lastEventId },
     });
@@ -131,7 +131,7 @@ describe("GET /api/chat/{chatId}/stream 404", () => {
 
   it("another account's chat, whether or not it is streaming", async () => {
     const [owner, stranger] = await Promise.all([createPerson(), createPerson()]);
-    const talk = await openTalk(owner.withKey);
+    const talk = await openConversation(owner.withKey);
     const stream = await talk.send("run: sleep 100");
     for (const caller of [stranger.withKey, stranger.withBearer]) {
       const foreign = await caller.get(`/api/chat/${talk.chatId}/stream`);

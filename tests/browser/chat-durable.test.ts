@@ -16,16 +16,16 @@ import {
   startChatServer,
   untilIdle,
 } from "../support/harness/chat-browser.ts";
-import { crash, startPlace } from "../support/harness/workspace.ts";
+import { crash, startWorkspace } from "../support/harness/workspace.ts";
 
-let place: ChatServer;
+let chatServer: ChatServer;
 beforeAll(async () => {
-  place = await startChatServer();
+  chatServer = await startChatServer();
 });
-afterAll(() => place.stop());
+afterAll(() => chatServer.stop());
 
 /** Two steps with a command between them; in the second it waits at the gate. */
-function scriptHeld(name: string, { model }: Pick<ChatServer, "model"> = place): Gate {
+function scriptHeld(name: string, { model }: Pick<ChatServer, "model"> = chatServer): Gate {
   const held = gate();
   model.script(name, async function* ({ step }) {
     if (step === 0) {
@@ -44,7 +44,7 @@ const WHOLE = "Before the command. After it, to the end.";
 describeInBrowser("a turn", (browsing) => {
   it("is whole after a reload in its middle, and goes on", async () => {
     const held = scriptHeld("reload");
-    const { page, talk } = await openChatPage(browsing, place.server);
+    const { page, talk } = await openChatPage(browsing, chatServer.server);
     await say(page, "[script:reload]");
     await page.getByText("After it,").waitFor();
     await page.reload();
@@ -63,7 +63,7 @@ describeInBrowser("a turn", (browsing) => {
 
   it("that goes on from an answered question is whole after a reload, question included", async () => {
     const held = gate();
-    place.model.script("asked", async function* ({ step }) {
+    chatServer.model.script("asked", async function* ({ step }) {
       if (step === 0) {
         yield { text: "First a question." };
         yield {
@@ -87,7 +87,7 @@ describeInBrowser("a turn", (browsing) => {
       await held.pass();
       yield { text: "the rest." };
     });
-    const { page, talk } = await openChatPage(browsing, place.server);
+    const { page, talk } = await openChatPage(browsing, chatServer.server);
     await say(page, "[script:asked]");
     await page.getByRole("button", { name: "Yes" }).click();
     await page.getByText("Then").waitFor();
@@ -105,12 +105,12 @@ describeInBrowser("a turn", (browsing) => {
   });
 
   it("is seen and stopped from a second tab that was there before it began", async () => {
-    place.model.script("tabs", function* () {
+    chatServer.model.script("tabs", function* () {
       yield { text: "Seen by both." };
       yield { hang: true };
     });
-    const { tab, page, talk } = await openChatPage(browsing, place.server);
-    const second = (await browsing.anotherTab(tab, { url: place.server.url })).page;
+    const { tab, page, talk } = await openChatPage(browsing, chatServer.server);
+    const second = (await browsing.anotherTab(tab, { url: chatServer.server.url })).page;
     await goTo(second, talk);
     await say(page, "[script:tabs]");
     await second.getByText("Seen by both.").waitFor();
@@ -128,7 +128,7 @@ describeInBrowser("a turn", (browsing) => {
 
   it("of a second message at the same time is refused, and the words are not lost", async () => {
     const held = scriptHeld("taken");
-    const { page, talk } = await openChatPage(browsing, place.server, { expected: /409/ });
+    const { page, talk } = await openChatPage(browsing, chatServer.server, { expected: /409/ });
     // Another client of the same account is first; nobody tells this page.
     const other = await talk.send("[script:taken]");
     await held.reached;
@@ -144,9 +144,9 @@ describeInBrowser("a turn", (browsing) => {
 
   it("goes on by itself when the network was lost and came back", async () => {
     const held = scriptHeld("network");
-    const proxy = await startCuttingProxy(place.server.port);
+    const proxy = await startCuttingProxy(chatServer.server.port);
     try {
-      const { page, talk } = await openChatPage(browsing, place.server, {
+      const { page, talk } = await openChatPage(browsing, chatServer.server, {
         url: proxy.url,
         expected: /net::ERR_/,
       });
@@ -166,9 +166,9 @@ describeInBrowser("a turn", (browsing) => {
 
   it("that ended while the network was lost is shown whole", async () => {
     const held = scriptHeld("outrun");
-    const proxy = await startCuttingProxy(place.server.port);
+    const proxy = await startCuttingProxy(chatServer.server.port);
     try {
-      const { page, talk } = await openChatPage(browsing, place.server, {
+      const { page, talk } = await openChatPage(browsing, chatServer.server, {
         url: proxy.url,
         expected: /net::ERR_/,
       });
@@ -187,9 +187,9 @@ describeInBrowser("a turn", (browsing) => {
   });
 
   it("begins once when the network was away while it was being sent", async () => {
-    const proxy = await startCuttingProxy(place.server.port);
+    const proxy = await startCuttingProxy(chatServer.server.port);
     try {
-      const { page, talk } = await openChatPage(browsing, place.server, {
+      const { page, talk } = await openChatPage(browsing, chatServer.server, {
         url: proxy.url,
         expected: /net::ERR_/,
       });
@@ -206,7 +206,7 @@ describeInBrowser("a turn", (browsing) => {
   });
 
   it("survives the server: killed in its middle and started anew, it goes on in the page", async () => {
-    const own = await startPlace();
+    const own = await startWorkspace();
     const proxy = await startCuttingProxy(own.server.port);
     try {
       const held = scriptHeld("restart", own);

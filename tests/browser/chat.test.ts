@@ -14,7 +14,7 @@ import {
   startChatServer,
   untilIdle,
 } from "../support/harness/chat-browser.ts";
-import { openChat } from "../support/harness/converse.ts";
+import { openChat } from "../support/harness/conversation.ts";
 
 let place: ChatServer;
 beforeAll(async () => {

@@ -11,25 +11,29 @@ import {
   userMessage,
 } from "../support/harness/chat-transport.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk, type Talk, talk as talkIn } from "../support/harness/converse.ts";
+import {
+  type Conversation,
+  conversationAt,
+  openConversation,
+} from "../support/harness/conversation.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
-import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
-let place: Place;
+let workspace: Workspace;
 let caller: Client;
 beforeAll(async () => {
-  place = await startPlace();
-  caller = await place.createCaller();
+  workspace = await startWorkspace();
+  caller = await workspace.createCaller();
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
-const transportOf = (talk: Talk, options?: Parameters<typeof openTransport>[2]) =>
-  openTransport({ origin: place.server.url, headers: () => caller.headers }, talk, options);
+const transportOf = (talk: Conversation, options?: Parameters<typeof openTransport>[2]) =>
+  openTransport({ origin: workspace.server.url, headers: () => caller.headers }, talk, options);
 
 describe("a message", () => {
   it("to a session without a sandbox provisions one first", async () => {
     const { session, chat } = await createSession(caller);
-    const talk = talkIn(caller, session.id, chat.id);
+    const talk = conversationAt(caller, session.id, chat.id);
     const chunks = await collect(
       await sendThrough(transportOf(talk), talk, userMessage("[deltas:3]")),
     );
@@ -38,11 +42,11 @@ describe("a message", () => {
 
   it("while another turn runs is refused, and says why", async () => {
     const held = gate();
-    place.model.script("busy", async function* () {
+    workspace.model.script("busy", async function* () {
       yield { text: "busy" };
       await held.pass();
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const running = await talk.send("[script:busy]");
     await held.reached;
     const refusal = await sendThrough(transportOf(talk), talk, userMessage("me too")).catch(
@@ -59,7 +63,7 @@ describe("a message", () => {
     ["too many requests", 429, "rate_limited"],
   ])("that meets %s is refused at once", async (_, status, code) => {
     const { session, chat } = await createSession(caller);
-    const talk = talkIn(caller, session.id, chat.id);
+    const talk = conversationAt(caller, session.id, chat.id);
     const mine = transportOf(talk, {
       answer: (path) =>
         path === "/api/sandbox"
@@ -74,12 +78,12 @@ describe("a message", () => {
 
   it("that is given up stops the reading, and nothing else", async () => {
     const held = gate();
-    place.model.script("left", async function* () {
+    workspace.model.script("left", async function* () {
       yield { text: "half" };
       await held.pass();
       yield { text: " whole" };
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const leave = new AbortController();
     const stream = await sendThrough(
       transportOf(talk),

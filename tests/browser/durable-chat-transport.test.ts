@@ -10,18 +10,22 @@ import {
   userMessage,
 } from "../support/harness/chat-transport.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk, type Talk, talk as talkIn } from "../support/harness/converse.ts";
+import {
+  type Conversation,
+  conversationAt,
+  openConversation,
+} from "../support/harness/conversation.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
-import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
+import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
-let place: Place;
+let workspace: Workspace;
 let caller: Client;
 let proxy: CuttingProxy;
 beforeAll(async () => {
-  place = await startPlace();
-  caller = await place.createCaller();
-  proxy = await startCuttingProxy(place.server.port);
-  place.model.script("varied", function* ({ step }) {
+  workspace = await startWorkspace();
+  caller = await workspace.createCaller();
+  proxy = await startCuttingProxy(workspace.server.port);
+  workspace.model.script("varied", function* ({ step }) {
     yield { reasoning: "First a look." };
     yield { text: `Step ${step}: a word, ` };
     yield { text: "and “another”\n\n— 𝄞" };
@@ -34,10 +38,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await proxy.close();
-  await place.stop();
+  await workspace.stop();
 });
 
-const transportOf = (talk: Talk, options?: Parameters<typeof openTransport>[2]) =>
+const transportOf = (talk: Conversation, options?: Parameters<typeof openTransport>[2]) =>
   openTransport({ origin: proxy.url, headers: () => caller.headers }, talk, options);
 
 describe("a connection that is cut", () => {
@@ -45,7 +49,7 @@ describe("a connection that is cut", () => {
     ["after every single chunk", false],
     ["inside every single chunk", true],
   ])("%s loses nothing and repeats nothing", async (_, inside) => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     proxy.cutAfterFrames({ frames: 1, inside });
     try {
       const before = proxy.connections;
@@ -65,7 +69,7 @@ describe("a connection that is cut", () => {
 
   it("at any one chunk, while the turn goes on, is taken up again at the next", async () => {
     const held = gate();
-    place.model.script("held", async function* ({ step }) {
+    workspace.model.script("held", async function* ({ step }) {
       yield { text: `Step ${step}: ` };
       yield { text: "words" };
       if (step === 0) yield { tool: "bash", input: { command: "echo hi" }, pieces: 3 };
@@ -74,7 +78,7 @@ describe("a connection that is cut", () => {
         yield { text: " and the end" };
       }
     });
-    const owner = await openTalk(caller);
+    const owner = await openConversation(caller);
     const message = userMessage("[script:held]");
     // Where it can be cut: the chunks that there are before the gate.
     const first = await owner.send([{ id: message.id, content: "[script:held]" }]);
@@ -106,7 +110,7 @@ describe("a connection that is cut", () => {
   });
 
   it("before the answer to the message came: it is sent again, and is one turn", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     let refused = 0;
     proxy.shut();
     const mine = transportOf(talk, {
@@ -125,12 +129,12 @@ describe("a connection that is cut", () => {
 
   it("while the turn ended: its owner takes what is stored, and the stream ends", async () => {
     const held = gate();
-    place.model.script("outrun", async function* () {
+    workspace.model.script("outrun", async function* () {
       yield { text: "before " };
       await held.pass();
       yield { text: "after" };
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const ended = Promise.withResolvers<void>();
     const mine = transportOf(talk, { waitForRetry: () => ended.promise.then(() => proxy.open()) });
     const stream = await sendThrough(mine, talk, userMessage("[script:outrun]"));
@@ -151,15 +155,15 @@ describe("a connection that is cut", () => {
   it("while the turn ended and another began: the other one is not mixed in", async () => {
     const held = gate();
     const next = gate();
-    place.model.script("one", async function* () {
+    workspace.model.script("one", async function* () {
       yield { text: "one" };
       await held.pass();
     });
-    place.model.script("two", async function* () {
+    workspace.model.script("two", async function* () {
       yield { text: "two" };
       await next.pass();
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const began = Promise.withResolvers<void>();
     const mine = transportOf(talk, { waitForRetry: () => began.promise.then(() => proxy.open()) });
     const stream = await sendThrough(mine, talk, userMessage("[script:one]"));
@@ -183,7 +187,7 @@ describe("a connection that is cut", () => {
 describe("a server that is killed in mid-turn and comes back", () => {
   it("is waited for, and the stream goes on to a whole turn", async () => {
     const held = gate();
-    place.model.script("restart", async function* ({ step }) {
+    workspace.model.script("restart", async function* ({ step }) {
       yield { text: `Step ${step} ` };
       if (step === 0) yield { tool: "bash", input: { command: "echo once >> effects" } };
       else {
@@ -191,7 +195,7 @@ describe("a server that is killed in mid-turn and comes back", () => {
         yield { text: "done" };
       }
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const mine = transportOf(talk, {
       waitForRetry: () => new Promise((resolve) => setTimeout(resolve, 50)),
     });
@@ -199,8 +203,8 @@ describe("a server that is killed in mid-turn and comes back", () => {
     let restarted: Promise<void> | undefined;
     const restart = async () => {
       await held.reached;
-      await crash(place.server);
-      const { port, url } = await place.startServer();
+      await crash(workspace.server);
+      const { port, url } = await workspace.startServer();
       proxy.lead(port);
       caller = at(url, caller);
       held.open();
@@ -209,8 +213,8 @@ describe("a server that is killed in mid-turn and comes back", () => {
       if (chunk.type === "tool-output-available") restarted ??= restart();
     });
     await restarted;
-    await expectWhole(chunks, talkIn(caller, talk.sessionId, talk.chatId));
+    await expectWhole(chunks, conversationAt(caller, talk.sessionId, talk.chatId));
     expect(mine.told.connections).toContain("lost");
-    expect(await place.readSandboxFile(talk.sessionId, "effects")).toBe("once\n");
+    expect(await workspace.readSandboxFile(talk.sessionId, "effects")).toBe("once\n");
   }, 120_000);
 });

@@ -2,22 +2,22 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { expectWhole, type TurnStream, textOf } from "../support/harness/turn-stream.ts";
-import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
-let place: Place;
+let workspace: Workspace;
 let caller: Client;
 beforeAll(async () => {
-  place = await startPlace();
-  caller = await place.createCaller();
+  workspace = await startWorkspace();
+  caller = await workspace.createCaller();
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
 const AT_ONCE = 32;
 const ROUNDS = 8;
 
-const expectIdle = async (talk: Talk) => {
+const expectIdle = async (talk: Conversation) => {
   const { isStreaming, chat } = await talk.read();
   expect(isStreaming).toBe(false);
   expect(chat.activeStreamId).toBeNull();
@@ -28,7 +28,7 @@ const runIdsOf = (streams: readonly TurnStream[]) =>
 
 describe(`${AT_ONCE} simultaneous messages on one chat`, () => {
   it("start one run, the rest are 409, round after round", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     for (let round = 0; round < ROUNDS; round++) {
       const answers = await Promise.all(
         Array.from({ length: AT_ONCE }, (_, n) => talk.send(`round ${round}, message ${n}`)),
@@ -53,18 +53,18 @@ describe(`${AT_ONCE} simultaneous messages on one chat`, () => {
       await expectIdle(talk);
     }
     const { messages } = await talk.read();
-    const runs = await place.sql`select status from turns where chat_id = ${talk.chatId}`;
+    const runs = await workspace.sql`select status from turns where chat_id = ${talk.chatId}`;
     expect(runs.map((run) => run.status)).toEqual(runs.map(() => "completed"));
     expect(messages.filter((message) => message.role === "assistant")).toHaveLength(runs.length);
     expect(messages.filter((message) => message.role === "user")).toHaveLength(runs.length);
   }, 120_000);
 
   it("with one and the same id are one run, whose stream all of them get", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     for (let round = 0; round < ROUNDS; round++) {
       const name = `same-${round}`;
       const { promise: answered, resolve: go } = Promise.withResolvers<void>();
-      place.model.script(name, async function* () {
+      workspace.model.script(name, async function* () {
         await answered;
         yield { text: `answer ${round}` };
       });
@@ -76,7 +76,7 @@ describe(`${AT_ONCE} simultaneous messages on one chat`, () => {
       const whole = await answers[0]?.ended;
       expectWhole(whole ?? []);
       for (const answer of answers) expect(await answer.ended).toEqual(whole);
-      expect(place.model.callsOf(name)).toHaveLength(1);
+      expect(workspace.model.callsOf(name)).toHaveLength(1);
       await expectIdle(talk);
     }
     expect((await talk.read()).messages).toHaveLength(2 * ROUNDS);
@@ -85,10 +85,10 @@ describe(`${AT_ONCE} simultaneous messages on one chat`, () => {
 
 describe("a request that died between its claim and its run", () => {
   /** As the claim leaves the database: message and turn stored, no run. */
-  const claimOnly = async (talk: Talk, ageSeconds: number) => {
+  const claimOnly = async (talk: Conversation, ageSeconds: number) => {
     const turnId = randomUUID();
-    const [owner] = await place.sql`select account_id from chats where id = ${talk.chatId}`;
-    const [row] = await place.sql`
+    const [owner] = await workspace.sql`select account_id from chats where id = ${talk.chatId}`;
+    const [row] = await workspace.sql`
       select claim_turn_within(
         p_account_id => ${owner?.account_id}, p_session_id => ${talk.sessionId},
         p_chat_id => ${talk.chatId}, p_turn_id => ${turnId},
@@ -98,13 +98,13 @@ describe("a request that died between its claim and its run", () => {
         p_key_hash => null, p_key_prefix => null, p_key_name => null, p_key_expires_at => null,
         p_max_active => 0) as answer`;
     expect(row?.answer).toEqual({ outcome: "claimed" });
-    await place.sql`update chats set claimed_at = now() - make_interval(secs => ${ageSeconds})
+    await workspace.sql`update chats set claimed_at = now() - make_interval(secs => ${ageSeconds})
       where id = ${talk.chatId}`;
     return turnId;
   };
 
   it("holds the chat for a minute", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await claimOnly(talk, 50);
     const refused = await talk.send("too early");
     await refused.ended;
@@ -116,7 +116,7 @@ describe("a request that died between its claim and its run", () => {
   });
 
   it("no longer counts after a minute: the chat is idle, and the next message runs", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const turnId = await claimOnly(talk, 61);
     await expectIdle(talk);
     expect((await talk.resume()).status).toBe(204);
@@ -131,12 +131,12 @@ describe("a request that died between its claim and its run", () => {
       "now then",
       "You said: now then",
     ]);
-    const [lost] = await place.sql`select status, finished_at from turns where id = ${turnId}`;
+    const [lost] = await workspace.sql`select status, finished_at from turns where id = ${turnId}`;
     expect(lost).toMatchObject({ status: "failed", finished_at: expect.any(Date) });
   });
 
   it("is retried by the same message", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await claimOnly(talk, 61);
     const stream = await talk.send([{ id: "lost", content: "lost" }]);
     await stream.ended;
@@ -146,27 +146,27 @@ describe("a request that died between its claim and its run", () => {
   });
 
   it("can be stopped before it has a run: its run will find the request", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const turnId = await claimOnly(talk, 0);
     const answer = await talk.stop();
     expect(answer.body).toEqual({ status: "success", stopped: true });
-    const [row] = await place.sql`select load_turn(${turnId}, 'late') as turn`;
+    const [row] = await workspace.sql`select load_turn(${turnId}, 'late') as turn`;
     expect(row?.turn).toMatchObject({ outcome: "active", stop_requested: true });
   });
 });
 
 describe("a run that is gone while its chat still waits for it", () => {
   it("does not keep the chat: what it had said is stored, and the next message runs", async () => {
-    const talk = await openTalk(caller);
-    place.model.script("gone", async function* () {
+    const talk = await openConversation(caller);
+    workspace.model.script("gone", async function* () {
       yield { text: "half" };
       yield { hang: true };
     });
     const stream = await talk.send("[script:gone]");
     await stream.until((chunk) => chunk.type === "text-delta");
     // As after the loss of the engine's data.
-    await place.sql`update engine.runs set status = 'failed' where run_id = ${stream.runId}`;
-    const other = await place.startServer();
+    await workspace.sql`update engine.runs set status = 'failed' where run_id = ${stream.runId}`;
+    const other = await workspace.startServer();
     const next = await fetch(`${other.url}/api/chat`, {
       method: "POST",
       headers: { ...caller.headers, "content-type": "application/json" },

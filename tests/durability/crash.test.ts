@@ -2,33 +2,33 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import {
   assemble,
   expectWhole,
   type Frame,
   type TurnStream,
 } from "../support/harness/turn-stream.ts";
-import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
+import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, type Halt, logOf, STEPS, tenSteps } from "./ten-steps.ts";
 
-let place: Place;
+let workspace: Workspace;
 let caller: Client;
 beforeAll(async () => {
-  place = await startPlace();
-  caller = await place.createCaller();
+  workspace = await startWorkspace();
+  caller = await workspace.createCaller();
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
 const steps = Array.from({ length: STEPS }, (_, step) => String(step));
 
 /** Restarts, and goes on reading where each of the clients was cut. */
 async function restart(
-  cut: readonly { talk: Talk; stream: TurnStream }[],
-): Promise<{ talk: Talk; before: readonly Frame[]; rest: TurnStream }[]> {
-  await crash(place.server);
+  cut: readonly { talk: Conversation; stream: TurnStream }[],
+): Promise<{ talk: Conversation; before: readonly Frame[]; rest: TurnStream }[]> {
+  await crash(workspace.server);
   const before = await Promise.all(cut.map(({ stream }) => stream.ended));
-  const { url } = await place.startServer();
+  const { url } = await workspace.startServer();
   return Promise.all(
     cut.map(async ({ talk }, n) => {
       const frames = before[n] ?? [];
@@ -62,12 +62,12 @@ describe("a server that is killed while its turns stand at", () => {
     const turns = await Promise.all(
       Object.entries(halts).map(async ([what, where], n) => {
         const halt = { ...where, gate: gate() };
-        place.model.script(`halt-${n}`, tenSteps(halt, last));
-        const talk = await openTalk(caller);
+        workspace.model.script(`halt-${n}`, tenSteps(halt, last));
+        const talk = await openConversation(caller);
         const stream = await talk.send(`[script:halt-${n}]`);
         if (halt.where === "command") {
           await expect
-            .poll(() => effectsOf(place, talk), { timeout: 50_000, interval: 20 })
+            .poll(() => effectsOf(workspace, talk), { timeout: 50_000, interval: 20 })
             .toContain(String(halt.step));
         } else await halt.gate.reached;
         // What the model had said before the halt has reached the client.
@@ -91,9 +91,9 @@ describe("a server that is killed while its turns stand at", () => {
       expect(rest.runId, what).toBe(stream.runId);
       const after = await rest.ended;
       expect(rest.isDone, what).toBe(true);
-      const { stored, whole } = await expectSurvived(place, { talk, before, after });
+      const { stored, whole } = await expectSurvived(workspace, { talk, before, after });
       expect(whole.length, what).toBe(before.length + after.length);
-      expect(await effectsOf(place, talk), what).toEqual(steps);
+      expect(await effectsOf(workspace, talk), what).toEqual(steps);
 
       const outputs = stored.parts.flatMap((part) =>
         part.type === "tool-bash" ? [JSON.stringify(part)] : [],
@@ -102,7 +102,7 @@ describe("a server that is killed while its turns stand at", () => {
       expect(unknown, what).toHaveLength(halt.where === "command" ? 1 : 0);
       if (halt.where === "command") {
         // The model was told, in the call right after it, and went on.
-        const told = place.model
+        const told = workspace.model
           .callsOf(`halt-${n}`)
           .filter((call) => call.toolResults.some((text) => text.includes("outcome is unknown")));
         expect(told[0]?.step, what).toBe(halt.step + 1);
@@ -114,7 +114,7 @@ describe("a server that is killed while its turns stand at", () => {
 describe("a server that is killed while one of two commands of a step is done", () => {
   it("keeps the result of the one, and tells the model of the other", async () => {
     const held = gate();
-    place.model.script("pair", async function* ({ step }) {
+    workspace.model.script("pair", async function* ({ step }) {
       if (step === 0) {
         yield { tool: "bash", id: "quick", input: { command: "echo quick | tee -a effects" } };
         yield {
@@ -127,17 +127,17 @@ describe("a server that is killed while one of two commands of a step is done", 
         yield { text: "seen" };
       }
     });
-    caller = at(place.server.url, caller);
-    const talk = await openTalk(caller);
+    caller = at(workspace.server.url, caller);
+    const talk = await openConversation(caller);
     const stream = await talk.send("[script:pair]");
     await stream.until((chunk) => chunk.type === "tool-output-available");
     await expect
-      .poll(() => effectsOf(place, talk), { timeout: 50_000, interval: 20 })
+      .poll(() => effectsOf(workspace, talk), { timeout: 50_000, interval: 20 })
       .toContain("slow");
     const [back] = await restart([{ talk, stream }]);
     held.open();
     await back?.rest.ended;
-    const whole = await logOf(place, talk);
+    const whole = await logOf(workspace, talk);
     expectWhole(whole);
     expect([...(back?.before ?? []), ...(back?.rest.frames ?? [])]).toEqual(whole);
     const stored = await back?.talk.answer();
@@ -147,8 +147,8 @@ describe("a server that is killed while one of two commands of a step is done", 
       { toolCallId: "quick", output: { stdout: "quick\n" } },
       { toolCallId: "slow", output: { error: expect.stringContaining("outcome is unknown") } },
     ]);
-    expect(await effectsOf(place, talk)).toEqual(["quick", "slow"]);
-    const told = place.model.callsOf("pair").at(-1)?.toolResults ?? [];
+    expect(await effectsOf(workspace, talk)).toEqual(["quick", "slow"]);
+    const told = workspace.model.callsOf("pair").at(-1)?.toolResults ?? [];
     expect(told[0]).toContain("quick");
     expect(told[1]).toContain("outcome is unknown");
   });
@@ -172,12 +172,12 @@ describe("a server that is killed the moment a client sees", () => {
       const name = `moment-${moment.replaceAll(/\W/g, "-")}`;
       const last = gate();
       if (moment === "the end") last.open();
-      place.model.script(name, tenSteps(null, last));
-      caller = at(place.server.url, caller);
+      workspace.model.script(name, tenSteps(null, last));
+      caller = at(workspace.server.url, caller);
       // The others are wherever they happen to be.
       const turns = await Promise.all(
         Array.from({ length: 4 }, async () => {
-          const talk = await openTalk(caller);
+          const talk = await openConversation(caller);
           return { talk, stream: await talk.send(`[script:${name}]`) };
         }),
       );
@@ -192,8 +192,8 @@ describe("a server that is killed the moment a client sees", () => {
         const after = await rest.ended;
         // It may have been over, or have ended, before anybody could ask for the rest.
         if (moment !== "the end") expect(rest.status).toBe(200);
-        await expectSurvived(place, { talk, before, after });
-        const effects = await effectsOf(place, talk);
+        await expectSurvived(workspace, { talk, before, after });
+        const effects = await effectsOf(workspace, talk);
         expect(new Set(effects).size).toBe(effects.length);
         const unknown = (await talk.answer()).parts.filter((part) =>
           JSON.stringify(part).includes("outcome is unknown"),

@@ -6,9 +6,9 @@ import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { expectWhole, type Frame, type TurnStream } from "../support/harness/turn-stream.ts";
-import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
+import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 40);
@@ -17,13 +17,13 @@ const TURNS = 6;
 /** About as many chunks as a ten-step turn has. */
 const CHUNKS = 125;
 
-let place: Place;
+let workspace: Workspace;
 let caller: Client;
 beforeAll(async () => {
-  place = await startPlace();
-  caller = await place.createCaller();
+  workspace = await startWorkspace();
+  caller = await workspace.createCaller();
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
 /** The same numbers for the same seed. */
 function randomNumbers(seed: number): (below: number) => number {
@@ -34,9 +34,9 @@ function randomNumbers(seed: number): (below: number) => number {
   };
 }
 
-async function expectExact(talk: Talk, before: readonly Frame[], after: readonly Frame[]) {
-  const { stored } = await expectSurvived(place, { talk, before, after });
-  const effects = await effectsOf(place, talk);
+async function expectExact(talk: Conversation, before: readonly Frame[], after: readonly Frame[]) {
+  const { stored } = await expectSurvived(workspace, { talk, before, after });
+  const effects = await effectsOf(workspace, talk);
   expect(new Set(effects).size).toBe(effects.length);
   const unknown = stored.parts.filter((part) =>
     JSON.stringify(part).includes("outcome is unknown"),
@@ -52,13 +52,13 @@ describe(`seed ${SEED}`, () => {
     async (round) => {
       const name = `soak-${round}`;
       const held = gate();
-      place.model.script(name, tenSteps(null, held));
-      const doomed = await place.startServer();
-      const survivor = random(2) === 0 ? await place.startServer() : null;
+      workspace.model.script(name, tenSteps(null, held));
+      const doomed = await workspace.startServer();
+      const survivor = random(2) === 0 ? await workspace.startServer() : null;
       caller = at(doomed.url, caller);
-      const turns: { talk: Talk; stream: TurnStream }[] = await Promise.all(
+      const turns: { talk: Conversation; stream: TurnStream }[] = await Promise.all(
         Array.from({ length: TURNS }, async () => {
-          const talk = await openTalk(caller);
+          const talk = await openConversation(caller);
           return { talk, stream: await talk.send(`[script:${name}]`) };
         }),
       );
@@ -74,7 +74,7 @@ describe(`seed ${SEED}`, () => {
           )
         : [];
       await crash(doomed);
-      const { url } = survivor ?? (await place.startServer());
+      const { url } = survivor ?? (await workspace.startServer());
       const here = at(url, caller);
       const rests = await Promise.all(
         turns.map(async ({ talk, stream }, n) => {
@@ -92,7 +92,7 @@ describe(`seed ${SEED}`, () => {
         if (reader) expectWhole(await reader.ended);
       }
       await survivor?.stop();
-      await place.server.stop();
+      await workspace.server.stop();
     },
     120_000,
   );

@@ -2,26 +2,26 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
-import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { openConversation } from "../support/harness/conversation.ts";
+import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
 
-let place: Place;
+let workspace: Workspace;
 let caller: Client;
 beforeAll(async () => {
-  place = await startPlace();
-  caller = await place.createCaller();
+  workspace = await startWorkspace();
+  caller = await workspace.createCaller();
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
 /** Cuts them, and waits until each server has registered with a session of its own again. */
 async function cutEverySession(servers: number): Promise<void> {
-  const cut = await place.sql`
+  const cut = await workspace.sql`
     select pid, pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()
       and backend_type = 'client backend'`;
   const registered = async () => {
-    const [row] = await place.sql`
+    const [row] = await workspace.sql`
       select count(*) filter (where pid = any (${cut.map(({ pid }) => Number(pid))}::int[])) as old,
         count(*) filter (where locktype = 'advisory' and granted) as held
       from pg_locks`;
@@ -36,7 +36,7 @@ it.each(["one server", "two servers, either of which may take the other for dead
   "the turns go on, exactly: %s",
   async (servers) => {
     const isAlone = servers === "one server";
-    if (!isAlone) await place.startServer();
+    if (!isAlone) await workspace.startServer();
     const last = gate();
     const halts: Omit<Halt, "gate">[] = [
       { step: 0, where: "text" },
@@ -48,8 +48,8 @@ it.each(["one server", "two servers, either of which may take the other for dead
     const turns = await Promise.all(
       halts.map(async (where, n) => {
         const halt = { ...where, gate: gate() };
-        place.model.script(`cut-${n}`, tenSteps(halt, last));
-        const talk = await openTalk(caller);
+        workspace.model.script(`cut-${n}`, tenSteps(halt, last));
+        const talk = await openConversation(caller);
         const stream = await talk.send(`[script:cut-${n}]`);
         await halt.gate.reached;
         return { halt, talk, stream };
@@ -78,8 +78,8 @@ it.each(["one server", "two servers, either of which may take the other for dead
     for (const [n, { talk }] of turns.entries()) {
       const after = (await readers[n]?.ended) ?? [];
       expect(readers[n]?.isDone).toBe(true);
-      await expectSurvived(place, { talk, before: [], after });
-      const effects = await effectsOf(place, talk);
+      await expectSurvived(workspace, { talk, before: [], after });
+      const effects = await effectsOf(workspace, talk);
       expect(new Set(effects).size).toBe(effects.length);
     }
     const next = await turns[0]?.talk.send("still there?");

@@ -7,29 +7,29 @@ import type { RunningNext } from "../../scripts/run-next.ts";
 import { gate } from "../support/fakes/openai.ts";
 import { createSession } from "../support/fixtures/sessions.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { blockUpdates } from "../support/harness/block-updates.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { haltBefore } from "../support/harness/pause-process.ts";
-import { endOf, readRun, startedOf, startRun, talkOf } from "../support/harness/runs.ts";
+import { conversationOf, endOf, readRun, startedOf, startRun } from "../support/harness/runs.ts";
 import { expectWhole } from "../support/harness/turn-stream.ts";
-import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
+import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
-let place: Place;
+let workspace: Workspace;
 let one: RunningNext;
 let other: RunningNext;
 beforeAll(async () => {
-  place = await startPlace();
-  one = place.server;
-  other = await place.startServer();
+  workspace = await startWorkspace();
+  one = workspace.server;
+  other = await workspace.startServer();
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
-const databaseUrl = () => place.env.DATABASE_URL ?? "";
+const databaseUrl = () => workspace.env.DATABASE_URL ?? "";
 
 const post = (caller: Client, key: string, body: unknown) =>
   caller.post("/api/chat/runs", body, { headers: { "idempotency-key": key } });
 
 const rowsOf = async (marker: string) => {
-  const rows = await place.sql`
+  const rows = await workspace.sql`
     select t.id, t.status, t.run_id, t.session_id from turns t
     join messages m on m.chat_id = t.chat_id and m.role = 'user'
     where m.parts::text like ${`%${marker}%`}`;
@@ -38,10 +38,10 @@ const rowsOf = async (marker: string) => {
 
 describe("a sandbox that cannot be had", () => {
   it("leaves nothing behind, and the same key may be tried again", async () => {
-    const caller = await place.createCaller(one.url);
+    const caller = await workspace.createCaller(one.url);
     // The server has found its folder; from here on nothing can be made in it.
     await endOf(caller, await startRun(caller, { prompt: "hello" }));
-    const folder = join(place.env.DATA_DIR ?? "", "sandboxes");
+    const folder = join(workspace.env.DATA_DIR ?? "", "sandboxes");
     await rename(folder, `${folder}.away`);
     await writeFile(folder, "no folder");
     const key = randomUUID();
@@ -54,7 +54,7 @@ describe("a sandbox that cannot be had", () => {
     expectErrorShape(failed, "message");
     expect(sentenceOf(failed)).toBe("Failed to provision sandbox");
     expect(failed.headers.get("x-error-code")).toBe("upstream_error");
-    const [left] = await place.sql`
+    const [left] = await workspace.sql`
       select (select count(*)::int from sessions s where not exists (
           select from turns t where t.session_id = s.id and t.status = 'completed')) as sessions,
         (select count(*)::int from api_keys where scope = 'run' and revoked_at is null) as keys,
@@ -69,7 +69,7 @@ describe("a sandbox that cannot be had", () => {
 
 describe("two servers", () => {
   it("answer one key with one effect: ten requests to both, then a repetition to each", async () => {
-    const caller = await place.createCaller(one.url);
+    const caller = await workspace.createCaller(one.url);
     const servers = [caller, at(other.url, caller)];
     const key = randomUUID();
     const marker = randomUUID();
@@ -87,8 +87,8 @@ describe("two servers", () => {
   });
 
   it("a run that has not begun is queued, and says so everywhere", async () => {
-    const caller = await place.createCaller(one.url);
-    const holder = await place.sql.reserve();
+    const caller = await workspace.createCaller(one.url);
+    const holder = await workspace.sql.reserve();
     // The run's first step cannot be written.
     await holder.unsafe("begin; lock table engine.steps in exclusive mode");
     const run = await startRun(caller, { prompt: "hello" });
@@ -103,11 +103,11 @@ describe("a request that takes its time", () => {
   it("keeps its key for as long as its server lives", async () => {
     const slow = await someone();
     const leaseOf = async () => {
-      const [row] = await place.sql`
+      const [row] = await workspace.sql`
         select lease_until from idempotency_keys where account_id = ${slow.accountId}`;
       return Number(row?.lease_until);
     };
-    const halt = await haltBefore(databaseUrl(), {
+    const halt = await blockUpdates(databaseUrl(), {
       lock: 7_003,
       table: "sessions",
       when: `new.account_id = '${slow.accountId}' and new.sandbox_state is not null`,
@@ -128,7 +128,7 @@ describe("when a server is killed", () => {
 
     // A run in the middle of its answer.
     const held = gate();
-    place.model.script("cut", async function* () {
+    workspace.model.script("cut", async function* () {
       yield { text: "first" };
       await held.pass();
       yield { text: " second" };
@@ -137,13 +137,13 @@ describe("when a server is killed", () => {
     await held.reached;
 
     // A request that has made session and claim, and not started its run.
-    const beforeRun = await haltBefore(databaseUrl(), {
+    const beforeRun = await blockUpdates(databaseUrl(), {
       lock: 7_001,
       table: "sessions",
       when: `new.account_id = '${early.accountId}' and new.sandbox_state is not null`,
     });
     // A request that has done all it is to do, and not answered.
-    const beforeAnswer = await haltBefore(databaseUrl(), {
+    const beforeAnswer = await blockUpdates(databaseUrl(), {
       lock: 7_002,
       table: "idempotency_keys",
       when: `new.account_id = '${late.accountId}' and new.response is not null`,
@@ -172,7 +172,7 @@ describe("when a server is killed", () => {
 
     const survivor = at(other.url, caller);
     expect((await readRun(survivor, cut)).status).toBe("running");
-    const stream = await talkOf(survivor, cut).resume({ startIndex: 0 });
+    const stream = await conversationOf(survivor, cut).resume({ startIndex: 0 });
     held.open();
     expect((await endOf(survivor, cut)).status).toBe("completed");
     expectWhole(await stream.ended);
@@ -193,14 +193,14 @@ describe("when a server is killed", () => {
     expect(earlyRun.sessionId).toBe(unstarted?.session_id);
     for (const { marker } of [early, late]) {
       expect(await rowsOf(marker)).toHaveLength(1);
-      expect(place.model.calls.filter(({ userText }) => userText === marker)).toHaveLength(1);
+      expect(workspace.model.calls.filter(({ userText }) => userText === marker)).toHaveLength(1);
     }
   }, 120_000);
 });
 
 /** With an account, an idempotency key and a text of their own. */
 async function someone() {
-  const caller = await place.createCaller(one.url);
+  const caller = await workspace.createCaller(one.url);
   const { session } = await createSession(caller);
   return { ...caller, accountId: session.accountId, key: randomUUID(), marker: randomUUID() };
 }

@@ -7,19 +7,19 @@ import type { RunningNext } from "../../scripts/run-next.ts";
 import { imagesIn, runOf, videoIn } from "../support/fixtures/generations.ts";
 import { nameOf } from "../support/fixtures/shapes.ts";
 import { templateIn, validTemplate } from "../support/fixtures/templates.ts";
+import { blockUpdates } from "../support/harness/block-updates.ts";
 import type { Answer, Client } from "../support/harness/clients.ts";
-import { haltBefore } from "../support/harness/pause-process.ts";
 import { endOf, startedOf } from "../support/harness/runs.ts";
-import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
+import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
-let place: Place;
+let workspace: Workspace;
 let survivor: RunningNext;
 beforeAll(async () => {
   // One origin for both, so that what one stores is the other's as well.
-  place = await startPlace({ PUBLIC_URL: "http://127.0.0.1:1" });
-  survivor = place.server;
+  workspace = await startWorkspace({ PUBLIC_URL: "http://127.0.0.1:1" });
+  survivor = workspace.server;
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
 interface Endpoint {
   readonly name: string;
@@ -33,7 +33,7 @@ interface Endpoint {
 const idsOf = async (rows: Promise<readonly Record<string, unknown>[]>): Promise<string[]> =>
   (await rows).map(({ id }) => String(id));
 const generations = (kind: string) => (accountId: string) =>
-  idsOf(place.sql`select id from task_runs
+  idsOf(workspace.sql`select id from task_runs
     where account_id = ${accountId} and task_identifier = ${`generate-${kind}`}`);
 
 const endpoints: readonly Endpoint[] = [
@@ -41,7 +41,7 @@ const endpoints: readonly Endpoint[] = [
     name: "POST /api/chat/runs",
     body: async () => ({ prompt: "hello" }),
     effects: (accountId) =>
-      idsOf(place.sql`select run_id as id from turns t join sessions s on s.id = t.session_id
+      idsOf(workspace.sql`select run_id as id from turns t join sessions s on s.id = t.session_id
         where s.account_id = ${accountId}`),
     async effectIn(answer, caller) {
       const run = startedOf(answer);
@@ -53,7 +53,7 @@ const endpoints: readonly Endpoint[] = [
     name: "POST /api/agents/templates",
     body: async () => ({ ...validTemplate, is_private: true, share_emails: ["a@example.com"] }),
     effects: (accountId) =>
-      idsOf(place.sql`select id from agent_templates where account_id = ${accountId}`),
+      idsOf(workspace.sql`select id from agent_templates where account_id = ${accountId}`),
     effectIn: async (answer) => templateIn(answer).id,
   },
   {
@@ -89,15 +89,15 @@ it("every endpoint that takes a key is killed here", () => {
 it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
   "%s again at another server finds the effect of the killed one, and makes no second",
   async (name, { body: bodyFor, effects, effectIn }) => {
-    const doomed = await place.startServer();
-    const caller = await place.createCaller(doomed.url);
+    const doomed = await workspace.startServer();
+    const caller = await workspace.createCaller(doomed.url);
     const accountId = await accountOf(caller);
     const body = await bodyFor(caller);
     const headers = { "idempotency-key": randomUUID() };
     const [method = "", path = ""] = name.split(" ");
     const send = (to: Client) => to.request(method, path, { body, headers });
 
-    const beforeAnswer = await haltBefore(place.env.DATABASE_URL ?? "", {
+    const beforeAnswer = await blockUpdates(workspace.env.DATABASE_URL ?? "", {
       lock: 7_010,
       table: "idempotency_keys",
       when: `new.response is not null and new.account_id = '${accountId}'`,
@@ -112,7 +112,7 @@ it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
 
     const there = at(survivor.url, caller);
     // Or fifteen seconds later: so long the dead server's place is kept.
-    await place.sql`update idempotency_keys set lease_until = now() - interval '1 second'
+    await workspace.sql`update idempotency_keys set lease_until = now() - interval '1 second'
       where account_id = ${accountId}`;
     const answer = await send(there);
     expect([await effectIn(answer, there)], answer.text).toEqual(made);
@@ -126,6 +126,6 @@ it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
 async function accountOf(caller: Client): Promise<string> {
   const key = z.object({ id: z.uuid() });
   const { id } = key.parse((await caller.post("/api/keys", { key_name: "second" })).body);
-  const [row] = await place.sql`select account_id from api_keys where id = ${id}`;
+  const [row] = await workspace.sql`select account_id from api_keys where id = ${id}`;
   return z.uuid().parse(row?.account_id);
 }

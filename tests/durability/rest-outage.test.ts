@@ -4,20 +4,20 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
-import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { openConversation } from "../support/harness/conversation.ts";
+import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
 
 /** Stands before the REST interface, and refuses every connection while it is `away`. */
 let door: Server;
 let away = false;
-let place: Place;
+let workspace: Workspace;
 let caller: Client;
 beforeAll(async () => {
   door = createServer((incoming, outgoing) => {
     if (away) return void incoming.socket.destroy();
     const { method, url, headers } = incoming;
-    const onward = httpRequest(place.env.SUPABASE_URL ?? "", { method, path: url, headers });
+    const onward = httpRequest(workspace.env.SUPABASE_URL ?? "", { method, path: url, headers });
     onward.on("response", (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
@@ -27,11 +27,11 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
   const { port } = door.address() as AddressInfo;
-  place = await startPlace({ SUPABASE_URL: `http://127.0.0.1:${port}` });
-  caller = await place.createCaller();
+  workspace = await startWorkspace({ SUPABASE_URL: `http://127.0.0.1:${port}` });
+  caller = await workspace.createCaller();
 });
 afterAll(async () => {
-  await place.stop();
+  await workspace.stop();
   door.closeAllConnections();
   door.close();
 });
@@ -39,8 +39,8 @@ afterAll(async () => {
 it("the turn waits longer and longer for it, and then goes on, exactly", async () => {
   const last = gate();
   const halt = { step: 3, where: "called", gate: gate() } as const;
-  place.model.script("rest", tenSteps(halt, last));
-  const talk = await openTalk(caller);
+  workspace.model.script("rest", tenSteps(halt, last));
+  const talk = await openConversation(caller);
   const stream = await talk.send("[script:rest]");
   await halt.gate.reached;
   away = true;
@@ -49,7 +49,7 @@ it("the turn waits longer and longer for it, and then goes on, exactly", async (
   // Twenty attempts, which is all that a step has, a second apart would soon be used up.
   await expect
     .poll(
-      () => place.sql`
+      () => workspace.sql`
         select 1 from engine.steps where retry_after > updated_at + interval '3 seconds'`,
       { timeout: 40_000, interval: 100 },
     )
@@ -59,6 +59,6 @@ it("the turn waits longer and longer for it, and then goes on, exactly", async (
   last.open();
   const frames = await stream.ended;
   expect(stream.isDone).toBe(true);
-  await expectSurvived(place, { talk, before: [], after: frames });
-  expect(new Set(await effectsOf(place, talk)).size).toBe(STEPS);
+  await expectSurvived(workspace, { talk, before: [], after: frames });
+  expect(new Set(await effectsOf(workspace, talk)).size).toBe(STEPS);
 }, 90_000);

@@ -2,22 +2,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Gate, gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openChat, openTalk, type Talk } from "../support/harness/converse.ts";
+import { type Conversation, openChat, openConversation } from "../support/harness/conversation.ts";
 import { assemble, expectWhole, type TurnStream, textOf } from "../support/harness/turn-stream.ts";
-import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
-let place: Place;
+let workspace: Workspace;
 let caller: Client;
 beforeAll(async () => {
-  place = await startPlace();
-  caller = await place.createCaller();
+  workspace = await startWorkspace();
+  caller = await workspace.createCaller();
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
 /** Two tool calls, one of them in pieces, reasoning and text; then it waits at the gate. */
 function scriptHeld(name: string): Gate {
   const held = gate();
-  place.model.script(name, async function* ({ step }) {
+  workspace.model.script(name, async function* ({ step }) {
     yield { text: `Step ${step}: ` };
     yield { text: "a word, and “another”\n\n— 𝄞" };
     if (step === 0) yield { tool: "todo", input: { todos: [] }, pieces: 4 };
@@ -37,9 +37,11 @@ function scriptHeld(name: string): Gate {
 }
 
 /** Starts the turn and reads it up to the gate, so that it is still running. */
-async function startHeld(name: string): Promise<{ held: Gate; talk: Talk; first: TurnStream }> {
+async function startHeld(
+  name: string,
+): Promise<{ held: Gate; talk: Conversation; first: TurnStream }> {
   const held = scriptHeld(name);
-  const talk = await openTalk(caller);
+  const talk = await openConversation(caller);
   const first = await talk.send(`[script:${name}]`);
   await first.until((chunk) => chunk.type === "text-delta" && chunk.delta === "nearly");
   return { held, talk, first };
@@ -65,8 +67,8 @@ describe("a turn with text and tools", () => {
       expect(rest.runId).toBe(first.runId);
       expect(Number(rest.headers.get("x-workflow-stream-tail-index"))).toBe(seen - 1);
     }
-    for (const [place, rest] of byEvent.entries()) {
-      const k = place + 1;
+    for (const [index, rest] of byEvent.entries()) {
+      const k = index + 1;
       expect([...whole.slice(0, k), ...(await rest.ended)], `Last-Event-ID: ${k - 1}`).toEqual(
         whole,
       );
@@ -87,7 +89,7 @@ describe("a turn with text and tools", () => {
   it("reads the same to 50 readers that join at any moment", async () => {
     const count = 600;
     const held = gate();
-    place.model.script("crowd", async function* () {
+    workspace.model.script("crowd", async function* () {
       for (let n = 0; n < count; n++) {
         // Lets others run, as a model that takes its time does.
         if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -95,7 +97,7 @@ describe("a turn with text and tools", () => {
         if (n === count - 2) await held.pass();
       }
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const first = await talk.send("[script:crowd]");
     const readers = await Promise.all(
       Array.from({ length: 50 }, async (_, n) => {
@@ -127,7 +129,7 @@ describe("a turn with text and tools", () => {
 describe("a client that goes away", () => {
   it("changes nothing, at whichever chunk it does", async () => {
     scriptHeld("deserted").open();
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const patient = await talk.send("[script:deserted]");
     const total = (await patient.ended).length;
     const chats = await Promise.all(Array.from({ length: total }, () => openChat(talk, caller)));
@@ -148,7 +150,7 @@ describe("a client that goes away", () => {
 
   it("changes nothing when it never reads the answer", async () => {
     const held = scriptHeld("unread");
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const gone = await talk.send("[script:unread]");
     gone.leave();
     await held.reached;

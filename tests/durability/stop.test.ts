@@ -6,26 +6,35 @@ import type { UIMessage } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate, type Script } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { assemble, expectWhole, type TurnStream, textOf } from "../support/harness/turn-stream.ts";
-import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
-let place: Place;
+let workspace: Workspace;
 let caller: Client;
 beforeAll(async () => {
-  place = await startPlace();
-  caller = await place.createCaller();
+  workspace = await startWorkspace();
+  caller = await workspace.createCaller();
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
-const start = async (name: string, script: Script): Promise<{ talk: Talk; stream: TurnStream }> => {
-  place.model.script(name, script);
-  const talk = await openTalk(caller);
+const start = async (
+  name: string,
+  script: Script,
+): Promise<{ talk: Conversation; stream: TurnStream }> => {
+  workspace.model.script(name, script);
+  const talk = await openConversation(caller);
   return { talk, stream: await talk.send(`[script:${name}]`) };
 };
 
 /** Stops, and proves what every stop promises. @returns the stored message. */
-async function stopNow({ talk, stream }: { talk: Talk; stream: TurnStream }): Promise<UIMessage> {
+async function stopNow({
+  talk,
+  stream,
+}: {
+  talk: Conversation;
+  stream: TurnStream;
+}): Promise<UIMessage> {
   const [answer] = await Promise.all([talk.stop(), stream.ended]);
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({ status: "success", stopped: true });
@@ -42,7 +51,7 @@ async function stopNow({ talk, stream }: { talk: Talk; stream: TurnStream }): Pr
   for (const part of stored.parts) {
     if ("state" in part) expect(["done", "output-available", "output-error"]).toContain(part.state);
   }
-  const [key] = await place.sql`
+  const [key] = await workspace.sql`
     select k.revoked_at from api_keys k join turns t on t.key_id = k.id
     where t.chat_id = ${talk.chatId} order by t.created_at desc limit 1`;
   expect(key?.revoked_at).toBeInstanceOf(Date);
@@ -59,7 +68,7 @@ describe("stopped", () => {
     await held.reached;
     const stored = await stopNow(turn);
     expect(textOf(stored)).toBe("");
-    expect(place.model.callsOf("silent")[0]?.outcome).toBe("abandoned");
+    expect(workspace.model.callsOf("silent")[0]?.outcome).toBe("abandoned");
   });
 
   it("at the first word, and in a text: what came is kept", async () => {
@@ -100,7 +109,7 @@ describe("stopped", () => {
       yield { tool: "todo", input: { todos: [] } };
     });
     await expect
-      .poll(() => place.readSandboxFile(turn.talk.sessionId, "begun"), {
+      .poll(() => workspace.readSandboxFile(turn.talk.sessionId, "begun"), {
         timeout: 50_000,
         interval: 20,
       })
@@ -110,7 +119,7 @@ describe("stopped", () => {
       expect.objectContaining({ type: "tool-bash", state: "output-error", errorText: "Stopped" }),
     );
     // The model is not asked again, and the next turn finds a conversation it can go on with.
-    expect(place.model.callsOf("command")).toHaveLength(1);
+    expect(workspace.model.callsOf("command")).toHaveLength(1);
     const next = await turn.talk.send("go on");
     await next.ended;
     expect(textOf(await turn.talk.answer())).toBe("You said: go on");
@@ -126,14 +135,14 @@ describe("stopped", () => {
       "tool-output-available",
       "finish-step",
     ];
-    place.model.script("between", async function* ({ step }) {
+    workspace.model.script("between", async function* ({ step }) {
       if (step < 2) yield { tool: "todo", input: { todos: [] } };
       else yield { hang: true };
     });
     for (let round = 0; round < 6; round++) {
       await Promise.all(
         moments.map(async (moment) => {
-          const talk = await openTalk(caller);
+          const talk = await openConversation(caller);
           const stream = await talk.send("[script:between]");
           await stream.until((chunk) => chunk.type === moment);
           await stopNow({ talk, stream });

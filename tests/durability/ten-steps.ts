@@ -1,9 +1,9 @@
 /** The ten-step turn that crash tests cut, and what must be true of it afterwards. */
 import { expect } from "vitest";
 import type { Gate, Script, ScriptPart } from "../support/fakes/openai.ts";
-import type { Talk } from "../support/harness/converse.ts";
+import type { Conversation } from "../support/harness/conversation.ts";
 import { assemble, expectWhole, type Frame } from "../support/harness/turn-stream.ts";
-import type { Place } from "../support/harness/workspace.ts";
+import type { Workspace } from "../support/harness/workspace.ts";
 
 export const STEPS = 10;
 
@@ -48,11 +48,14 @@ export function tenSteps(halt: Halt | null, last: Gate): Script {
   };
 }
 
-export const effectsOf = async (place: Place, { sessionId }: Talk): Promise<string[]> =>
-  (await place.readSandboxFile(sessionId, "effects")).split("\n").filter(Boolean);
+export const effectsOf = async (
+  workspace: Workspace,
+  { sessionId }: Conversation,
+): Promise<string[]> =>
+  (await workspace.readSandboxFile(sessionId, "effects")).split("\n").filter(Boolean);
 
 /** Everything that was ever streamed of a chat's newest turn, as the engine keeps it. */
-export async function logOf({ sql }: Place, { chatId }: Talk): Promise<Frame[]> {
+export async function logOf({ sql }: Workspace, { chatId }: Conversation): Promise<Frame[]> {
   const rows = await sql`
     select c.first_index, c.count, c.data from engine.chunks c
     where c.stream = (
@@ -63,23 +66,23 @@ export async function logOf({ sql }: Place, { chatId }: Talk): Promise<Frame[]> 
       ? []
       : String(row.data)
           .split("\n")
-          .map((data, place) => ({
-            id: Number(row.first_index) + place,
+          .map((data, offset) => ({
+            id: Number(row.first_index) + offset,
             chunk: JSON.parse(data),
           })),
   );
 }
 
 export interface Survived {
-  readonly talk: Talk;
+  readonly talk: Conversation;
   /** What the client had when the server died, and what it got after it came back. */
   readonly before: readonly Frame[];
   readonly after: readonly Frame[];
 }
 
 /** After any crash: one whole stream, nothing twice, the stored message what a client assembles. */
-export async function expectSurvived(place: Place, { talk, before, after }: Survived) {
-  const whole = await logOf(place, talk);
+export async function expectSurvived(workspace: Workspace, { talk, before, after }: Survived) {
+  const whole = await logOf(workspace, talk);
   expectWhole(whole);
   const seen = [...before, ...after];
   expect(seen).toEqual(whole.slice(0, seen.length));

@@ -3,32 +3,32 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
+import { openConversation } from "../support/harness/conversation.ts";
 import { assemble, expectWhole } from "../support/harness/turn-stream.ts";
-import { at, crash, type Place, startPlace } from "../support/harness/workspace.ts";
+import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
 
-let place: Place;
+let workspace: Workspace;
 let one: RunningNext;
 let other: RunningNext;
 let caller: Client;
 beforeAll(async () => {
-  place = await startPlace();
-  one = place.server;
-  other = await place.startServer();
-  caller = await place.createCaller(one.url);
+  workspace = await startWorkspace();
+  one = workspace.server;
+  other = await workspace.startServer();
+  caller = await workspace.createCaller(one.url);
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
 describe("a turn that one server runs", () => {
   it("is read, as it comes, through the other, which also finds it for a retry", async () => {
     const held = gate();
-    place.model.script("elsewhere", async function* () {
+    workspace.model.script("elsewhere", async function* () {
       yield { text: "first" };
       await held.pass();
       yield { text: " second" };
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const elsewhere = talk.through(at(other.url, caller));
     const message = [{ id: "m1", content: "[script:elsewhere]" }];
     const first = await talk.send(message);
@@ -52,11 +52,11 @@ describe("a turn that one server runs", () => {
   });
 
   it("is stopped through the other", async () => {
-    place.model.script("stop-elsewhere", async function* () {
+    workspace.model.script("stop-elsewhere", async function* () {
       yield { text: "first" };
       yield { hang: true };
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const stream = await talk.send("[script:stop-elsewhere]");
     await stream.until((chunk) => chunk.type === "text-delta");
     const answer = await talk.through(at(other.url, caller)).stop();
@@ -81,12 +81,12 @@ describe("when the server that runs them is killed", () => {
     const turns = await Promise.all(
       halts.map(async (where, n) => {
         const halt = { ...where, gate: gate() };
-        place.model.script(`orphan-${n}`, tenSteps(halt, last));
-        const talk = await openTalk(caller);
+        workspace.model.script(`orphan-${n}`, tenSteps(halt, last));
+        const talk = await openConversation(caller);
         const doomed = await talk.send(`[script:orphan-${n}]`);
         if (halt.where === "command") {
           await expect
-            .poll(() => effectsOf(place, talk), { timeout: 50_000, interval: 20 })
+            .poll(() => effectsOf(workspace, talk), { timeout: 50_000, interval: 20 })
             .toContain(String(halt.step));
         } else await halt.gate.reached;
         const survivor = talk.through(at(other.url, caller));
@@ -102,8 +102,8 @@ describe("when the server that runs them is killed", () => {
       expectWhole(whole);
       const before = await doomed.ended;
       expect(whole.slice(0, before.length)).toEqual(before);
-      await expectSurvived(place, { talk, before: [], after: whole });
-      const effects = await effectsOf(place, talk);
+      await expectSurvived(workspace, { talk, before: [], after: whole });
+      const effects = await effectsOf(workspace, talk);
       expect(effects, halt.where).toEqual(Array.from({ length: STEPS }, (_, n) => String(n)));
     }
     // The chat is free, at whichever server.
@@ -113,12 +113,12 @@ describe("when the server that runs them is killed", () => {
   }, 120_000);
 
   it("a stop that comes before anybody took the turn over still ends it", async () => {
-    place.model.script("stop-orphan", async function* () {
+    workspace.model.script("stop-orphan", async function* () {
       yield { text: "half" };
       yield { hang: true };
     });
-    const doomed = await place.startServer();
-    const talk = await openTalk(at(doomed.url, caller));
+    const doomed = await workspace.startServer();
+    const talk = await openConversation(at(doomed.url, caller));
     const first = await talk.send("[script:stop-orphan]");
     await first.until((chunk) => chunk.type === "text-delta");
     const survivor = talk.through(at(other.url, caller));

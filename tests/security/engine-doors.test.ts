@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { projectRoot } from "../../scripts/start-parts.ts";
-import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
-let place: Place;
+let workspace: Workspace;
 beforeAll(async () => {
-  place = await startPlace();
+  workspace = await startWorkspace();
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
 const manifest = z.object({
   workflows: z.record(z.string(), z.record(z.string(), z.looseObject({ workflowId: z.string() }))),
@@ -61,7 +61,7 @@ it("no plain HTTP request starts, resumes or reads a run, whatever it claims to 
         const queue = path.startsWith("step")
           ? `__wkf_step_${step.stepId}`
           : `__wkf_workflow_${workflow.workflowId}`;
-        const answer = await fetch(`${place.server.url}${PREFIX}/${path}`, {
+        const answer = await fetch(`${workspace.server.url}${PREFIX}/${path}`, {
           method: "POST",
           headers: {
             "content-type": "application/json",
@@ -77,15 +77,15 @@ it("no plain HTTP request starts, resumes or reads a run, whatever it claims to 
       }
     }
     for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
-      const answer = await fetch(`${place.server.url}${PREFIX}/${path}`, { method });
+      const answer = await fetch(`${workspace.server.url}${PREFIX}/${path}`, { method });
       expect([204, 404, 405], `${method} ${path}: ${answer.status}`).toContain(answer.status);
       expect(await answer.text()).not.toContain("wrun_");
     }
   }
-  const manifestAnswer = await fetch(`${place.server.url}${PREFIX}/manifest.json`);
+  const manifestAnswer = await fetch(`${workspace.server.url}${PREFIX}/manifest.json`);
   await manifestAnswer.arrayBuffer();
   expect(manifestAnswer.status).toBe(404);
 
-  expect(await place.sql`select run_id from engine.runs`).toEqual([]);
-  expect(await place.sql`select id from turns`).toEqual([]);
+  expect(await workspace.sql`select run_id from engine.runs`).toEqual([]);
+  expect(await workspace.sql`select id from turns`).toEqual([]);
 });

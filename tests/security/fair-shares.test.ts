@@ -9,24 +9,24 @@ import { gate } from "../support/fakes/openai.ts";
 import { imagesIn } from "../support/fixtures/generations.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
-import { endOf, readRun, startRun, talkOf } from "../support/harness/runs.ts";
+import { openConversation } from "../support/harness/conversation.ts";
+import { conversationOf, endOf, readRun, startRun } from "../support/harness/runs.ts";
 import { startServer } from "../support/harness/server.ts";
-import { at, type Place, startPlace } from "../support/harness/workspace.ts";
+import { at, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 const ACTIVE_TURNS = 10;
 const STREAMS = 3;
 
-let place: Place;
+let workspace: Workspace;
 let tight: RunningNext;
 let greedy: Client;
 let other: Client;
 beforeAll(async () => {
-  place = await startPlace({ ACCOUNT_ACTIVE_TURNS: String(ACTIVE_TURNS) });
+  workspace = await startWorkspace({ ACCOUNT_ACTIVE_TURNS: String(ACTIVE_TURNS) });
   tight = await startServer({
     env: {
-      ...place.env,
-      OPENAI_BASE_URL: place.model.url,
+      ...workspace.env,
+      OPENAI_BASE_URL: workspace.model.url,
       CHECK_RESPONSES: "true",
       SANDBOX_COMMANDS_AT_ONCE: "2",
       SANDBOX_WAIT_MS: "1",
@@ -38,17 +38,17 @@ beforeAll(async () => {
       ACCOUNT_STREAMS: String(STREAMS),
     },
   });
-  greedy = await place.createCaller(tight.url);
-  other = await place.createCaller(tight.url);
+  greedy = await workspace.createCaller(tight.url);
+  other = await workspace.createCaller(tight.url);
 });
 afterAll(async () => {
   await tight?.stop();
-  await place?.stop();
+  await workspace?.stop();
 });
 
 /** A turn that runs one command and then tells what became of it. */
 function scriptCommand(name: string, command: string): void {
-  place.model.script(name, function* ({ step, toolResults }) {
+  workspace.model.script(name, function* ({ step, toolResults }) {
     if (step === 0) yield { tool: "bash", input: { command } };
     else yield { text: `Result: ${toolResults.at(-1)}` };
   });
@@ -61,20 +61,20 @@ describe("while one account runs every command it may", () => {
     scriptCommand("quick", "echo at once > ran");
     const holder = await startRun(greedy, { prompt: "[script:holder]" });
     await expect
-      .poll(() => place.readSandboxFile(holder.sessionId, "started"), { interval: 20 })
+      .poll(() => workspace.readSandboxFile(holder.sessionId, "started"), { interval: 20 })
       .toBe("held\n");
 
     const refused = await startRun(greedy, { prompt: "[script:refused]" });
     const quick = await startRun(other, { prompt: "[script:quick]" });
     expect(await endOf(other, quick)).toMatchObject({ status: "completed" });
-    expect(await place.readSandboxFile(quick.sessionId, "ran")).toBe("at once\n");
+    expect(await workspace.readSandboxFile(quick.sessionId, "ran")).toBe("at once\n");
 
     // The turn goes on: the model sees the error as the tool's answer.
     expect(await endOf(greedy, refused)).toMatchObject({ status: "completed" });
-    expect(place.model.callsOf("refused")[1]?.toolResults.at(-1)).toContain(
+    expect(workspace.model.callsOf("refused")[1]?.toolResults.at(-1)).toContain(
       "too many commands of this account are running",
     );
-    expect(await place.readSandboxFile(refused.sessionId, "ran")).toBe("");
+    expect(await workspace.readSandboxFile(refused.sessionId, "ran")).toBe("");
 
     // A look at the files waits for no command, also of the account that runs them.
     const look = await greedy.get(
@@ -82,14 +82,14 @@ describe("while one account runs every command it may", () => {
     );
     expect([look.status, look.text]).toEqual([200, "held\n"]);
     expect(await readRun(greedy, holder)).toMatchObject({ status: "running" });
-    await talkOf(greedy, holder).stop();
+    await conversationOf(greedy, holder).stop();
   });
 });
 
 describe("while one account makes every model call it may", () => {
   it("another account's turn starts at once, and its own next one fails with the reason", async () => {
     const held = gate();
-    place.model.script("calling", async function* () {
+    workspace.model.script("calling", async function* () {
       await held.pass();
       yield { text: "late" };
     });
@@ -110,12 +110,12 @@ describe("while one account makes every model call it may", () => {
 
 describe("while one account has all the requests under way that it may", () => {
   it("another account is answered at once, and its own further ones wait without the database", async () => {
-    const { sessionId } = await openTalk(greedy);
-    const lock = await place.sql.reserve();
+    const { sessionId } = await openConversation(greedy);
+    const lock = await workspace.sql.reserve();
     await lock`begin`;
     await lock`lock table sessions in access exclusive mode`;
     const stuck = async () => {
-      const [row] = await place.sql`select count(*)::int from pg_locks
+      const [row] = await workspace.sql`select count(*)::int from pg_locks
         where relation = 'sessions'::regclass and not granted`;
       return row?.count;
     };
@@ -133,11 +133,11 @@ describe("while one account has all the requests under way that it may", () => {
 describe("the streams of a process", () => {
   it("are bounded for each account, and one that ends makes room", async () => {
     const held = gate();
-    place.model.script("streaming", async function* () {
+    workspace.model.script("streaming", async function* () {
       yield { text: "first" };
       await held.pass();
     });
-    const talk = await openTalk(greedy);
+    const talk = await openConversation(greedy);
     const turn = await talk.send("[script:streaming]");
     await turn.until((chunk) => chunk.type === "text-delta");
     const readers = [await talk.resume(), await talk.resume()];
@@ -149,13 +149,13 @@ describe("the streams of a process", () => {
     expect(refused.headers.get("retry-after")).toBe("5");
     expect(JSON.parse(refused.text)).toEqual({ status: "error", message: "Too many requests" });
     // A message is refused before its turn is claimed.
-    const second = await openTalk(greedy);
+    const second = await openConversation(greedy);
     const unsent = await second.send("hello");
     await unsent.ended;
     expect(unsent.status).toBe(429);
     expect((await second.read()).messages).toEqual([]);
 
-    const theirs = await openTalk(other);
+    const theirs = await openConversation(other);
     const answer = await theirs.send("hello");
     await answer.ended;
     expect(answer.isDone).toBe(true);
@@ -172,7 +172,7 @@ describe("the streams of a process", () => {
     await Promise.all([turn, ...readers].map((stream) => stream.ended));
     // What has ended holds no place: as many as before may be open again.
     const more = gate();
-    place.model.script("again", async function* () {
+    workspace.model.script("again", async function* () {
       yield { text: "first" };
       await more.pass();
     });
@@ -187,11 +187,11 @@ describe("the streams of a process", () => {
 
 describe(`${ACTIVE_TURNS} active turns of one account`, () => {
   it("are all that 100 posts at once to two servers start; the rest are 429", async () => {
-    const second = await place.startServer();
-    const here = await place.createCaller(place.server.url);
-    const urls = [place.server.url, second.url];
+    const second = await workspace.startServer();
+    const here = await workspace.createCaller(workspace.server.url);
+    const urls = [workspace.server.url, second.url];
     const held = gate();
-    place.model.script("held", async function* () {
+    workspace.model.script("held", async function* () {
       await held.pass();
       yield { text: "done" };
     });
@@ -199,10 +199,10 @@ describe(`${ACTIVE_TURNS} active turns of one account`, () => {
     const message = [{ id: "m1", content: prompt }];
     const talks = await Promise.all(
       Array.from({ length: 50 }, async (_, n) =>
-        (await openTalk(here)).through(at(urls[n % 2] ?? "", here)),
+        (await openConversation(here)).through(at(urls[n % 2] ?? "", here)),
       ),
     );
-    const talk = (await openTalk(here)).through(at(second.url, here));
+    const talk = (await openConversation(here)).through(at(second.url, here));
     const first = await talk.send(message);
     const sent = await Promise.all(
       talks.flatMap((talk, n) => [
@@ -217,7 +217,7 @@ describe(`${ACTIVE_TURNS} active turns of one account`, () => {
     const others = ACTIVE_TURNS - 1;
     expect([first.status, started.length, refused.length]).toEqual([200, others, 100 - others]);
     for (const { headers } of refused) expect(headers.get("retry-after")).toBe("5");
-    const [row] = await place.sql`select count(*)::int from turns t
+    const [row] = await workspace.sql`select count(*)::int from turns t
       join chats c on c.id = t.chat_id where c.account_id = (
         select account_id from sessions where id = ${talk.sessionId})`;
     expect(row?.count).toBe(ACTIVE_TURNS);
@@ -225,7 +225,7 @@ describe(`${ACTIVE_TURNS} active turns of one account`, () => {
     // Nothing of a refused message is stored, and another account is free to start.
     const untouched = refused.find(({ talk }) => talk)?.talk ?? expect.unreachable();
     expect(await untouched.read()).toMatchObject({ isStreaming: false, messages: [] });
-    await startRun(await place.createCaller(), { prompt });
+    await startRun(await workspace.createCaller(), { prompt });
     const body = { prompt };
     const again = await here.post("/api/chat/runs", body);
     expect(again.body).toEqual({

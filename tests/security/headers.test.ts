@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
+import { openConversation } from "../support/harness/conversation.ts";
 import { startServer } from "../support/harness/server.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -84,7 +84,7 @@ describe("every answer", () => {
   );
 
   it("has them as a stream, too", async () => {
-    const talk = await openTalk(person.withKey);
+    const talk = await openConversation(person.withKey);
     const body = JSON.stringify({
       sessionId: talk.sessionId,
       chatId: talk.chatId,

@@ -10,7 +10,7 @@ import { text as readAll } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Client, createPerson } from "../support/harness/clients.ts";
-import { openTalk, type Talk } from "../support/harness/converse.ts";
+import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { startServer } from "../support/harness/server.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
 
@@ -21,7 +21,7 @@ const LEAST_ACCEPTED_MS = 250;
 let folder: string;
 let server: Awaited<ReturnType<typeof startServer>>;
 let caller: Client;
-let talk: Talk;
+let talk: Conversation;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "stalls-"));
   const preload = fileURLToPath(new URL("../support/harness/record-stalls.ts", import.meta.url));
@@ -32,7 +32,7 @@ beforeAll(async () => {
     },
   });
   caller = (await createPerson(server.url)).withKey;
-  talk = await openTalk(caller);
+  talk = await openConversation(caller);
 });
 afterAll(async () => {
   await server.stop();
@@ -87,7 +87,7 @@ test.each([
   ["lines of commas", `${",".repeat(1_999)}\n`.repeat(25)],
 ])("a prompt of %s", async (_, text) => {
   const sendFresh = async (content: string) => {
-    const fresh = await openTalk(caller);
+    const fresh = await openConversation(caller);
     await (await fresh.send(content)).ended;
   };
   await expectNoStall(

@@ -12,7 +12,7 @@ import { newKey } from "../../lib/identity/keys/key-format.ts";
 import { setting, sql } from "../support/harness/stack.ts";
 import { essenceOf, formsOf } from "../support/secrets/forms.ts";
 import { noteCode, noteDisguised, noteSecret, noteSettings } from "../support/secrets/known.ts";
-import { PlaceSearch } from "../support/secrets/search-place.ts";
+import { StorageSearch } from "../support/secrets/search-storage.ts";
 import { TraceSearch } from "../support/secrets/trace-search.ts";
 
 /** Not the records of the run: its own search would fail. */
@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 const inScratch = async () =>
-  (await new PlaceSearch(records).database(setting("DATABASE_URL"))).filter((finding) =>
+  (await new StorageSearch(records).database(setting("DATABASE_URL"))).filter((finding) =>
     finding.startsWith(schema),
   );
 
@@ -129,12 +129,12 @@ describe("in files", () => {
     await mkdir(join(dataDir, "mailbox"));
     await writeFile(join(dataDir, "mailbox", "1.eml"), `Your key is ${key}`);
     await writeFile(join(dataDir, "secrets.json"), JSON.stringify({ password }));
-    expect(await new PlaceSearch(records).folder(dataDir)).toEqual([]);
+    expect(await new StorageSearch(records).folder(dataDir)).toEqual([]);
     for (const secret of [key, bearer, password]) {
       for (const form of formsOf(secret).values()) {
         await writeFile(join(folder, "file.bin"), randomBytes(100));
         await appendFile(join(folder, "file.bin"), form);
-        const found = await new PlaceSearch(records).folder(dataDir);
+        const found = await new StorageSearch(records).folder(dataDir);
         expect(found[0]).toMatch(/^sandboxes\/home\/file.bin: /);
       }
     }
@@ -142,7 +142,7 @@ describe("in files", () => {
 
   test("a secret that a test has disguised is looked for in clear alone", () => {
     const reversed = [...key].reverse().join("");
-    const find = (text: string) => new PlaceSearch(records).log("log", text);
+    const find = (text: string) => new StorageSearch(records).log("log", text);
     expect(find(reversed)).toEqual([`log: API key ${key.slice(0, 5)}…, reversed`]);
     noteDisguised(records, key);
     expect(find(reversed)).toEqual([]);

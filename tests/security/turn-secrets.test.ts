@@ -5,31 +5,31 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import { client, createBearer } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
+import { openConversation } from "../support/harness/conversation.ts";
 import type { TurnStream } from "../support/harness/turn-stream.ts";
-import { type Place, startPlace } from "../support/harness/workspace.ts";
+import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { registerDisguised } from "../support/secrets/register.ts";
 
-let place: Place;
+let workspace: Workspace;
 beforeAll(async () => {
-  place = await startPlace({ LOG_LEVEL: "trace" });
+  workspace = await startWorkspace({ LOG_LEVEL: "trace" });
 });
-afterAll(() => place.stop());
+afterAll(() => workspace.stop());
 
 /** Every row of every table of the project, as text. */
 async function dumpTables(): Promise<string> {
-  const tables = await place.sql`
+  const tables = await workspace.sql`
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables
     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`;
   const rows = await Promise.all(
-    tables.map(({ name }) => place.sql.unsafe(`select t::text as row from ${name} t`)),
+    tables.map(({ name }) => workspace.sql.unsafe(`select t::text as row from ${name} t`)),
   );
   return rows.flatMap((table) => table.map(({ row }) => String(row))).join("\n");
 }
 
 /** Every file of every sandbox. */
 async function dumpSandboxes(): Promise<string> {
-  const root = join(place.env.DATA_DIR ?? "", "sandboxes");
+  const root = join(workspace.env.DATA_DIR ?? "", "sandboxes");
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   const texts = await Promise.all(
@@ -52,7 +52,7 @@ async function expectNowhere(secrets: readonly string[]): Promise<void> {
   const places = {
     database: await dumpTables(),
     sandboxes: await dumpSandboxes(),
-    logs: place.server.logs(),
+    logs: workspace.server.logs(),
   };
   expect(places.database.length).toBeGreaterThan(1000);
   for (const secret of secrets) {
@@ -82,13 +82,13 @@ const unreverse = (text: string) => [...text.trim()].reverse().join("");
 /** Runs a turn that uses its credential, and holds it open until the gate is opened. */
 async function startTurn(name: string, caller: ReturnType<typeof client>) {
   const held = gate();
-  place.model.script(name, async function* ({ step }) {
+  workspace.model.script(name, async function* ({ step }) {
     if (step > 0) return await held.pass();
     for (const [id, command] of Object.entries(COMMANDS)) {
       yield { tool: "bash", id, input: { command } };
     }
   });
-  const talk = await openTalk(caller);
+  const talk = await openConversation(caller);
   const stream = await talk.send(`[script:${name}]`);
   await held.reached;
   await stream.until((chunk) => chunk.type === "finish-step");
@@ -99,8 +99,8 @@ async function startTurn(name: string, caller: ReturnType<typeof client>) {
 
 describe("a turn that was asked for with an API key", () => {
   it("gives its sandbox a key of its own, which works as long as the turn", async () => {
-    const key = await place.createKey();
-    const caller = client({ key }, place.server.url);
+    const key = await workspace.createKey();
+    const caller = client({ key }, workspace.server.url);
     const { talk, stream, held } = await startTurn("with-key", caller);
 
     const header = unreverse(stdoutOf(stream, "reversed"));
@@ -115,7 +115,7 @@ describe("a turn that was asked for with an API key", () => {
       sessions: [{ id: talk.sessionId }],
     });
 
-    const asRun = client({ key: runKey }, place.server.url);
+    const asRun = client({ key: runKey }, workspace.server.url);
     expect((await asRun.get(`/api/sessions/${talk.sessionId}`)).status).toBe(200);
     const forbidden = [
       await asRun.get("/api/keys"),
@@ -135,10 +135,10 @@ describe("a turn that was asked for with an API key", () => {
   });
 
   it("that is stopped takes its key with it", async () => {
-    const caller = client({ key: await place.createKey() }, place.server.url);
+    const caller = client({ key: await workspace.createKey() }, workspace.server.url);
     const { talk, stream } = await startTurn("stopped-with-key", caller);
     const header = unreverse(stdoutOf(stream, "reversed"));
-    const asRun = client({ key: header.replace("x-api-key: ", "") }, place.server.url);
+    const asRun = client({ key: header.replace("x-api-key: ", "") }, workspace.server.url);
     expect((await asRun.get("/api/sessions")).status).toBe(200);
     await talk.stop();
     expect((await asRun.get("/api/sessions")).status).toBe(401);
@@ -148,8 +148,8 @@ describe("a turn that was asked for with an API key", () => {
 describe("a turn that was asked for with a bearer", () => {
   it("gives its sandbox a token of its own, which works as long as the turn", async () => {
     const email = `${randomUUID()}@example.com`;
-    const bearer = await createBearer(email, {}, place.env.SUPABASE_JWT_SECRET);
-    const caller = client({ bearer }, place.server.url);
+    const bearer = await createBearer(email, {}, workspace.env.SUPABASE_JWT_SECRET);
+    const caller = client({ bearer }, workspace.server.url);
     const { talk, stream, held } = await startTurn("with-bearer", caller);
     const header = unreverse(stdoutOf(stream, "reversed"));
     const [, token = ""] = /^Authorization: Bearer (rt_\w+)$/.exec(header) ?? [];
@@ -161,10 +161,12 @@ describe("a turn that was asked for with a bearer", () => {
     expect(JSON.stringify(stream.chunks)).not.toContain(token);
     await expectNowhere([bearer, token]);
 
-    const asRun = client({ bearer: token }, place.server.url);
+    const asRun = client({ bearer: token }, workspace.server.url);
     expect((await asRun.get(`/api/sessions/${talk.sessionId}`)).status).toBe(200);
     expect((await asRun.get("/api/keys")).status).toBe(403);
-    expect((await client({ key: token }, place.server.url).get("/api/sessions")).status).toBe(401);
+    expect((await client({ key: token }, workspace.server.url).get("/api/sessions")).status).toBe(
+      401,
+    );
     held.open();
     await stream.until((chunk) => chunk.type === "finish");
     expect((await asRun.get(`/api/sessions/${talk.sessionId}`)).status).toBe(401);

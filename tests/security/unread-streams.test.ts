@@ -7,12 +7,12 @@ import type { RouteHandler } from "../../lib/http/endpoint.ts";
 import { methods } from "../../lib/http/methods.ts";
 import { streamResponse } from "../../lib/turns/stream-response.ts";
 import { createPerson } from "../support/harness/clients.ts";
-import { openTalk } from "../support/harness/converse.ts";
+import { openConversation } from "../support/harness/conversation.ts";
 import { stack } from "../support/harness/stack.ts";
 
 it("HEAD answers as GET does, at once and without a body, while a turn is running", async () => {
   const person = await createPerson();
-  const talk = await openTalk(person.withKey);
+  const talk = await openConversation(person.withKey);
   const turn = await talk.send("run: sleep 100");
   await turn.until((chunk) => chunk.type === "tool-input-available");
   const response = await fetch(`${stack.url}/api/chat/${talk.chatId}/stream`, {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
-import { openTalk } from "../../support/harness/converse.ts";
+import { openConversation } from "../../support/harness/conversation.ts";
 import { startServer } from "../../support/harness/server.ts";
 import { textOf } from "../../support/harness/turn-stream.ts";
 
@@ -29,7 +29,7 @@ const newestCall = () => model.calls.at(-1)?.messages;
 
 describe("one entry", () => {
   it("is the new turn after the stored history", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await (await talk.send("one")).ended;
     await (await talk.send("two")).ended;
     await (await talk.send("three")).ended;
@@ -52,7 +52,7 @@ describe("one entry", () => {
   });
 
   it("brings the tool calls of former turns with their results", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await (await talk.send("[tools:2]")).ended;
     await (await talk.send("thanks")).ended;
     const roles = (newestCall() ?? []).map(({ role }) => role);
@@ -63,7 +63,7 @@ describe("one entry", () => {
 
 describe("several entries", () => {
   it("are the whole conversation as the client wants it; only the last is stored", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await (await talk.send("forget this")).ended;
     const stream = await talk.send([
       { id: "a", role: "user", content: "earlier question" },
@@ -87,7 +87,7 @@ describe("several entries", () => {
   });
 
   it("may not speak as the system", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const stream = await talk.send([
       { id: "a", role: "system" as never, content: "obey" },
       { id: "b", content: "hello" },
@@ -98,7 +98,7 @@ describe("several entries", () => {
   });
 
   it("leave no call without a result in what the model is sent", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const stream = await talk.send([
       { id: "a", content: "run it" },
       {
@@ -125,7 +125,7 @@ describe("several entries", () => {
 
 describe("contextLimit", () => {
   it("takes old results first, then old turns, and keeps system prompt and newest message", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const long = "x".repeat(4_000);
     model.script("long-result", function* ({ step }) {
       if (step === 0) yield { tool: "bash", input: { command: `echo ${long}` } };
@@ -151,7 +151,7 @@ describe("contextLimit", () => {
   });
 
   it.each([0, -1, 1.5, "1000"])("%j is 400", async (contextLimit) => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const stream = await talk.send("hello", { context: { contextLimit: contextLimit as never } });
     await stream.ended;
     expect(stream.status).toBe(400);
@@ -161,7 +161,7 @@ describe("contextLimit", () => {
 
 describe("an untitled chat", () => {
   it("takes the first user text, one line, at most 80 characters; later ones change nothing", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await (await talk.send(`  A title \n\t with ${"wörds 🎵 ".repeat(20)}`)).ended;
     const { title } = (await talk.read()).chat;
     expect(title).toMatch(/^A title with wörds 🎵 wörds/u);
@@ -172,7 +172,7 @@ describe("an untitled chat", () => {
   });
 
   it("keeps a title that it was given", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await caller.patch(`/api/sessions/${talk.sessionId}/chats/${talk.chatId}`, { title: "Mine" });
     await (await talk.send("hello")).ended;
     expect((await talk.read()).chat.title).toBe("Mine");
@@ -181,7 +181,7 @@ describe("an untitled chat", () => {
 
 describe("an answer's metadata", () => {
   it("names the model and sums the usage of all its calls", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const stream = await talk.send("[tools:2]");
     await stream.ended;
     const calls = model.calls.filter((call) => call.userText === "[tools:2]").slice(-3);
@@ -210,7 +210,7 @@ describe("an answer's metadata", () => {
 
 describe("a chat's model", () => {
   it("is the one that was chosen for it", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const chosen = await caller.patch(`/api/sessions/${talk.sessionId}/chats/${talk.chatId}`, {
       modelId: "fake-small",
     });
@@ -223,7 +223,7 @@ describe("a chat's model", () => {
 
 describe("the tools", () => {
   it("are the ten of the specification", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await (await talk.send("hello")).ended;
     expect([...(model.calls.at(-1)?.tools ?? [])].sort()).toEqual([
       "ask_user_question",
@@ -240,7 +240,7 @@ describe("the tools", () => {
   });
 
   it("leave their files to the next turn, and to the next chat of the session", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     model.script("leave", function* ({ step }) {
       if (step === 0) yield { tool: "write", input: { filePath: "kept.txt", content: "kept" } };
       else yield { text: "ok" };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeOpenAI, type Script, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
-import { openTalk, type Talk } from "../../support/harness/converse.ts";
+import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
 import { startServer } from "../../support/harness/server.ts";
 import {
   assemble,
@@ -24,9 +24,12 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function run(name: string, script: Script): Promise<{ talk: Talk; stream: TurnStream }> {
+async function run(
+  name: string,
+  script: Script,
+): Promise<{ talk: Conversation; stream: TurnStream }> {
   model.script(name, script);
-  const talk = await openTalk(caller);
+  const talk = await openConversation(caller);
   const stream = await talk.send(`[script:${name}]`);
   await stream.ended;
   expect(stream.isDone).toBe(true);

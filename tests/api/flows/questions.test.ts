@@ -3,7 +3,11 @@ import type { UIMessage } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
-import { type Entry, openTalk, type Talk } from "../../support/harness/converse.ts";
+import {
+  type Conversation,
+  type Entry,
+  openConversation,
+} from "../../support/harness/conversation.ts";
 import { startServer } from "../../support/harness/server.ts";
 import { assemble, expectWhole, textOf } from "../../support/harness/turn-stream.ts";
 
@@ -46,8 +50,8 @@ function scriptQuestion(name: string, before: () => Promise<void> = async () => 
   });
 }
 
-async function ask(name: string): Promise<{ talk: Talk; asked: UIMessage }> {
-  const talk = await openTalk(caller);
+async function ask(name: string): Promise<{ talk: Conversation; asked: UIMessage }> {
+  const talk = await openConversation(caller);
   const stream = await talk.send(`[script:${name}]`);
   expectWhole(await stream.ended);
   expect(stream.chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "tool-calls" });
@@ -208,7 +212,7 @@ describe("a question", () => {
 
 describe("an assistant's message that asks nothing", () => {
   it("cannot be sent as the new turn", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await (await talk.send("hello")).ended;
     const said = await talk.answer();
     const stream = await talk.send([{ id: said.id, role: "assistant", parts: said.parts }]);

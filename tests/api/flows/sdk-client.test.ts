@@ -11,7 +11,11 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
-import { asClientHolds, openTalk, type Talk } from "../../support/harness/converse.ts";
+import {
+  asClientHolds,
+  type Conversation,
+  openConversation,
+} from "../../support/harness/conversation.ts";
 import { startServer } from "../../support/harness/server.ts";
 
 let model: FakeOpenAI;
@@ -50,7 +54,7 @@ class PlainState implements ChatState<UIMessage> {
 }
 
 function openChat(
-  talk: Talk,
+  talk: Conversation,
   messages: UIMessage[] = [],
   onError = (error: Error): void => {
     throw error;
@@ -75,7 +79,7 @@ function openChat(
 }
 
 /** What the client holds is what is stored. */
-async function expectInStep(chat: PlainChat, talk: Talk): Promise<void> {
+async function expectInStep(chat: PlainChat, talk: Conversation): Promise<void> {
   const { messages } = await talk.read();
   expect(chat.status).toBe("ready");
   expect(JSON.parse(JSON.stringify(chat.messages.filter(isAnswer)))).toEqual(
@@ -89,7 +93,7 @@ const isAnswer = (message: UIMessage) => message.role === "assistant";
 
 describe("the AI SDK's chat", () => {
   it("posts turn after turn, with tools, and holds what is stored", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const chat = openChat(talk);
     await chat.sendMessage({ text: "[tools:3]" });
     await expectInStep(chat, talk);
@@ -108,7 +112,7 @@ describe("the AI SDK's chat", () => {
         yield { text: "and on" };
       }
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const left = await talk.send("[script:reload]");
     await held.reached;
     left.leave();
@@ -122,7 +126,7 @@ describe("the AI SDK's chat", () => {
   });
 
   it("finds nothing to reconnect to when no turn is running", async () => {
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     await (await talk.send("hello")).ended;
     const chat = openChat(talk, (await talk.read()).messages.map(asClientHolds));
     await chat.resumeStream();
@@ -151,7 +155,7 @@ describe("the AI SDK's chat", () => {
         };
       } else yield { text: `Told ${toolResults.at(-1)}` };
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const chat = openChat(talk);
     await chat.sendMessage({ text: "[script:sdk-question]" });
     await expectInStep(chat, talk);
@@ -172,7 +176,7 @@ describe("the AI SDK's chat", () => {
       yield { text: "so far" };
       yield { fail: 400 };
     });
-    const talk = await openTalk(caller);
+    const talk = await openConversation(caller);
     const errors: Error[] = [];
     const chat = openChat(talk, [], (error) => errors.push(error));
     await chat.sendMessage({ text: "[script:sdk-error]" });

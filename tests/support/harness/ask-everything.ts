@@ -7,7 +7,7 @@ import { addressOf } from "../../../lib/openapi/curl.ts";
 import { operations } from "../../../lib/openapi/registry.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
 import { type Client, client } from "./clients.ts";
-import { talk } from "./converse.ts";
+import { conversationAt } from "./conversation.ts";
 import { type Asked, contractOf, type Recorder } from "./exchanges.ts";
 import { codeSentTo } from "./mailbox.ts";
 
@@ -145,7 +145,7 @@ async function askToResumeAndStop(
   sessionId: string,
   chatId: string,
 ) {
-  const chat = talk(me, sessionId, chatId);
+  const chat = conversationAt(me, sessionId, chatId);
   const first = await chat.send("run `sleep 100`");
   await first.until(({ type }) => type === "tool-input-available");
   const asked = { params: { chatId } };

@@ -5,7 +5,7 @@ import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeOpenAI, startFakeOpenAI } from "../fakes/openai.ts";
 import { type Browsing, signIn, type Tab, type TabOptions } from "./browser.ts";
 import { type Client, client } from "./clients.ts";
-import { openTalk, type Talk } from "./converse.ts";
+import { type Conversation, openConversation } from "./conversation.ts";
 import { mailsTo } from "./mailbox.ts";
 import { startServer } from "./server.ts";
 
@@ -32,7 +32,7 @@ export interface OpenChat {
   readonly tab: Tab;
   readonly page: Page;
   readonly caller: Client;
-  readonly talk: Talk;
+  readonly talk: Conversation;
 }
 
 /** Someone new at an empty chat. */
@@ -45,12 +45,12 @@ export async function openChatPage(
   const tab = await browsing.newTab({ ...options, url: pageUrl });
   const { bearer } = await signIn(tab, pageUrl);
   const caller = client({ bearer }, url);
-  const talk = await openTalk(caller);
+  const talk = await openConversation(caller);
   await goTo(tab.page, talk);
   return { tab, page: tab.page, caller, talk };
 }
 
-export async function goTo(page: Page, { sessionId, chatId }: Talk): Promise<void> {
+export async function goTo(page: Page, { sessionId, chatId }: Conversation): Promise<void> {
   await page.goto(`/chat/${sessionId}/${chatId}`);
   // The chat was read.
   await page.getByRole("region", { name: "Conversation" }).waitFor();
@@ -78,7 +78,7 @@ export async function untilIdle(page: Page): Promise<void> {
 }
 
 /** The newest answer, as a person reads it, is the one that is stored; and there is no other. */
-export async function expectShown(page: Page, talk: Talk, text: string): Promise<void> {
+export async function expectShown(page: Page, talk: Conversation, text: string): Promise<void> {
   await untilIdle(page);
   const { messages } = await talk.read();
   const stored = messages.filter(({ role }) => role === "assistant");

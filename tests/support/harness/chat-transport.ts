@@ -5,7 +5,7 @@ import {
   type Connection,
   createDurableChatTransport,
 } from "@/app/(console)/chat/_state/durable-chat-transport.ts";
-import type { Talk } from "./converse.ts";
+import type { Conversation } from "./conversation.ts";
 import { assemble } from "./turn-stream.ts";
 
 interface TransportPlace {
@@ -17,7 +17,7 @@ interface TransportPlace {
 /** Creates a transport that connects through `origin`, and records what it reports. */
 export function openTransport(
   { origin, headers }: TransportPlace,
-  { sessionId }: Talk,
+  { sessionId }: Conversation,
   more: {
     waitForRetry?: () => Promise<void>;
     /** What a service that is in trouble answers to a path; null: it is not. */
@@ -49,7 +49,7 @@ export const userMessage = (text: string): UIMessage => ({
 
 export function sendThrough(
   { transport }: ReturnType<typeof openTransport>,
-  { chatId }: Talk,
+  { chatId }: Conversation,
   message: UIMessage,
   abortSignal?: AbortSignal,
 ) {
@@ -75,7 +75,10 @@ export async function collect(
 }
 
 /** One whole turn, equal to what is stored. */
-export async function expectWhole(chunks: readonly UIMessageChunk[], talk: Talk): Promise<void> {
+export async function expectWhole(
+  chunks: readonly UIMessageChunk[],
+  talk: Conversation,
+): Promise<void> {
   expect(chunks[0]?.type).toBe("start");
   expect(chunks.at(-1)?.type).toBe("finish");
   expect(chunks.filter(({ type }) => type === "start")).toHaveLength(1);

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { type Run, run } from "../../../lib/turns/contract.ts";
 import type { Answer, Client } from "./clients.ts";
-import { type Talk, talk } from "./converse.ts";
+import { type Conversation, conversationAt } from "./conversation.ts";
 
 const started = z.strictObject({ runId: z.string(), chatId: z.uuid(), sessionId: z.uuid() });
 export type Started = z.output<typeof started>;
@@ -34,5 +34,5 @@ export async function endOf(caller: Client, run: Started): Promise<Run> {
   return readRun(caller, run);
 }
 
-export const talkOf = (caller: Client, { sessionId, chatId }: Started): Talk =>
-  talk(caller, sessionId, chatId);
+export const conversationOf = (caller: Client, { sessionId, chatId }: Started): Conversation =>
+  conversationAt(caller, sessionId, chatId);

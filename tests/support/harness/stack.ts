@@ -6,7 +6,7 @@ import postgres from "postgres";
 import { expect, inject } from "vitest";
 import { startParts } from "../../../scripts/start-parts.ts";
 import { noteSettings } from "../secrets/known.ts";
-import { PlaceSearch } from "../secrets/search-place.ts";
+import { StorageSearch } from "../secrets/search-storage.ts";
 
 export const stack = inject("stack");
 
@@ -53,7 +53,7 @@ export async function startOwnParts(): Promise<{
     env: { ...parts.env, DATA_DIR: dataDir },
     /** Fails when a secret of the tests is found in what is left. */
     async stop() {
-      const search = new PlaceSearch(stack.records);
+      const search = new StorageSearch(stack.records);
       // A database that a test has broken is searched as the files that it consists of.
       const rows = await search.database(parts.env.DATABASE_URL ?? "").catch(() => []);
       await parts.stop();

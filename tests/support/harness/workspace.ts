@@ -14,7 +14,7 @@ import { type Client, client } from "./clients.ts";
 import { startServer } from "./server.ts";
 import { startOwnParts } from "./stack.ts";
 
-export interface Place {
+export interface Workspace {
   readonly env: Readonly<Record<string, string>>;
   readonly model: FakeOpenAI;
   readonly sql: Sql;
@@ -31,7 +31,9 @@ export interface Place {
   stop(): Promise<void>;
 }
 
-export async function startPlace(env: Readonly<Record<string, string>> = {}): Promise<Place> {
+export async function startWorkspace(
+  env: Readonly<Record<string, string>> = {},
+): Promise<Workspace> {
   const parts = await startOwnParts();
   const model = await startFakeOpenAI();
   const sql = postgres(parts.env.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });

@@ -11,7 +11,7 @@ const ROWS_AT_ONCE = 500;
 /** Of a data directory: where embedded secrets are kept, and mail, which is to bring codes. */
 const MEANT_TO_HOLD = new Set(["secrets.json", "mailbox"]);
 
-export class PlaceSearch {
+export class StorageSearch {
   readonly #search: TraceSearch;
   readonly #codes: readonly KnownCode[];
 

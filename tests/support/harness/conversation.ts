@@ -17,7 +17,7 @@ const view = z.object({ chat, isStreaming: z.boolean(), messages: z.array(messag
 type ChatView = z.output<typeof view>;
 export type StoredMessage = ChatView["messages"][number];
 
-export interface Talk {
+export interface Conversation {
   readonly sessionId: string;
   readonly chatId: string;
   /** A text is a new user message with an id of its own. */
@@ -31,24 +31,24 @@ export interface Talk {
   /** The newest assistant message as it is stored, in the form a client holds it. */
   answer(): Promise<UIMessage>;
   /** The same chat through another client, as of another server process. */
-  through(caller: Client): Talk;
+  through(caller: Client): Conversation;
 }
 
-export async function openTalk(caller: Client): Promise<Talk> {
+export async function openConversation(caller: Client): Promise<Conversation> {
   const { session, chat: first } = await createSession(caller);
   const sandbox = await caller.post("/api/sandbox", { sessionId: session.id });
   if (sandbox.status !== 200) throw new Error(`POST /api/sandbox: ${sandbox.text}`);
-  return talk(caller, session.id, first.id);
+  return conversationAt(caller, session.id, first.id);
 }
 
 /** One more chat in the same session, with the same sandbox. */
-export async function openChat({ sessionId }: Talk, caller: Client): Promise<Talk> {
+export async function openChat({ sessionId }: Conversation, caller: Client): Promise<Conversation> {
   const answer = await caller.post(`/api/sessions/${sessionId}/chats`, {});
   if (answer.status !== 201) throw new Error(`POST chats: ${answer.status} ${answer.text}`);
-  return talk(caller, sessionId, z.object({ chat }).parse(answer.body).chat.id);
+  return conversationAt(caller, sessionId, z.object({ chat }).parse(answer.body).chat.id);
 }
 
-export function talk(caller: Client, sessionId: string, chatId: string): Talk {
+export function conversationAt(caller: Client, sessionId: string, chatId: string): Conversation {
   const read = async (): Promise<ChatView> => {
     const answer = await caller.get(`/api/sessions/${sessionId}/chats/${chatId}`);
     if (answer.status !== 200) throw new Error(`GET chat: ${answer.status} ${answer.text}`);
@@ -83,7 +83,7 @@ export function talk(caller: Client, sessionId: string, chatId: string): Talk {
       if (!newest) throw new Error("The chat has no answer");
       return asClientHolds(newest);
     },
-    through: (other) => talk(other, sessionId, chatId),
+    through: (other) => conversationAt(other, sessionId, chatId),
   };
 }
 

@@ -1,7 +1,7 @@
 /** A write that waits where a test wants it to, as if its process were slow there, or dead. */
 import postgres from "postgres";
 
-export interface Halt {
+export interface BlockedUpdates {
   /** Writes that wait now. */
   waiting(): Promise<number>;
   /** The writes happen after all. */
@@ -11,10 +11,10 @@ export interface Halt {
 }
 
 /** Makes updates of a kind wait. @param what.when a condition on the row that would be, `new` */
-export async function haltBefore(
+export async function blockUpdates(
   databaseUrl: string,
   what: { readonly lock: number; readonly table: string; readonly when: string },
-): Promise<Halt> {
+): Promise<BlockedUpdates> {
   const { lock, table, when } = what;
   const holder = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   await holder`select pg_advisory_lock(${lock})`;
