@@ -1,4 +1,4 @@
-/** The consent pages of the embedded provider; decisions, section 9. */
+/** The consent pages of the embedded provider. */
 import { request as httpRequest } from "node:http";
 import { describe, expect, it } from "vitest";
 import { createPerson } from "../support/harness/clients.ts";

@@ -1,3 +1,7 @@
+/**
+ * Videos over HTTP. This file is long because the endpoint has six modes, and the inputs that each of
+ * them requires or refuses are one table.
+ */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** `Idempotency-Key`, shown on the endpoint that starts runs. Decisions, section 1. */
+/** `Idempotency-Key`, tested on the endpoint that starts runs. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { contracts } from "../../lib/openapi/registry.ts";

@@ -1,4 +1,4 @@
-/** Decisions, section 5: the claim on a chat. One run at a time, and never a stuck chat. */
+/** The claim on a chat: one run at a time, and no chat that stays blocked. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../support/harness/clients.ts";

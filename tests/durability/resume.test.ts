@@ -1,4 +1,4 @@
-/** Decisions, section 5: the stream is exact for whoever reads it from wherever. */
+/** A stream is exact for every reader, from every index on. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Gate, gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";

@@ -96,9 +96,7 @@ describe("a bearer of an OIDC provider", () => {
 
   beforeAll(async () => {
     provider = await startIdentityProvider();
-    server = await startServer({
-      env: { OIDC_ISSUER: provider.issuer, OIDC_AUDIENCE: provider.audience },
-    });
+    server = await startServer({ env: provider.env });
   });
   afterAll(async () => {
     await server?.stop();
@@ -235,9 +233,7 @@ describe("a bearer of an OIDC provider", () => {
     await expect.poll(() => statusOf(fresh), { timeout: 10_000 }).toBe(200);
     expect(await statusOf(old)).toBe(200);
     provider.dropOldKeys();
-    const another = await startServer({
-      env: { OIDC_ISSUER: provider.issuer, OIDC_AUDIENCE: provider.audience },
-    });
+    const another = await startServer({ env: provider.env });
     try {
       const there = (bearer: string) => client({ bearer }, another.url).get("/api/sessions");
       expect((await there(old)).status).toBe(401);
@@ -248,9 +244,7 @@ describe("a bearer of an OIDC provider", () => {
   });
 
   it("answers 503, not 401, while the provider cannot be asked, and recovers by itself", async () => {
-    const another = await startServer({
-      env: { OIDC_ISSUER: provider.issuer, OIDC_AUDIENCE: provider.audience },
-    });
+    const another = await startServer({ env: provider.env });
     const there = async (bearer: string) => client({ bearer }, another.url).get("/api/sessions");
     try {
       const bearer = await provider.sign();

@@ -1,7 +1,8 @@
 /**
  * What native code that was taken over could do in the process that opens strangers' media, and what
  * the sandbox's process could do outside the shell that it offers. Node without its permission model
- * stands for such code: it does whatever the kernel lets it.
+ * stands for such code: it does whatever the kernel lets it. This file is long because every kind of
+ * isolation has to stop the same attempts.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";

@@ -1,3 +1,7 @@
+/**
+ * Malformed requests to every endpoint. This file is long because it is one list of ways in which a
+ * request can be wrong, applied to every contract.
+ */
 import { request as httpRequest } from "node:http";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** fal behind the port: what each model is asked for, how files get there, and how its faults come out. */
+/**
+ * fal behind the port: what each model is sent, how files reach it, and how its faults are reported.
+ * This file is long because every model and every fault of the queue is a row of its tables.
+ */
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";

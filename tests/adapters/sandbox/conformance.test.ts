@@ -1,4 +1,7 @@
-/** What every adapter of the sandbox port promises; decisions, sections 4 and 5. */
+/**
+ * What every adapter of the sandbox port guarantees. This file is long because it is one list of
+ * guarantees, and each of them runs against every adapter.
+ */
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

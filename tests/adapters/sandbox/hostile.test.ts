@@ -1,6 +1,7 @@
 /**
- * What a hostile command can do to the machine that runs it: nothing, while that machine goes on
- * answering. The commands of the local sandbox run beside the server, so this is about that one.
+ * What a hostile command can do to the machine that runs it: nothing, and the server keeps answering.
+ * It tests the local sandbox, whose commands run beside the server. This file is long because all its
+ * attacks share one provider, two servers and the measurement of what the server answers meanwhile.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";

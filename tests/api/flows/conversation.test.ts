@@ -1,4 +1,4 @@
-/** Decisions, section 5: what the model is sent, and what a turn leaves in the chat. */
+/** What the model is sent, and what a turn leaves in the chat. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";

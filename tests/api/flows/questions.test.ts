@@ -1,4 +1,4 @@
-/** Decisions, section 5: ask_user_question ends the turn with the question open. */
+/** `ask_user_question` ends the turn and leaves the question open. */
 import type { UIMessage } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";

@@ -5,6 +5,8 @@ import { serveHandlers } from "./vendor-server.ts";
 
 type Profile = Readonly<Record<string, unknown>>;
 
+const AUDIENCE = "agent-platform";
+
 /** Starts an OIDC provider on loopback, under `base`: discovery, keys that can be rotated, userinfo. */
 export async function startIdentityProvider(base = "") {
   let keys: { kid: string; privateKey: CryptoKey; jwk: object }[] = [];
@@ -41,7 +43,9 @@ export async function startIdentityProvider(base = "") {
   return {
     ...server,
     issuer,
-    audience: "agent-platform",
+    audience: AUDIENCE,
+    /** The settings that make a server of the product accept its tokens. */
+    env: { OIDC_ISSUER: issuer, OIDC_AUDIENCE: AUDIENCE },
     /** Signs a token with the newest key; a claim given as undefined is left out. */
     async sign(
       claims: Readonly<Record<string, unknown>> = {},
@@ -52,7 +56,7 @@ export async function startIdentityProvider(base = "") {
       const now = Math.floor(Date.now() / 1000);
       return new SignJWT({
         iss: issuer,
-        aud: "agent-platform",
+        aud: AUDIENCE,
         sub: "person",
         email: `${randomUUID()}@example.com`,
         email_verified: true,
