@@ -196,7 +196,7 @@ describe("a page of the console", () => {
     ]);
     const missing = await fetch(`${stack.url}/not/there`);
     expect(missing.status).toBe(404);
-    expect(await missing.text()).toContain("There is no such page");
+    expect(await missing.text()).toContain("Page not found");
     const api = await fetch(`${stack.url}/api/not/there`);
     expect(await api.json()).toEqual({ status: "error", error: "Not found" });
   });
