@@ -319,6 +319,13 @@ describe("a command that takes the whole machine", () => {
     await Promise.all(states.map((state) => provider.destroy(state)));
   });
 
+  test("commands of a session run in the order in which they came", async () => {
+    const numbers = Array.from({ length: 40 }, (_, index) => String(index));
+    await Promise.all(numbers.map((number) => shell(`echo ${number} >> order`)));
+    const { stdout } = await shell("cat order; rm order");
+    expect(stdout.trim().split("\n")).toEqual(numbers);
+  });
+
   test("more sessions than there are processes are served in turn", async () => {
     const few = createLocalProvider({
       rootDir: join(dir, "sandboxes"),

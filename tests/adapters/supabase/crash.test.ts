@@ -74,7 +74,7 @@ test.each(["postgres", "lite"] as const)(
     });
     await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(200), patience);
     process.kill(first.pids[victim], "SIGKILL");
-    expect(await first.died).toContain("ended");
+    expect(await first.died).toContain("exited unexpectedly");
     await Promise.all(writers);
     await first.stop();
 

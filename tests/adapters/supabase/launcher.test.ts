@@ -69,7 +69,7 @@ test("two copies run side by side, a third on the data of one is refused, and no
 
   const third = await npmRun("start", dataDir);
   expect(await third.exit).toBe(1);
-  expect(third.output()).toContain(`is running with the data in ${dataDir}`);
+  expect(third.output()).toContain(`is using the data in ${dataDir}`);
 
   const family = familyOf(one.npm.pid ?? 0);
   for (const pid of familyOf(one.npm.pid ?? 0).slice(0, 4)) process.kill(pid, "SIGKILL");

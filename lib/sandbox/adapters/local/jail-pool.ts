@@ -33,6 +33,11 @@ export interface PoolRequest {
   readonly accountId: string;
   readonly sessionId: string;
   readonly request: JailRequest;
+  /**
+   * Runs right before the request, which fails with what this throws. Only what happens here keeps
+   * the requests of a session in the order in which they came.
+   */
+  readonly check: () => Promise<void>;
   /** The deadline begins when the request has its slot. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -99,7 +104,7 @@ export class JailPool {
   #enter(
     key: string,
     queue: FairQueue,
-    { accountId, sessionId, request, timeoutMs, signal }: PoolRequest,
+    { accountId, sessionId, request, check, timeoutMs, signal }: PoolRequest,
   ): Promise<Outcome> {
     const lane = this.#lanes.get(key) ?? {
       sessionId,
@@ -114,6 +119,7 @@ export class JailPool {
     const work = async (): Promise<Outcome> => {
       lane.working = true;
       try {
+        await check();
         if (lane.jail?.isWorn) lane.jail.kill("aborted");
         if (!lane.jail?.isAlive) lane.jail = await this.#start(key, lane);
         return await lane.jail.request(request, timeoutMs, signal);

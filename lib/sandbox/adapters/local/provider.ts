@@ -118,14 +118,16 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     }
   }
 
+  async function checkFolder(name: string): Promise<void> {
+    if (!(await exists(name))) throw new SandboxError("unavailable", "The sandbox is gone");
+  }
+
   async function request(
-    given: PoolRequest,
+    given: Omit<PoolRequest, "check">,
     send: (given: PoolRequest) => Promise<Outcome> = (given) => pool.request(given),
   ): Promise<Outcome> {
-    if (!(await exists(given.sessionId))) {
-      throw new SandboxError("unavailable", "The sandbox is gone");
-    }
-    const outcome = await send(given).catch((error) => {
+    const check = () => checkFolder(given.sessionId);
+    const outcome = await send({ ...given, check }).catch((error) => {
       if (!isQueueRefusal(error)) throw error;
       throw new SandboxError("busy", "Too many commands of the account are waiting");
     });
@@ -195,7 +197,8 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
       // Starts the jail ahead of the first command, if there is room.
       if (pool.hasRoom(accountId)) {
         const noop = { op: "run", command: ":", cwd: ".", env: {}, maxOutputChars: 0 } as const;
-        const warmUp = { accountId, sessionId, request: noop, timeoutMs: FILE_TIMEOUT_MS };
+        const check = () => checkFolder(sessionId);
+        const warmUp = { accountId, sessionId, request: noop, check, timeoutMs: FILE_TIMEOUT_MS };
         pool.request(warmUp).catch(() => {});
       }
       return {
