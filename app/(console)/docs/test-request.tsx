@@ -1,5 +1,5 @@
 "use client";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { fetchWithBearer } from "@/app/(console)/_api/request.ts";
 import { Button } from "../_ui/button.tsx";
 import { Field } from "../_ui/field.tsx";
@@ -22,9 +22,13 @@ interface Wanted {
 /** Sends a request of the reader's own, as who is signed in or with the API key that was typed. */
 export function TestRequest(wanted: Wanted) {
   const [open, setOpen] = useState(false);
+  const [ready, setReady] = useState(false);
+  // A click on a page that is not hydrated yet would be lost.
+  useEffect(() => setReady(true), []);
   return (
     <div className="mt-3">
       <Button
+        disabled={!ready}
         variant="outline"
         size="sm"
         aria-expanded={open}
