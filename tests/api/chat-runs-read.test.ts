@@ -4,7 +4,7 @@ import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
-import { conversationOf, endOf, readRun, startRun } from "../support/harness/runs.ts";
+import { conversationOf, readRun, startRun, waitForRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
 
 describe("GET /api/chat/runs/{runId} 200", () => {
@@ -17,7 +17,7 @@ describe("GET /api/chat/runs/{runId} 200", () => {
       const first = await readRun(caller, run);
       expect(first).toMatchObject({ ...run, error: null });
       expect(["queued", "running", "completed"]).toContain(first.status);
-      const last = await endOf(caller, run);
+      const last = await waitForRun(caller, run);
       expect(last).toMatchObject({ ...run, status: "completed", error: null });
       expect(Date.parse(last.finishedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(last.createdAt));
     },
@@ -25,10 +25,10 @@ describe("GET /api/chat/runs/{runId} 200", () => {
 
   it("knows the run of a chat's turn as well", async () => {
     const person = await createPerson();
-    const talk = await openConversation(person.withKey);
-    const stream = await talk.send("hello");
+    const conversation = await openConversation(person.withKey);
+    const stream = await conversation.send("hello");
     await stream.ended;
-    const { sessionId, chatId } = talk;
+    const { sessionId, chatId } = conversation;
     const read = await readRun(person.withKey, { runId: stream.runId, sessionId, chatId });
     expect(read).toMatchObject({ runId: stream.runId, sessionId, chatId, status: "completed" });
   });
@@ -36,7 +36,7 @@ describe("GET /api/chat/runs/{runId} 200", () => {
   it("a run of which the engine knows nothing any more has failed", async () => {
     const person = await createPerson();
     const run = await startRun(person.withKey, { prompt: "hello" });
-    await endOf(person.withKey, run);
+    await waitForRun(person.withKey, run);
     // As after the loss of the engine's data in the middle of a run.
     const runId = `wrun_${randomUUID()}`;
     await sql`update turns set run_id = ${runId}, status = 'running', finished_at = null
@@ -52,7 +52,7 @@ describe("GET /api/chat/runs/{runId} 200", () => {
     const run = await startRun(person.withKey, { prompt: "hello" });
     const runKey = client({ key: (await createRunCredential(person.id, "key")).raw });
     expect((await runKey.get(`/api/chat/runs/${run.runId}`)).status).toBe(200);
-    await endOf(person.withKey, run);
+    await waitForRun(person.withKey, run);
   });
 });
 
@@ -71,7 +71,7 @@ describe("GET /api/chat/runs/{runId} 404", () => {
       expectErrorShape(answer, "message");
       expect(answer.text).toBe('{"status":"error","message":"Run not found"}');
     }
-    await endOf(owner.withKey, run);
+    await waitForRun(owner.withKey, run);
   });
 
   it("a run whose session was deleted is gone with it", async () => {

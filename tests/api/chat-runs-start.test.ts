@@ -9,9 +9,15 @@ import {
   type Person,
 } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
-import { conversationOf, endOf, readRun, startedOf, startRun } from "../support/harness/runs.ts";
+import {
+  conversationOf,
+  readRun,
+  startedOf,
+  startRun,
+  waitForRun,
+} from "../support/harness/runs.ts";
 import { admin, sql } from "../support/harness/stack.ts";
-import { expectWhole, textOf } from "../support/harness/turn-stream.ts";
+import { expectCompleteTurn, textOf } from "../support/harness/turn-stream.ts";
 
 const madeBy = async ({ id }: Person) => {
   const [counts] = await sql`
@@ -28,7 +34,10 @@ describe("POST /api/chat/runs 202", () => {
     const run = startedOf(answer);
     expect(answer.headers.get("location")).toBe(`/api/chat/runs/${run.runId}`);
     expect(answer.headers.get("retry-after")).toBe("1");
-    expect(await endOf(person.withKey, run)).toMatchObject({ status: "completed", error: null });
+    expect(await waitForRun(person.withKey, run)).toMatchObject({
+      status: "completed",
+      error: null,
+    });
 
     const { chat, isStreaming, messages } = await conversationOf(person.withKey, run).read();
     expect(isStreaming).toBe(false);
@@ -43,7 +52,7 @@ describe("POST /api/chat/runs 202", () => {
   it("works in a sandbox of its own, headless", async () => {
     const person = await createPerson();
     const run = await startRun(person.withBearer, { prompt: "run: echo made > it; cat it" });
-    expect((await endOf(person.withBearer, run)).status).toBe("completed");
+    expect((await waitForRun(person.withBearer, run)).status).toBe("completed");
     const answer = await conversationOf(person.withBearer, run).answer();
     expect(JSON.stringify(answer.parts)).toContain("made");
     const [turn] = await sql`select headless from turns where run_id = ${run.runId}`;
@@ -59,7 +68,7 @@ describe("POST /api/chat/runs 202", () => {
     }));
     messages.push({ id: "a-last", role: "user", content: "and now?" });
     const run = await startRun(person.withKey, { messages, prompt: " " });
-    await endOf(person.withKey, run);
+    await waitForRun(person.withKey, run);
     const stored = (await conversationOf(person.withKey, run).read()).messages;
     expect(stored.slice(0, -1).map(({ id, role }) => ({ id, role }))).toEqual(
       messages.map(({ id, role }) => ({ id, role })),
@@ -83,19 +92,19 @@ describe("POST /api/chat/runs 202", () => {
     expect(session.body).toMatchObject({ session: { artistId: artist.id } });
     const { chat } = await conversationOf(person.withKey, run).read();
     expect(chat.modelId).toBe("embedded/rules");
-    await endOf(person.withKey, run);
+    await waitForRun(person.withKey, run);
   });
 
   it("can be streamed while it runs, and stopped: then it is cancelled", async () => {
     const person = await createPerson();
     const run = await startRun(person.withKey, { prompt: "run: sleep 100" });
-    const talk = conversationOf(person.withKey, run);
-    const stream = await talk.resume();
+    const conversation = conversationOf(person.withKey, run);
+    const stream = await conversation.resume();
     expect(stream.runId).toBe(run.runId);
     await stream.until((chunk) => chunk.type === "tool-input-available");
     expect((await readRun(person.withKey, run)).status).toBe("running");
-    expect((await talk.stop()).body).toEqual({ status: "success", stopped: true });
-    expectWhole(await stream.ended);
+    expect((await conversation.stop()).body).toEqual({ status: "success", stopped: true });
+    expectCompleteTurn(await stream.ended);
     expect(await readRun(person.withKey, run)).toMatchObject({ status: "cancelled", error: null });
   });
 
@@ -134,7 +143,7 @@ describe("POST /api/chat/runs 202", () => {
       p_max_active: 0,
     });
     await sql`update turns set created_at = now() - interval '11 minutes' where id = ${turnId}`;
-    await endOf(person.withKey, await startRun(person.withKey, { prompt: "hello" }));
+    await waitForRun(person.withKey, await startRun(person.withKey, { prompt: "hello" }));
     const [turn] = await sql`
       select t.status, t.error, t.effect_id, c.active_stream_id, k.revoked_at
       from turns t join chats c on c.id = t.chat_id join api_keys k on k.id = t.key_id

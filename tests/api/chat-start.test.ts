@@ -4,11 +4,11 @@ import { createSession } from "../support/fixtures/sessions.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { createPerson, type Person } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
-import { assemble, expectWhole } from "../support/harness/turn-stream.ts";
+import { assemble, expectCompleteTurn } from "../support/harness/turn-stream.ts";
 
-async function open(): Promise<{ person: Person; talk: Conversation }> {
+async function open(): Promise<{ person: Person; conversation: Conversation }> {
   const person = await createPerson();
-  return { person, talk: await openConversation(person.withKey) };
+  return { person, conversation: await openConversation(person.withKey) };
 }
 
 describe("POST /api/chat 200", () => {
@@ -16,8 +16,8 @@ describe("POST /api/chat 200", () => {
     "streams the turn as the AI SDK's UI message stream (%s)",
     async (credential) => {
       const person = await createPerson();
-      const talk = await openConversation(person[credential]);
-      const stream = await talk.send("hello");
+      const conversation = await openConversation(person[credential]);
+      const stream = await conversation.send("hello");
       await stream.ended;
       expect(stream.status).toBe(200);
       expect(stream.headers.get("content-type")).toContain("text/event-stream");
@@ -27,17 +27,17 @@ describe("POST /api/chat 200", () => {
       expect(stream.headers.get("x-request-id")).toBeTruthy();
       expect(stream.runId).toMatch(/^\S+$/);
       expect(Number(stream.headers.get("x-workflow-stream-tail-index"))).toBeGreaterThanOrEqual(-1);
-      expectWhole(stream.frames);
+      expectCompleteTurn(stream.frames);
       expect(stream.isDone).toBe(true);
-      expect(await assemble(stream.chunks)).toEqual(await talk.answer());
+      expect(await assemble(stream.chunks)).toEqual(await conversation.answer());
     },
   );
 
   it("takes parts as well as content, and ignores what it does not know", async () => {
-    const { person, talk } = await open();
+    const { person, conversation } = await open();
     const answer = await person.withKey.post("/api/chat", {
-      sessionId: talk.sessionId.toUpperCase(),
-      chatId: talk.chatId.toUpperCase(),
+      sessionId: conversation.sessionId.toUpperCase(),
+      chatId: conversation.chatId.toUpperCase(),
       messages: [
         { id: "m", role: "user", parts: [{ type: "text", text: "hello" }], createdAt: "now" },
       ],
@@ -45,7 +45,7 @@ describe("POST /api/chat 200", () => {
     });
     expect(answer.status).toBe(200);
     expect(answer.text).toContain("data: [DONE]");
-    expect((await talk.read()).messages[0]).toMatchObject({
+    expect((await conversation.read()).messages[0]).toMatchObject({
       id: "m",
       role: "user",
       parts: [{ type: "text", text: "hello" }],
@@ -53,27 +53,27 @@ describe("POST /api/chat 200", () => {
   });
 
   it("has stored the user's message by the time it answers", async () => {
-    const { talk } = await open();
-    const stream = await talk.send([{ id: "first", content: "run: sleep 100" }]);
-    const { messages, isStreaming, chat } = await talk.read();
+    const { conversation } = await open();
+    const stream = await conversation.send([{ id: "first", content: "run: sleep 100" }]);
+    const { messages, isStreaming, chat } = await conversation.read();
     expect(messages.map(({ id }) => id)).toEqual(["first"]);
     expect(isStreaming).toBe(true);
     expect(chat.activeStreamId).toBe(stream.runId);
-    await talk.stop();
+    await conversation.stop();
     await stream.ended;
   });
 
   it("gives a retry of the running message the same stream", async () => {
-    const { talk } = await open();
+    const { conversation } = await open();
     const message = [{ id: "same", content: "run: sleep 100" }];
-    const first = await talk.send(message);
-    const second = await talk.send(message);
+    const first = await conversation.send(message);
+    const second = await conversation.send(message);
     expect(second.status).toBe(200);
     expect(second.runId).toBe(first.runId);
-    await talk.stop();
+    await conversation.stop();
     expect(await second.ended).toEqual(await first.ended);
-    expectWhole(first.frames);
-    expect((await talk.read()).messages).toHaveLength(2);
+    expectCompleteTurn(first.frames);
+    expect((await conversation.read()).messages).toHaveLength(2);
   });
 });
 
@@ -109,11 +109,11 @@ describe("POST /api/chat 400", () => {
   ];
 
   it("names what is wrong, and stores nothing", async () => {
-    const { person, talk } = await open();
+    const { person, conversation } = await open();
     for (const [what, change, sentence] of wrong) {
       const answer = await person.withKey.post("/api/chat", {
-        sessionId: talk.sessionId,
-        chatId: talk.chatId,
+        sessionId: conversation.sessionId,
+        chatId: conversation.chatId,
         messages: [message],
         ...change,
       });
@@ -122,7 +122,7 @@ describe("POST /api/chat 400", () => {
       expect(sentenceOf(answer), what).toMatch(sentence);
       expect(answer.headers.get("x-error-code")).toBe("invalid_request");
     }
-    const { messages, isStreaming } = await talk.read();
+    const { messages, isStreaming } = await conversation.read();
     expect(messages).toEqual([]);
     expect(isStreaming).toBe(false);
   });
@@ -154,12 +154,12 @@ describe("POST /api/chat 400", () => {
 
 describe("POST /api/chat 404", () => {
   it("for a session or chat that is missing, or a chat of another session", async () => {
-    const { person, talk } = await open();
+    const { person, conversation } = await open();
     const other = await openConversation(person.withKey);
     for (const [sessionId, chatId, sentence] of [
-      [randomUUID(), talk.chatId, "Session not found"],
-      [talk.sessionId, randomUUID(), "Chat not found"],
-      [talk.sessionId, other.chatId, "Chat not found"],
+      [randomUUID(), conversation.chatId, "Session not found"],
+      [conversation.sessionId, randomUUID(), "Chat not found"],
+      [conversation.sessionId, other.chatId, "Chat not found"],
     ]) {
       const answer = await person.withKey.post("/api/chat", {
         sessionId,
@@ -176,11 +176,11 @@ describe("POST /api/chat 404", () => {
 
 describe("POST /api/chat 409", () => {
   it("while another message is being answered, with the run that does", async () => {
-    const { person, talk } = await open();
-    const running = await talk.send("run: sleep 100");
+    const { person, conversation } = await open();
+    const running = await conversation.send("run: sleep 100");
     const answer = await person.withKey.post("/api/chat", {
-      sessionId: talk.sessionId,
-      chatId: talk.chatId,
+      sessionId: conversation.sessionId,
+      chatId: conversation.chatId,
       messages: [{ id: "other", content: "hello" }],
     });
     expect(answer.status).toBe(409);
@@ -188,34 +188,34 @@ describe("POST /api/chat 409", () => {
     expect(sentenceOf(answer)).toBe("A response is already streaming for this chat");
     expect(answer.headers.get("x-error-code")).toBe("stream_active");
     expect(answer.headers.get("x-workflow-run-id")).toBe(running.runId);
-    expect((await talk.read()).messages).toHaveLength(1);
-    await talk.stop();
+    expect((await conversation.read()).messages).toHaveLength(1);
+    await conversation.stop();
     await running.ended;
   });
 
   it("for an id that is an assistant message's", async () => {
-    const { person, talk } = await open();
-    await (await talk.send("hello")).ended;
-    const { id } = await talk.answer();
+    const { person, conversation } = await open();
+    await (await conversation.send("hello")).ended;
+    const { id } = await conversation.answer();
     const answer = await person.withKey.post("/api/chat", {
-      sessionId: talk.sessionId,
-      chatId: talk.chatId,
+      sessionId: conversation.sessionId,
+      chatId: conversation.chatId,
       messages: [{ id, content: "mine now" }],
     });
     expect(answer.status).toBe(409);
     expectErrorShape(answer, "message");
     expect(answer.headers.get("x-error-code")).toBe("conflict");
-    expect((await talk.read()).messages).toHaveLength(2);
+    expect((await conversation.read()).messages).toHaveLength(2);
   });
 });
 
 describe("POST /api/chat 413", () => {
   it("for a body of more than 4 MiB, but not for one of 3", async () => {
-    const { person, talk } = await open();
+    const { person, conversation } = await open();
     const send = (size: number) =>
       person.withKey.post("/api/chat", {
-        sessionId: talk.sessionId,
-        chatId: talk.chatId,
+        sessionId: conversation.sessionId,
+        chatId: conversation.chatId,
         messages: [
           { id: "a", content: "x".repeat(size) },
           { id: "b", role: "assistant", content: "ok" },

@@ -9,14 +9,14 @@ import { textOf } from "../support/harness/turn-stream.ts";
 describe("GET /api/chat/{chatId}/stream 200", () => {
   it("streams the running turn from where it is asked to", async () => {
     const person = await createPerson();
-    const talk = await openConversation(person.withKey);
-    const first = await talk.send("run: sleep 100");
+    const conversation = await openConversation(person.withKey);
+    const first = await conversation.send("run: sleep 100");
     await first.until((chunk) => chunk.type === "tool-input-available");
     const [whole, rest, after, asOwner] = await Promise.all([
-      talk.resume(),
-      talk.resume({ startIndex: 2 }),
-      talk.resume({ lastEventId: 2 }),
-      talk.through(person.withBearer).resume(),
+      conversation.resume(),
+      conversation.resume({ startIndex: 2 }),
+      conversation.resume({ lastEventId: 2 }),
+      conversation.through(person.withBearer).resume(),
     ]);
     for (const stream of [whole, rest, after, asOwner]) {
       expect(stream.status).toBe(200);
@@ -27,7 +27,7 @@ describe("GET /api/chat/{chatId}/stream 200", () => {
         first.frames.length - 1,
       );
     }
-    await talk.stop();
+    await conversation.stop();
     const frames = await first.ended;
     expect(await whole.ended).toEqual(frames);
     expect(await asOwner.ended).toEqual(frames);
@@ -38,11 +38,11 @@ describe("GET /api/chat/{chatId}/stream 200", () => {
 
   it("goes by Last-Event-ID when a startIndex is sent as well", async () => {
     const person = await createPerson();
-    const talk = await openConversation(person.withKey);
-    const first = await talk.send("run: sleep 100");
+    const conversation = await openConversation(person.withKey);
+    const first = await conversation.send("run: sleep 100");
     await first.until((chunk) => chunk.type === "tool-input-available");
-    const both = await talk.resume({ startIndex: 0, lastEventId: 1 });
-    await talk.stop();
+    const both = await conversation.resume({ startIndex: 0, lastEventId: 1 });
+    await conversation.stop();
     expect(await both.ended).toEqual((await first.ended).slice(2));
   });
 });
@@ -50,24 +50,24 @@ describe("GET /api/chat/{chatId}/stream 200", () => {
 describe("GET /api/chat/{chatId}/stream 204", () => {
   it("when nothing was ever asked, and when the turn is over", async () => {
     const person = await createPerson();
-    const talk = await openConversation(person.withKey);
-    const before = await person.withKey.get(`/api/chat/${talk.chatId}/stream`);
+    const conversation = await openConversation(person.withKey);
+    const before = await person.withKey.get(`/api/chat/${conversation.chatId}/stream`);
     expect([before.status, before.text]).toEqual([204, ""]);
     expect(before.headers.get("x-request-id")).toBeTruthy();
-    await (await talk.send("hello")).ended;
-    const after = await person.withKey.get(`/api/chat/${talk.chatId}/stream?startIndex=3`);
+    await (await conversation.send("hello")).ended;
+    const after = await person.withKey.get(`/api/chat/${conversation.chatId}/stream?startIndex=3`);
     expect([after.status, after.text]).toEqual([204, ""]);
   });
 
   it("when the engine lost the turn, however long: what it had streamed is kept", async () => {
     const person = await createPerson();
-    const talk = await openConversation(person.withKey);
-    await (await talk.send("hello")).ended;
+    const conversation = await openConversation(person.withKey);
+    await (await conversation.send("hello")).ended;
     const runId = `wrun_${randomUUID()}`;
     const [turn] = await sql`
       update turns set run_id = ${runId}, status = 'running', finished_at = null
-      where chat_id = ${talk.chatId} returning id, assistant_message_id as message`;
-    await sql`update chats set active_stream_id = ${runId} where id = ${talk.chatId}`;
+      where chat_id = ${conversation.chatId} returning id, assistant_message_id as message`;
+    await sql`update chats set active_stream_id = ${runId} where id = ${conversation.chatId}`;
     const deltas = 150_000;
     const chunks = [
       { type: "start", messageId: turn?.message },
@@ -78,10 +78,10 @@ describe("GET /api/chat/{chatId}/stream 204", () => {
     await sql`delete from engine.chunks where stream = ${turn?.id}`;
     await sql`insert into engine.chunks (stream, first_index, count, data, eof)
       values (${turn?.id}, 0, ${chunks.length}, ${chunks.join("\n")}, false)`;
-    const answer = await person.withKey.get(`/api/chat/${talk.chatId}/stream`);
+    const answer = await person.withKey.get(`/api/chat/${conversation.chatId}/stream`);
     expect([answer.status, answer.text]).toEqual([204, ""]);
-    expect((await talk.read()).isStreaming).toBe(false);
-    expect(textOf(await talk.answer())).toBe("a".repeat(deltas));
+    expect((await conversation.read()).isStreaming).toBe(false);
+    expect(textOf(await conversation.answer())).toBe("a".repeat(deltas));
   });
 });
 
@@ -90,9 +90,9 @@ describe("GET /api/chat/{chatId}/stream 400", () => {
     "startIndex=%s",
     async (startIndex) => {
       const person = await createPerson();
-      const talk = await openConversation(person.withKey);
+      const conversation = await openConversation(person.withKey);
       const answer = await person.withKey.get(
-        `/api/chat/${talk.chatId}/stream?startIndex=${startIndex}`,
+        `/api/chat/${conversation.chatId}/stream?startIndex=${startIndex}`,
       );
       expect(answer.status).toBe(400);
       expectErrorShape(answer, "message");
@@ -102,8 +102,8 @@ describe("GET /api/chat/{chatId}/stream 400", () => {
 
   it.each(["-1", "x", "1.5", ""])("Last-Event-ID: %s", async (lastEventId) => {
     const person = await createPerson();
-    const talk = await openConversation(person.withKey);
-    const answer = await person.withKey.get(`/api/chat/${talk.chatId}/stream`, {
+    const conversation = await openConversation(person.withKey);
+    const answer = await person.withKey.get(`/api/chat/${conversation.chatId}/stream`, {
       headers: { "last-event-id": lastEventId },
     });
     expect(answer.status).toBe(400);
@@ -131,15 +131,15 @@ describe("GET /api/chat/{chatId}/stream 404", () => {
 
   it("another account's chat, whether or not it is streaming", async () => {
     const [owner, stranger] = await Promise.all([createPerson(), createPerson()]);
-    const talk = await openConversation(owner.withKey);
-    const stream = await talk.send("run: sleep 100");
+    const conversation = await openConversation(owner.withKey);
+    const stream = await conversation.send("run: sleep 100");
     for (const caller of [stranger.withKey, stranger.withBearer]) {
-      const foreign = await caller.get(`/api/chat/${talk.chatId}/stream`);
+      const foreign = await caller.get(`/api/chat/${conversation.chatId}/stream`);
       expect(foreign.status).toBe(404);
       expect(foreign.headers.get("x-workflow-run-id")).toBeNull();
       expect(foreign.text).toBe((await caller.get(`/api/chat/${randomUUID()}/stream`)).text);
     }
-    await talk.stop();
+    await conversation.stop();
     await stream.ended;
   });
 });

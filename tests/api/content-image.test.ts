@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createImageContract } from "../../lib/content/contract.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
-import { download, imagesIn, onlyEnd, runOf } from "../support/fixtures/generations.ts";
+import { download, imagesIn, runOf, waitForOnlyRun } from "../support/fixtures/generations.ts";
 import { digest, makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
@@ -111,7 +111,7 @@ describe("where loopback is allowed, on a disk of its own", () => {
     expect(answer.status).toBe(400);
     expectErrorShape(answer, "plain");
     expect(sentenceOf(answer)).toBe("images.0 could not be fetched");
-    expect(await onlyEnd(other.withKey)).toMatchObject({
+    expect(await waitForOnlyRun(other.withKey)).toMatchObject({
       status: "FAILED",
       error: { name: "invalid_request", message: "images.0 could not be fetched" },
     });

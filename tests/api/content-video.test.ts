@@ -12,7 +12,13 @@ import { createVideoContract } from "../../lib/content/contract.ts";
 import { contentTemplate } from "../../lib/content/template.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
-import { download, imagesIn, onlyEnd, runOf, videoIn } from "../support/fixtures/generations.ts";
+import {
+  download,
+  imagesIn,
+  runOf,
+  videoIn,
+  waitForOnlyRun,
+} from "../support/fixtures/generations.ts";
 import {
   makeImage,
   makeSound,
@@ -296,7 +302,7 @@ describe("with a provider that takes its time", () => {
     leaving.abort();
     await expect(asked).rejects.toThrow();
     fal.hold(false);
-    const run = await onlyEnd(caller);
+    const run = await waitForOnlyRun(caller);
     expect(run).toMatchObject({ status: "COMPLETED", output: { lipsync: false } });
     const { videoSourceUrl } = z.object({ videoSourceUrl: z.url() }).parse(run.output);
     expect((await download(videoSourceUrl)).byteLength).toBeGreaterThan(10_000);
@@ -377,7 +383,7 @@ describe("with a provider that takes its time", () => {
     expectErrorShape(answer, "plain");
     expect(answer.headers.get("retry-after")).toBe("5");
     fal.hold(false);
-    await onlyEnd(caller);
+    await waitForOnlyRun(caller);
   });
 
   test("504: the answer does not wait for ever, the work goes on, and a retry finds it", async () => {
@@ -394,7 +400,7 @@ describe("with a provider that takes its time", () => {
     const again = await post(caller, body, key);
     expect([again.status, again.headers.get("retry-after")]).toEqual([409, "5"]);
     fal.hold(false);
-    const run = await onlyEnd(caller);
+    const run = await waitForOnlyRun(caller);
     expect(run.idempotencyKey).toBe(key["idempotency-key"]);
     const done = await post(caller, body, key);
     expect(run.output).toMatchObject({ videoSourceUrl: videoIn(done).videoUrl });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { contracts } from "../../lib/openapi/registry.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { type Client, createAccount, createPerson } from "../support/harness/clients.ts";
-import { endOf, startedOf } from "../support/harness/runs.ts";
+import { startedOf, waitForRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const post = (caller: Client, key: string, body: unknown) =>
@@ -31,7 +31,7 @@ describe("the same key and body", () => {
       expect(replayed.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
     }
     expect(await turnsOf(person.id)).toBe(1);
-    await endOf(person.withKey, run);
+    await waitForRun(person.withKey, run);
   });
 
   it("ten at once have one effect; the others hear that it is under way, or the answer", async () => {
@@ -53,7 +53,7 @@ describe("the same key and body", () => {
       expect(new Set(accepted.map(({ text }) => text)).size).toBe(1);
       expect(await turnsOf(person.id)).toBe(round);
       const run = startedOf(await post(person.withKey, key, { prompt: "hello" }));
-      await endOf(person.withKey, run);
+      await waitForRun(person.withKey, run);
     }
   });
 
@@ -80,7 +80,7 @@ describe("the same key and body", () => {
     await age(25);
     const later = startedOf(await post(person.withKey, key, { prompt: "something else" }));
     expect(later.runId).not.toBe(first.runId);
-    await Promise.all([first, later].map((run) => endOf(person.withKey, run)));
+    await Promise.all([first, later].map((run) => waitForRun(person.withKey, run)));
   });
 });
 
@@ -96,7 +96,7 @@ describe("422", () => {
     expect(other.headers.get("x-error-code")).toBe("idempotency_mismatch");
     expect(startedOf(await post(person.withKey, key, { prompt: "hello" }))).toEqual(run);
     expect(await turnsOf(person.id)).toBe(1);
-    await endOf(person.withKey, run);
+    await waitForRun(person.withKey, run);
   });
 });
 
@@ -110,7 +110,7 @@ describe("what a key does not reach", () => {
     expect(runs[0]?.runId).not.toBe(runs[1]?.runId);
     for (const [place, person] of people.entries()) {
       const run = runs[place];
-      if (run) await endOf(person.withKey, run);
+      if (run) await waitForRun(person.withKey, run);
     }
   });
 
@@ -121,7 +121,10 @@ describe("what a key does not reach", () => {
     expect((await post(person.withKey, key, {})).status).toBe(400);
     const denied = await post(person.withKey, key, { prompt: "hello", artistId: foreign.id });
     expect(denied.status).toBe(404);
-    await endOf(person.withKey, startedOf(await post(person.withKey, key, { prompt: "hello" })));
+    await waitForRun(
+      person.withKey,
+      startedOf(await post(person.withKey, key, { prompt: "hello" })),
+    );
   });
 
   it("any endpoint but those that create something, with a credential", () => {
@@ -156,6 +159,6 @@ describe("in the database", () => {
     for (const secret of [key, "a secret plan", run.runId, run.chatId]) {
       expect(text + decoded).not.toContain(secret);
     }
-    await endOf(person.withKey, run);
+    await waitForRun(person.withKey, run);
   });
 });

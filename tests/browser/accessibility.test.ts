@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { describeInBrowser, seriousFindings, signIn } from "../support/harness/browser.ts";
 import { createKey } from "../support/harness/clients.ts";
 
-const looks = [
+const appearances = [
   { colorScheme: "light", width: 1280 },
   { colorScheme: "dark", width: 1280 },
   { colorScheme: "light", width: 360 },
@@ -18,21 +18,24 @@ async function expectGood(page: Page): Promise<void> {
 }
 
 describeInBrowser("nothing serious is found", ({ newTab }) => {
-  it.each(looks)("for those who are signed out: $colorScheme, $width px", async (look) => {
-    const { page } = await newTab({ ...look, expected: /status of 404/ });
-    await page.goto("/");
-    await page.getByRole("button", { name: "Send code" }).waitFor();
-    await expectGood(page);
-    await page.goto("/keys");
-    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
-    await expectGood(page);
-    await page.goto("/not/there");
-    await page.getByRole("heading", { name: "Page not found" }).waitFor();
-    await expectGood(page);
-  });
+  it.each(appearances)(
+    "for those who are signed out: $colorScheme, $width px",
+    async (appearance) => {
+      const { page } = await newTab({ ...appearance, expected: /status of 404/ });
+      await page.goto("/");
+      await page.getByRole("button", { name: "Send code" }).waitFor();
+      await expectGood(page);
+      await page.goto("/keys");
+      await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+      await expectGood(page);
+      await page.goto("/not/there");
+      await page.getByRole("heading", { name: "Page not found" }).waitFor();
+      await expectGood(page);
+    },
+  );
 
-  it.each(looks)("for who is signed in: $colorScheme, $width px", async (look) => {
-    const tab = await newTab(look);
+  it.each(appearances)("for who is signed in: $colorScheme, $width px", async (appearance) => {
+    const tab = await newTab(appearance);
     const { page } = tab;
     const { id } = await signIn(tab);
     await page.goto("/keys");
@@ -46,15 +49,15 @@ describeInBrowser("nothing serious is found", ({ newTab }) => {
     await page.goto("/connectors");
     await page.getByRole("heading", { name: "No connections yet" }).waitFor();
     await expectGood(page);
-    if (look.width === 360) {
+    if (appearance.width === 360) {
       await page.getByRole("button", { name: "Open navigation" }).click();
       await page.getByRole("dialog").waitFor();
       await expectGood(page);
     }
   });
 
-  it.each(looks)("in the API reference: $colorScheme, $width px", async (look) => {
-    const { page } = await newTab(look);
+  it.each(appearances)("in the API reference: $colorScheme, $width px", async (appearance) => {
+    const { page } = await newTab(appearance);
     await page.goto("/docs");
     await page.getByRole("heading", { name: "Agent Platform API" }).waitFor();
     await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();

@@ -6,9 +6,9 @@ import {
   answers,
   type ChatServer,
   openChatPage,
-  say,
+  sendMessage,
   startChatServer,
-  untilIdle,
+  waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 
 let place: ChatServer;
@@ -39,11 +39,11 @@ describeInBrowser("the chat", (browsing) => {
       if (step > 0) yield { text: HOSTILE };
       else yield { tool: "bash", input: { command: "echo '<img src=x onerror=alert(1)>'" } };
     });
-    const { page, talk, caller } = await openChatPage(browsing, place.server);
+    const { page, conversation, caller } = await openChatPage(browsing, place.server);
     const title = "<img src=x onerror=\"document.title='owned'\"> [script:hostile]";
-    await say(page, title);
+    await sendMessage(page, title);
     await page.getByText("<script>document.title = 'owned'</script>").waitFor();
-    await untilIdle(page);
+    await waitUntilIdle(page);
     const answer = answers(page).last();
     await answer.getByRole("button", { name: /^Ran echo/ }).click();
 
@@ -69,7 +69,7 @@ describeInBrowser("the chat", (browsing) => {
     expect(await page.title()).toContain("<img src=x");
     await expectNoSideScroll(page);
 
-    await caller.patch(`/api/sessions/${talk.sessionId}/chats/${talk.chatId}`, {
+    await caller.patch(`/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`, {
       title: "w".repeat(200),
     });
     await page.reload();
@@ -79,8 +79,8 @@ describeInBrowser("the chat", (browsing) => {
 
   it("fits a phone: the list in a drawer, the files over the chat, nothing wider than the screen", async () => {
     const { page } = await openChatPage(browsing, place.server, { width: 360, height: 720 });
-    await say(page, "run `echo on-a-phone > a-file-with-quite-a-long-name.txt`");
-    await untilIdle(page);
+    await sendMessage(page, "run `echo on-a-phone > a-file-with-quite-a-long-name.txt`");
+    await waitUntilIdle(page);
     await expectNoSideScroll(page);
     await page.getByRole("button", { name: "Files", exact: true }).click();
     const files = page.getByRole("complementary", { name: "Sandbox files" });
@@ -127,9 +127,9 @@ describeInBrowser("the chat", (browsing) => {
       };
     });
     const { page } = await openChatPage(browsing, place.server, { colorScheme });
-    await say(page, "[script:everything]");
+    await sendMessage(page, "[script:everything]");
     await page.getByRole("button", { name: /^One/ }).click();
-    await untilIdle(page);
+    await waitUntilIdle(page);
     for (const name of [/^Ran/, /^Wrote/, /^Looked/, /^Read/, "Thoughts"]) {
       await page.getByRole("button", { name }).click();
     }

@@ -1,6 +1,6 @@
 /** The chat through reloads, second tabs, lost networks and restarted servers. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startCuttingProxy } from "../support/fakes/cutting-proxy.ts";
+import { startFaultProxy } from "../support/fakes/fault-proxy.ts";
 import { type Gate, gate } from "../support/fakes/openai.ts";
 import { describeInBrowser } from "../support/harness/browser.ts";
 import {
@@ -11,10 +11,10 @@ import {
   goTo,
   messageBox,
   openChatPage,
-  say,
+  sendMessage,
   signInByCode,
   startChatServer,
-  untilIdle,
+  waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 import { crash, startWorkspace } from "../support/harness/workspace.ts";
 
@@ -44,8 +44,8 @@ const WHOLE = "Before the command. After it, to the end.";
 describeInBrowser("a turn", (browsing) => {
   it("is whole after a reload in its middle, and goes on", async () => {
     const held = scriptHeld("reload");
-    const { page, talk } = await openChatPage(browsing, chatServer.server);
-    await say(page, "[script:reload]");
+    const { page, conversation } = await openChatPage(browsing, chatServer.server);
+    await sendMessage(page, "[script:reload]");
     await page.getByText("After it,").waitFor();
     await page.reload();
     await page.getByText("Before the command.").waitFor();
@@ -53,7 +53,7 @@ describeInBrowser("a turn", (browsing) => {
     await page.getByRole("button", { name: "Stop" }).waitFor();
     expect(await answers(page).count()).toBe(1);
     held.open();
-    await expectShown(page, talk, WHOLE);
+    await expectShown(page, conversation, WHOLE);
     await answers(page)
       .getByRole("button", { name: /^Ran echo once/ })
       .click();
@@ -87,8 +87,8 @@ describeInBrowser("a turn", (browsing) => {
       await held.pass();
       yield { text: "the rest." };
     });
-    const { page, talk } = await openChatPage(browsing, chatServer.server);
-    await say(page, "[script:asked]");
+    const { page, conversation } = await openChatPage(browsing, chatServer.server);
+    await sendMessage(page, "[script:asked]");
     await page.getByRole("button", { name: "Yes" }).click();
     await page.getByText("Then").waitFor();
     await page.reload();
@@ -97,11 +97,11 @@ describeInBrowser("a turn", (browsing) => {
     await page.getByRole("button", { name: "Stop" }).waitFor();
     held.open();
     await page.getByText("Then the rest.").waitFor();
-    await untilIdle(page);
+    await waitUntilIdle(page);
     expect(await answers(page).count()).toBe(1);
     const card = page.getByRole("region", { name: "Question from the agent" });
     await card.getByText("Yes", { exact: true }).waitFor();
-    expect((await talk.read()).messages).toHaveLength(2);
+    expect((await conversation.read()).messages).toHaveLength(2);
   });
 
   it("is seen and stopped from a second tab that was there before it began", async () => {
@@ -109,55 +109,57 @@ describeInBrowser("a turn", (browsing) => {
       yield { text: "Seen by both." };
       yield { hang: true };
     });
-    const { tab, page, talk } = await openChatPage(browsing, chatServer.server);
+    const { tab, page, conversation } = await openChatPage(browsing, chatServer.server);
     const second = (await browsing.anotherTab(tab, { url: chatServer.server.url })).page;
-    await goTo(second, talk);
-    await say(page, "[script:tabs]");
+    await goTo(second, conversation);
+    await sendMessage(page, "[script:tabs]");
     await second.getByText("Seen by both.").waitFor();
     expect(await second.getByRole("article", { name: "You" }).count()).toBe(1);
     await second.getByRole("button", { name: "Stop" }).click();
     for (const one of [page, second]) {
       await answers(one).last().getByText("Stopped").waitFor();
-      await expectShown(one, talk, "Seen by both.");
+      await expectShown(one, conversation, "Seen by both.");
     }
     // And the other way round, in the same chat.
-    await say(second, "[deltas:3]");
+    await sendMessage(second, "[deltas:3]");
     await eventually(() => answers(page).count()).toBe(2);
-    await expectShown(page, talk, "0 1 2 ");
+    await expectShown(page, conversation, "0 1 2 ");
   });
 
   it("of a second message at the same time is refused, and the words are not lost", async () => {
     const held = scriptHeld("taken");
-    const { page, talk } = await openChatPage(browsing, chatServer.server, { expected: /409/ });
+    const { page, conversation } = await openChatPage(browsing, chatServer.server, {
+      expected: /409/,
+    });
     // Another client of the same account is first; nobody tells this page.
-    const other = await talk.send("[script:taken]");
+    const other = await conversation.send("[script:taken]");
     await held.reached;
-    await say(page, "me too");
+    await sendMessage(page, "me too");
     await page.getByRole("alert").getByText("Your message was not sent").waitFor();
     await eventually(() => messageBox(page).inputValue()).toBe("me too");
     await page.getByText("After it,").waitFor();
     held.open();
     await other.ended;
-    await expectShown(page, talk, WHOLE);
+    await expectShown(page, conversation, WHOLE);
     expect(await page.getByRole("article", { name: "You" }).count()).toBe(1);
   });
 
   it("goes on by itself when the network was lost and came back", async () => {
     const held = scriptHeld("network");
-    const proxy = await startCuttingProxy(chatServer.server.port);
+    const proxy = await startFaultProxy(chatServer.server.port);
     try {
-      const { page, talk } = await openChatPage(browsing, chatServer.server, {
+      const { page, conversation } = await openChatPage(browsing, chatServer.server, {
         url: proxy.url,
         expected: /net::ERR_/,
       });
-      await say(page, "[script:network]");
+      await sendMessage(page, "[script:network]");
       await page.getByText("After it,").waitFor();
-      proxy.shut();
+      proxy.refuse();
       proxy.cutAll();
       await page.getByText("Connection lost. Reconnecting…").waitFor();
       held.open();
       proxy.open();
-      await expectShown(page, talk, WHOLE);
+      await expectShown(page, conversation, WHOLE);
       expect(await page.getByText("Connection lost.").count()).toBe(0);
     } finally {
       await proxy.close();
@@ -166,40 +168,40 @@ describeInBrowser("a turn", (browsing) => {
 
   it("that ended while the network was lost is shown whole", async () => {
     const held = scriptHeld("outrun");
-    const proxy = await startCuttingProxy(chatServer.server.port);
+    const proxy = await startFaultProxy(chatServer.server.port);
     try {
-      const { page, talk } = await openChatPage(browsing, chatServer.server, {
+      const { page, conversation } = await openChatPage(browsing, chatServer.server, {
         url: proxy.url,
         expected: /net::ERR_/,
       });
-      await say(page, "[script:outrun]");
+      await sendMessage(page, "[script:outrun]");
       await page.getByText("After it,").waitFor();
-      const rest = await talk.resume();
-      proxy.shut();
+      const rest = await conversation.resume();
+      proxy.refuse();
       proxy.cutAll();
       held.open();
       await rest.ended;
       proxy.open();
-      await expectShown(page, talk, WHOLE);
+      await expectShown(page, conversation, WHOLE);
     } finally {
       await proxy.close();
     }
   });
 
   it("begins once when the network was away while it was being sent", async () => {
-    const proxy = await startCuttingProxy(chatServer.server.port);
+    const proxy = await startFaultProxy(chatServer.server.port);
     try {
-      const { page, talk } = await openChatPage(browsing, chatServer.server, {
+      const { page, conversation } = await openChatPage(browsing, chatServer.server, {
         url: proxy.url,
         expected: /net::ERR_/,
       });
-      proxy.shut();
+      proxy.refuse();
       proxy.cutAll();
-      await say(page, "[deltas:4]");
+      await sendMessage(page, "[deltas:4]");
       await page.getByText("Connection lost. Reconnecting…").waitFor();
       proxy.open();
-      await expectShown(page, talk, "0 1 2 3 ");
-      expect((await talk.read()).messages).toHaveLength(2);
+      await expectShown(page, conversation, "0 1 2 3 ");
+      expect((await conversation.read()).messages).toHaveLength(2);
     } finally {
       await proxy.close();
     }
@@ -207,20 +209,20 @@ describeInBrowser("a turn", (browsing) => {
 
   it("survives the server: killed in its middle and started anew, it goes on in the page", async () => {
     const own = await startWorkspace();
-    const proxy = await startCuttingProxy(own.server.port);
+    const proxy = await startFaultProxy(own.server.port);
     try {
       const held = scriptHeld("restart", own);
       const { page } = await browsing.newTab({ url: proxy.url, expected: /net::ERR_/ });
       await page.goto("/chat");
       await signInByCode(page, own.env.DATA_DIR);
-      await say(page, "[script:restart]");
+      await sendMessage(page, "[script:restart]");
       await page.getByText("After it,").waitFor();
       await crash(own.server);
       await page.getByText("Connection lost. Reconnecting…").waitFor();
       const { port } = await own.startServer();
-      proxy.lead(port);
+      proxy.setTarget(port);
       held.open();
-      await untilIdle(page);
+      await waitUntilIdle(page);
       expect((await answers(page).locator("p").allTextContents()).join("")).toBe(WHOLE);
       const [chat] = await own.sql`select session_id from chats`;
       expect(await own.readSandboxFile(chat?.session_id, "effects")).toBe("once\n");

@@ -7,9 +7,9 @@ import {
   eventually,
   messageBox,
   openChatPage,
-  say,
+  sendMessage,
   startChatServer,
-  untilIdle,
+  waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 
 let place: ChatServer;
@@ -48,12 +48,12 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     await page.keyboard.type("second line");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Two" }).waitFor();
-    await untilIdle(page);
+    await waitUntilIdle(page);
     await tabTo(page, "Two", "Shift+Tab");
     await page.keyboard.press("Enter");
     await page.getByText('Told: {"answers":{"Which?":"Two"}}').waitFor();
     expect(await page.getByRole("article", { name: "You" }).textContent()).toContain("second line");
-    await untilIdle(page);
+    await waitUntilIdle(page);
 
     // Past everything to the content, and to the files and back.
     await page.reload();
@@ -82,8 +82,8 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
 
   it("keeps the button of a chat's menu where it is while the menu's code is on its way", async () => {
     const { page } = await openChatPage(browsing, place.server);
-    await say(page, "[deltas:1] Slow menu");
-    await untilIdle(page);
+    await sendMessage(page, "[deltas:1] Slow menu");
+    await waitUntilIdle(page);
     await page.reload();
     const row = page.getByRole("link", { name: "[deltas:1] Slow menu" });
     await row.waitFor();

@@ -9,9 +9,9 @@ import {
   goTo,
   messageBox,
   openChatPage,
-  say,
+  sendMessage,
   startChatServer,
-  untilIdle,
+  waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -26,12 +26,12 @@ const MAX_SCRIPT_BYTES = 250_000;
 
 describeInBrowser("the chat", (browsing) => {
   it("loads less than 250 kB of compressed script to show a chat", async () => {
-    const { tab, page, talk } = await openChatPage(browsing, place.server);
-    await say(page, "[tools:1] [deltas:3]");
-    await untilIdle(page);
+    const { tab, page, conversation } = await openChatPage(browsing, place.server);
+    await sendMessage(page, "[tools:1] [deltas:3]");
+    await waitUntilIdle(page);
     const fresh = await browsing.anotherTab(tab, { url: place.server.url });
     const sizes = countScripts(fresh);
-    await goTo(fresh.page, talk);
+    await goTo(fresh.page, conversation);
     await answers(fresh.page).last().getByText("0 1 2").waitFor();
     await fresh.page.waitForLoadState("networkidle");
     const files = await sizes();
@@ -42,8 +42,8 @@ describeInBrowser("the chat", (browsing) => {
   });
 
   it("draws nothing of a chat of 1,000 messages for a key, and shows all of them on request", async () => {
-    const { page, talk } = await openChatPage(browsing, place.server);
-    await fill(talk.chatId, 1_000);
+    const { page, conversation } = await openChatPage(browsing, place.server);
+    await fill(conversation.chatId, 1_000);
     await page.reload();
     await page.getByText("Answer 999", { exact: false }).first().waitFor();
     const articles = page.getByRole("article");

@@ -5,9 +5,9 @@ import {
   answers,
   type ChatServer,
   openChatPage,
-  say,
+  sendMessage,
   startChatServer,
-  untilIdle,
+  waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 
 let place: ChatServer;
@@ -53,22 +53,22 @@ function scriptQuestion(name: string, input: unknown): void {
 describeInBrowser("a question of the agent", (browsing) => {
   it("answers a question by one button, and the turn goes on in the same answer", async () => {
     scriptQuestion("ask-one", one);
-    const { page, talk } = await openChatPage(browsing, place.server);
-    await say(page, "[script:ask-one]");
+    const { page, conversation } = await openChatPage(browsing, place.server);
+    await sendMessage(page, "[script:ask-one]");
     const card = page.getByRole("region", { name: "Question from the agent" });
     await card.getByRole("button", { name: /^Single/ }).click();
     await page.getByText('Told: {"answers":{"Which format?":"Single"}}').waitFor();
-    await untilIdle(page);
+    await waitUntilIdle(page);
     expect(await answers(page).count()).toBe(1);
     expect(await card.getByRole("button").count()).toBe(0);
     await card.getByText("Single").waitFor();
-    expect((await talk.read()).messages).toHaveLength(2);
+    expect((await conversation.read()).messages).toHaveLength(2);
   });
 
   it("answers several questions at once, several choices and own words among them", async () => {
     scriptQuestion("ask-two", two);
     const { page } = await openChatPage(browsing, place.server);
-    await say(page, "[script:ask-two]");
+    await sendMessage(page, "[script:ask-two]");
     const card = page.getByRole("region", { name: "Question from the agent" });
     const send = card.getByRole("button", { name: "Send answers" });
     await card.getByRole("button", { name: "Online" }).click();
@@ -83,7 +83,7 @@ describeInBrowser("a question of the agent", (browsing) => {
   it("declines a question", async () => {
     scriptQuestion("ask-no", one);
     const { page } = await openChatPage(browsing, place.server);
-    await say(page, "[script:ask-no]");
+    await sendMessage(page, "[script:ask-no]");
     await page.getByRole("button", { name: "Decline to answer" }).click();
     await page.getByText('Told: {"declined":true}').waitFor();
     await page.getByText("Declined to answer").waitFor();

@@ -9,10 +9,10 @@ import {
   expectShown,
   messageBox,
   openChatPage,
-  say,
+  sendMessage,
   signInByCode,
   startChatServer,
-  untilIdle,
+  waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 import { openChat } from "../support/harness/conversation.ts";
 
@@ -28,9 +28,9 @@ describeInBrowser("the chat", (browsing) => {
     await page.goto("/chat");
     await signInByCode(page);
     await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
-    await say(page, "run `echo first-answer`");
+    await sendMessage(page, "run `echo first-answer`");
     await page.waitForURL(/\/chat\/[\w-]{36}\/[\w-]{36}$/);
-    await untilIdle(page);
+    await waitUntilIdle(page);
     const answer = answers(page).last();
     await answer.getByText("first-answer", { exact: true }).waitFor();
     await answer.getByRole("button", { name: /^Ran echo first-answer/ }).click();
@@ -66,9 +66,9 @@ describeInBrowser("the chat", (browsing) => {
         yield { tool: "read", input: { filePath: "nothing.txt" } };
       } else yield { text: "Done." };
     });
-    const { page, talk } = await openChatPage(browsing, place.server);
-    await say(page, "[script:tools]");
-    await expectShown(page, talk, "Done.");
+    const { page, conversation } = await openChatPage(browsing, place.server);
+    await sendMessage(page, "[script:tools]");
+    await expectShown(page, conversation, "Done.");
     const answer = answers(page).last();
 
     const plan = answer.getByRole("list", { name: "Plan" });
@@ -107,14 +107,14 @@ describeInBrowser("the chat", (browsing) => {
       yield { text: "As far as this." };
       yield { hang: true };
     });
-    const { page, talk } = await openChatPage(browsing, place.server);
-    await say(page, "[script:endless]");
+    const { page, conversation } = await openChatPage(browsing, place.server);
+    await sendMessage(page, "[script:endless]");
     await page.getByText("As far as this.").waitFor();
     await page.keyboard.press("Escape");
     await answers(page).last().getByText("Stopped").waitFor();
-    await expectShown(page, talk, "As far as this.");
-    await say(page, "[deltas:2]");
-    await expectShown(page, talk, "0 1 ");
+    await expectShown(page, conversation, "As far as this.");
+    await sendMessage(page, "[deltas:2]");
+    await expectShown(page, conversation, "0 1 ");
   });
 
   it("says plainly that a turn failed, and goes on", async () => {
@@ -122,13 +122,13 @@ describeInBrowser("the chat", (browsing) => {
       yield { text: "So far." };
       yield { fail: 400 };
     });
-    const { page, talk } = await openChatPage(browsing, place.server);
-    await say(page, "[script:fails]");
+    const { page, conversation } = await openChatPage(browsing, place.server);
+    await sendMessage(page, "[script:fails]");
     await page.getByRole("alert").getByText("The model failed to answer").waitFor();
     await answers(page).last().getByText("Ended with an error").waitFor();
-    await expectShown(page, talk, "So far.");
-    await say(page, "[deltas:2]");
-    await expectShown(page, talk, "0 1 ");
+    await expectShown(page, conversation, "So far.");
+    await sendMessage(page, "[deltas:2]");
+    await expectShown(page, conversation, "0 1 ");
     expect(await page.getByRole("alert").getByText("failed").count()).toBe(0);
   });
 
@@ -140,7 +140,7 @@ describeInBrowser("the chat", (browsing) => {
       yield { text: "\n\nThe last line" };
     });
     const { page } = await openChatPage(browsing, place.server);
-    await say(page, "[script:long]");
+    await sendMessage(page, "[script:long]");
     const box = page.getByRole("region", { name: "Conversation" });
     const fromEnd = () =>
       box.evaluate((one) => one.scrollHeight - one.clientHeight - one.scrollTop);
@@ -153,7 +153,7 @@ describeInBrowser("the chat", (browsing) => {
     const place0 = await box.evaluate((one) => one.scrollTop);
     held.open();
     await page.getByText("The last line").waitFor({ state: "attached" });
-    await untilIdle(page);
+    await waitUntilIdle(page);
     expect(await box.evaluate((one) => one.scrollTop)).toBe(place0);
     await jump.click();
     await eventually(fromEnd).toBeLessThan(2);
@@ -161,8 +161,8 @@ describeInBrowser("the chat", (browsing) => {
   });
 
   it("keeps a draft for each chat", async () => {
-    const { page, caller, talk } = await openChatPage(browsing, place.server);
-    const other = await openChat(talk, caller);
+    const { page, caller, conversation } = await openChatPage(browsing, place.server);
+    const other = await openChat(conversation, caller);
     await messageBox(page).fill("half a thought");
     await page.goto(`/chat/${other.sessionId}/${other.chatId}`);
     await messageBox(page).waitFor();
@@ -177,7 +177,7 @@ describeInBrowser("the chat", (browsing) => {
       yield { text: "Working." };
       await held.pass();
     });
-    const { page, caller, talk } = await openChatPage(browsing, place.server);
+    const { page, caller, conversation } = await openChatPage(browsing, place.server);
     for (let n = 0; n < 22; n++) await caller.post("/api/sessions", { title: `Old session ${n}` });
     await page.reload();
     const list = page.getByRole("navigation", { name: "Chats" });
@@ -189,7 +189,7 @@ describeInBrowser("the chat", (browsing) => {
     await eventually(() => list.getByRole("link").count()).toBe(1);
     await page.getByLabel("Search chats by title").fill("");
 
-    await say(page, "[script:marked]");
+    await sendMessage(page, "[script:marked]");
     const mine = list.getByRole("link", { name: "[script:marked]" });
     await mine.getByRole("img", { name: "(answering)" }).waitFor();
     held.open();
@@ -201,7 +201,7 @@ describeInBrowser("the chat", (browsing) => {
     await list.getByLabel("New name for [script:marked]").fill("Better name");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Better name" }).waitFor();
-    expect((await talk.read()).chat.title).toBe("Better name");
+    expect((await conversation.read()).chat.title).toBe("Better name");
 
     await list.getByRole("link", { name: "Better name" }).hover();
     await list.getByRole("button", { name: "Actions for Better name" }).click();
@@ -209,14 +209,14 @@ describeInBrowser("the chat", (browsing) => {
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
     await list.getByRole("link", { name: "Better name" }).waitFor({ state: "detached" });
-    expect((await caller.get(`/api/sessions/${talk.sessionId}`)).status).toBe(404);
+    expect((await caller.get(`/api/sessions/${conversation.sessionId}`)).status).toBe(404);
   });
 
   it("chooses the model of the next turn", async () => {
-    const { page, talk } = await openChatPage(browsing, place.server);
+    const { page, conversation } = await openChatPage(browsing, place.server);
     await page.getByRole("combobox", { name: "Model" }).selectOption("fake-small");
-    await eventually(async () => (await talk.read()).chat.modelId).toBe("fake-small");
-    await say(page, "[deltas:2]");
+    await eventually(async () => (await conversation.read()).chat.modelId).toBe("fake-small");
+    await sendMessage(page, "[deltas:2]");
     await answers(page)
       .last()
       .getByText(/^fake-small · /)
@@ -226,7 +226,7 @@ describeInBrowser("the chat", (browsing) => {
 
   it("says of a chat that is not there what to do", async () => {
     const { page, caller } = await openChatPage(browsing, place.server, { expected: /404/ });
-    const { talk: foreign } = await openChatPage(browsing, place.server);
+    const { conversation: foreign } = await openChatPage(browsing, place.server);
     await page.goto(`/chat/${foreign.sessionId}/${foreign.chatId}`);
     await page.getByRole("heading", { name: "Chat not found" }).waitFor();
     await page.getByRole("link", { name: "Start a new chat" }).click();

@@ -10,7 +10,7 @@ import {
   signIn,
   type Tab,
 } from "../support/harness/browser.ts";
-import { looks, noteOf, sidewaysScroll, soon } from "../support/harness/page-facts.ts";
+import { appearances, noteOf, pollOptions, sidewaysScroll } from "../support/harness/page-facts.ts";
 import { sql } from "../support/harness/stack.ts";
 
 /** Milliseconds: pictures are really drawn and encoded, on a machine that does much else. */
@@ -29,7 +29,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const picture = result(page).getByRole("img", { name: "A singer on a flat roof at dusk" });
     await picture.waitFor({ timeout: RENDERED });
     await expect
-      .poll(() => picture.evaluate((one: HTMLImageElement) => one.naturalWidth), soon)
+      .poll(() => picture.evaluate((one: HTMLImageElement) => one.naturalWidth), pollOptions)
       .toBeGreaterThan(300);
 
     await page.getByRole("button", { name: "Use in video" }).click();
@@ -40,13 +40,13 @@ describeInBrowser("the page of content", ({ newTab }) => {
     await page.getByRole("button", { name: "Generate video" }).click();
     const video = result(page).locator("video[controls]");
     await video.waitFor({ timeout: RENDERED });
-    await expect.poll(() => lengthOf(video), soon).toBeCloseTo(4, 0);
+    await expect.poll(() => lengthOf(video), pollOptions).toBeCloseTo(4, 0);
     await video.evaluate((one: HTMLVideoElement) => {
       one.muted = true;
       return one.play();
     });
     await expect
-      .poll(() => video.evaluate((one: HTMLVideoElement) => one.currentTime), soon)
+      .poll(() => video.evaluate((one: HTMLVideoElement) => one.currentTime), pollOptions)
       .toBeGreaterThan(0.2);
     expect(await video.evaluate((one: HTMLVideoElement) => one.readyState)).toBeGreaterThan(1);
     const download = result(page).getByRole("link", { name: "Download" });
@@ -60,7 +60,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
     await field(page, "Prompt").fill("Two hands on a tape deck");
     await page.getByRole("button", { name: "Generate image" }).click();
     await expect
-      .poll(() => sql`select 1 from task_runs where account_id = ${id}`, soon)
+      .poll(() => sql`select 1 from task_runs where account_id = ${id}`, pollOptions)
       .toHaveLength(1);
     await page.reload();
     await result(page)
@@ -84,7 +84,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const url = await storeMedia(account.id, await makeVideo(1), "video/mp4");
     await sql`update task_runs set status = 'COMPLETED', updated_at = now(), finished_at = now(),
       output = ${sql.json({ videoSourceUrl: url })} where account_id = ${account.id}`;
-    await expect.poll(() => lengthOf(result(page).locator("video")), soon).toBeCloseTo(1, 0);
+    await expect.poll(() => lengthOf(result(page).locator("video")), pollOptions).toBeCloseTo(1, 0);
   });
 
   it("asks in each mode for the inputs of that mode, and says in its words what is missing", async () => {
@@ -105,13 +105,13 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const urls = page.getByRole("form", { name: "Video" }).locator("input[type=url]");
     for (const [mode, labels, sentence] of modes) {
       await page.getByRole("radio", { name: mode }).check();
-      await expect.poll(() => urls.count(), soon).toBe(labels.length);
+      await expect.poll(() => urls.count(), pollOptions).toBe(labels.length);
       for (const label of labels) await field(page, label).waitFor();
       await page.getByRole("button", { name: "Generate video" }).click();
       const first = field(page, labels[0]);
-      await expect.poll(() => noteOf(page, first), soon).toBe(sentence);
+      await expect.poll(() => noteOf(page, first), pollOptions).toBe(sentence);
       await expect
-        .poll(() => first.evaluate((one) => one === document.activeElement), soon)
+        .poll(() => first.evaluate((one) => one === document.activeElement), pollOptions)
         .toBe(true);
     }
   });
@@ -132,8 +132,8 @@ describeInBrowser("the page of content", ({ newTab }) => {
     await page.getByText("The service cannot be reached").waitFor();
     for (const count of [2, 3]) {
       await make.click();
-      await expect.poll(() => keys.length, soon).toBe(count);
-      await expect.poll(() => make.isEnabled(), soon).toBe(true);
+      await expect.poll(() => keys.length, pollOptions).toBe(count);
+      await expect.poll(() => make.isEnabled(), pollOptions).toBe(true);
     }
     expect(keys[0]).toMatch(/^[\w-]{36}$/);
     expect(keys[1]).toBe(keys[0]);
@@ -170,35 +170,40 @@ describeInBrowser("the page of content", ({ newTab }) => {
       ),
     );
     const before = page.getByRole("region", { name: "History" }).getByRole("button");
-    await expect.poll(() => before.count(), soon).toBe(texts.length);
+    await expect.poll(() => before.count(), pollOptions).toBe(texts.length);
     for (const [index, button] of (await before.all()).entries()) {
       await button.click();
       const alert = result(page).getByRole("alert");
-      await expect.poll(() => button.getAttribute("aria-pressed"), soon).toBe("true");
-      await expect.poll(() => alert.textContent(), soon).toContain(texts.toReversed()[index]);
+      await expect.poll(() => button.getAttribute("aria-pressed"), pollOptions).toBe("true");
+      await expect
+        .poll(() => alert.textContent(), pollOptions)
+        .toContain(texts.toReversed()[index]);
       expect(await sidewaysScroll(page)).toBe(0);
     }
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   });
 
-  it.each(looks)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
-    const tab = await newTab(look);
-    const { page } = tab;
-    const account = await signIn(tab);
-    const image = await storeMedia(account.id, await makeImage(), "image/png");
-    await insertRun(account.id, imageRun(account.id, "A blue wall", image));
-    await goto(page);
-    await result(page).getByRole("img", { name: "A blue wall" }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await sidewaysScroll(page)).toBe(0);
-    await page.getByRole("tab", { name: "Video" }).click();
-    await page.getByText("More options").click();
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await sidewaysScroll(page)).toBe(0);
-    await page.getByRole("button", { name: "Image: choose from your results" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "A blue wall" }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-  });
+  it.each(appearances)(
+    "has no serious finding of axe in $colorScheme at $width px",
+    async (appearance) => {
+      const tab = await newTab(appearance);
+      const { page } = tab;
+      const account = await signIn(tab);
+      const image = await storeMedia(account.id, await makeImage(), "image/png");
+      await insertRun(account.id, imageRun(account.id, "A blue wall", image));
+      await goto(page);
+      await result(page).getByRole("img", { name: "A blue wall" }).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await sidewaysScroll(page)).toBe(0);
+      await page.getByRole("tab", { name: "Video" }).click();
+      await page.getByText("More options").click();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await sidewaysScroll(page)).toBe(0);
+      await page.getByRole("button", { name: "Image: choose from your results" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "A blue wall" }).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+    },
+  );
 });
 
 /** The page as someone new sees it who has these runs, the newest last. */

@@ -5,7 +5,7 @@ import { gate } from "../support/fakes/openai.ts";
 import { createSession } from "../support/fixtures/sessions.ts";
 import {
   collect,
-  expectWhole,
+  expectCompleteTurn,
   openTransport,
   sendThrough,
   userMessage,
@@ -27,17 +27,21 @@ beforeAll(async () => {
 });
 afterAll(() => workspace.stop());
 
-const transportOf = (talk: Conversation, options?: Parameters<typeof openTransport>[2]) =>
-  openTransport({ origin: workspace.server.url, headers: () => caller.headers }, talk, options);
+const transportOf = (conversation: Conversation, options?: Parameters<typeof openTransport>[2]) =>
+  openTransport(
+    { origin: workspace.server.url, headers: () => caller.headers },
+    conversation,
+    options,
+  );
 
 describe("a message", () => {
   it("to a session without a sandbox provisions one first", async () => {
     const { session, chat } = await createSession(caller);
-    const talk = conversationAt(caller, session.id, chat.id);
+    const conversation = conversationAt(caller, session.id, chat.id);
     const chunks = await collect(
-      await sendThrough(transportOf(talk), talk, userMessage("[deltas:3]")),
+      await sendThrough(transportOf(conversation), conversation, userMessage("[deltas:3]")),
     );
-    await expectWhole(chunks, talk);
+    await expectCompleteTurn(chunks, conversation);
   });
 
   it("while another turn runs is refused, and says why", async () => {
@@ -46,12 +50,14 @@ describe("a message", () => {
       yield { text: "busy" };
       await held.pass();
     });
-    const talk = await openConversation(caller);
-    const running = await talk.send("[script:busy]");
+    const conversation = await openConversation(caller);
+    const running = await conversation.send("[script:busy]");
     await held.reached;
-    const refusal = await sendThrough(transportOf(talk), talk, userMessage("me too")).catch(
-      (e) => e,
-    );
+    const refusal = await sendThrough(
+      transportOf(conversation),
+      conversation,
+      userMessage("me too"),
+    ).catch((e) => e);
     expect(refusal).toBeInstanceOf(ChatRequestError);
     expect(refusal).toMatchObject({ status: 409, code: "stream_active" });
     held.open();
@@ -63,17 +69,19 @@ describe("a message", () => {
     ["too many requests", 429, "rate_limited"],
   ])("that meets %s is refused at once", async (_, status, code) => {
     const { session, chat } = await createSession(caller);
-    const talk = conversationAt(caller, session.id, chat.id);
-    const mine = transportOf(talk, {
+    const conversation = conversationAt(caller, session.id, chat.id);
+    const mine = transportOf(conversation, {
       answer: (path) =>
         path === "/api/sandbox"
           ? Response.json({ error: "Told so" }, { status, headers: { "x-error-code": code } })
           : null,
     });
-    const refusal = await sendThrough(mine, talk, userMessage("hello")).catch((error) => error);
+    const refusal = await sendThrough(mine, conversation, userMessage("hello")).catch(
+      (error) => error,
+    );
     expect(refusal).toBeInstanceOf(ChatRequestError);
     expect(refusal).toMatchObject({ status, code, message: "Told so" });
-    expect(mine.told.connections).not.toContain("lost");
+    expect(mine.reported.connections).not.toContain("lost");
   });
 
   it("that is given up stops the reading, and nothing else", async () => {
@@ -83,20 +91,20 @@ describe("a message", () => {
       await held.pass();
       yield { text: " whole" };
     });
-    const talk = await openConversation(caller);
+    const conversation = await openConversation(caller);
     const leave = new AbortController();
     const stream = await sendThrough(
-      transportOf(talk),
-      talk,
+      transportOf(conversation),
+      conversation,
       userMessage("[script:left]"),
       leave.signal,
     );
     await collect(stream, (chunk) => {
       if (chunk.type === "text-delta") leave.abort();
     }).catch(() => []);
-    const rest = await talk.resume();
+    const rest = await conversation.resume();
     held.open();
     await rest.ended;
-    expect(textOf(await talk.answer())).toBe("half whole");
+    expect(textOf(await conversation.answer())).toBe("half whole");
   });
 });

@@ -1,10 +1,10 @@
 /** The console's chat over HTTP, through a proxy that cuts its connections, and across restarts. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CuttingProxy, startCuttingProxy } from "../support/fakes/cutting-proxy.ts";
+import { type FaultProxy, startFaultProxy } from "../support/fakes/fault-proxy.ts";
 import { gate } from "../support/fakes/openai.ts";
 import {
   collect,
-  expectWhole,
+  expectCompleteTurn,
   openTransport,
   sendThrough,
   userMessage,
@@ -16,15 +16,15 @@ import {
   openConversation,
 } from "../support/harness/conversation.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
-import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 let workspace: Workspace;
 let caller: Client;
-let proxy: CuttingProxy;
+let proxy: FaultProxy;
 beforeAll(async () => {
   workspace = await startWorkspace();
   caller = await workspace.createCaller();
-  proxy = await startCuttingProxy(workspace.server.port);
+  proxy = await startFaultProxy(workspace.server.port);
   workspace.model.script("varied", function* ({ step }) {
     yield { reasoning: "First a look." };
     yield { text: `Step ${step}: a word, ` };
@@ -41,26 +41,26 @@ afterAll(async () => {
   await workspace.stop();
 });
 
-const transportOf = (talk: Conversation, options?: Parameters<typeof openTransport>[2]) =>
-  openTransport({ origin: proxy.url, headers: () => caller.headers }, talk, options);
+const transportOf = (conversation: Conversation, options?: Parameters<typeof openTransport>[2]) =>
+  openTransport({ origin: proxy.url, headers: () => caller.headers }, conversation, options);
 
 describe("a connection that is cut", () => {
   it.each([
     ["after every single chunk", false],
     ["inside every single chunk", true],
   ])("%s loses nothing and repeats nothing", async (_, inside) => {
-    const talk = await openConversation(caller);
+    const conversation = await openConversation(caller);
     proxy.cutAfterFrames({ frames: 1, inside });
     try {
       const before = proxy.connections;
       const chunks = await collect(
-        await sendThrough(transportOf(talk), talk, userMessage("[script:varied]")),
+        await sendThrough(transportOf(conversation), conversation, userMessage("[script:varied]")),
       );
       // A turn may be over before the last of its chunks was asked for; then it was told so.
       expect(proxy.connections - before).toBeGreaterThan(1);
-      const stored = await talk.answer();
+      const stored = await conversation.answer();
       const whole = chunks.at(-1)?.type === "finish";
-      if (whole) await expectWhole(chunks, talk);
+      if (whole) await expectCompleteTurn(chunks, conversation);
       else expect(JSON.stringify(stored)).toContain("Step 2");
     } finally {
       proxy.cutAfterFrames(null);
@@ -102,28 +102,30 @@ describe("a connection that is cut", () => {
     const whole = (await first.ended).map((frame) => frame.chunk);
     for (const { cut, reading, mine } of readers) {
       expect(await reading, `cut after ${cut}`).toEqual(whole);
-      expect(mine.told.connections).toContain("lost");
-      expect(mine.told.connections.at(-1)).toBe("live");
-      expect(mine.told.missedEnds).toBe(0);
+      expect(mine.reported.connections).toContain("lost");
+      expect(mine.reported.connections.at(-1)).toBe("live");
+      expect(mine.reported.missedEnds).toBe(0);
     }
-    await expectWhole(whole, owner);
+    await expectCompleteTurn(whole, owner);
   });
 
   it("before the answer to the message came: it is sent again, and is one turn", async () => {
-    const talk = await openConversation(caller);
+    const conversation = await openConversation(caller);
     let refused = 0;
-    proxy.shut();
-    const mine = transportOf(talk, {
+    proxy.refuse();
+    const mine = transportOf(conversation, {
       waitForRetry: async () => {
         if (++refused === 3) proxy.open();
       },
     });
     const message = userMessage("[deltas:5]");
     // The first try reaches the server, whose answer never comes back.
-    await talk.send([{ id: message.id, content: "[deltas:5]" }]).then((stream) => stream.leave());
-    await collect(await sendThrough(mine, talk, message)).catch(() => []);
+    await conversation
+      .send([{ id: message.id, content: "[deltas:5]" }])
+      .then((stream) => stream.leave());
+    await collect(await sendThrough(mine, conversation, message)).catch(() => []);
     expect(refused).toBe(3);
-    const { messages } = await talk.read();
+    const { messages } = await conversation.read();
     expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
   });
 
@@ -134,22 +136,24 @@ describe("a connection that is cut", () => {
       await held.pass();
       yield { text: "after" };
     });
-    const talk = await openConversation(caller);
+    const conversation = await openConversation(caller);
     const ended = Promise.withResolvers<void>();
-    const mine = transportOf(talk, { waitForRetry: () => ended.promise.then(() => proxy.open()) });
-    const stream = await sendThrough(mine, talk, userMessage("[script:outrun]"));
+    const mine = transportOf(conversation, {
+      waitForRetry: () => ended.promise.then(() => proxy.open()),
+    });
+    const stream = await sendThrough(mine, conversation, userMessage("[script:outrun]"));
     const chunks = await collect(stream, async (chunk) => {
       if (chunk.type !== "text-delta" || chunk.delta !== "before ") return;
-      const rest = await talk.resume();
-      proxy.shut();
+      const rest = await conversation.resume();
+      proxy.refuse();
       proxy.cutAll();
       held.open();
       await rest.ended;
       ended.resolve();
     });
     expect(chunks.at(-1)?.type).not.toBe("finish");
-    expect(mine.told.missedEnds).toBe(1);
-    expect(textOf(await talk.answer())).toBe("before after");
+    expect(mine.reported.missedEnds).toBe(1);
+    expect(textOf(await conversation.answer())).toBe("before after");
   });
 
   it("while the turn ended and another began: the other one is not mixed in", async () => {
@@ -163,24 +167,26 @@ describe("a connection that is cut", () => {
       yield { text: "two" };
       await next.pass();
     });
-    const talk = await openConversation(caller);
+    const conversation = await openConversation(caller);
     const began = Promise.withResolvers<void>();
-    const mine = transportOf(talk, { waitForRetry: () => began.promise.then(() => proxy.open()) });
-    const stream = await sendThrough(mine, talk, userMessage("[script:one]"));
+    const mine = transportOf(conversation, {
+      waitForRetry: () => began.promise.then(() => proxy.open()),
+    });
+    const stream = await sendThrough(mine, conversation, userMessage("[script:one]"));
     const chunks = await collect(stream, async (chunk) => {
       if (chunk.type !== "text-delta") return;
-      const rest = await talk.resume();
-      proxy.shut();
+      const rest = await conversation.resume();
+      proxy.refuse();
       proxy.cutAll();
       held.open();
       await rest.ended;
-      await talk.send("[script:two]");
+      await conversation.send("[script:two]");
       await next.reached;
       began.resolve();
     });
     next.open();
     expect(JSON.stringify(chunks)).not.toContain("two");
-    expect(mine.told.missedEnds).toBe(1);
+    expect(mine.reported.missedEnds).toBe(1);
   });
 });
 
@@ -195,26 +201,29 @@ describe("a server that is killed in mid-turn and comes back", () => {
         yield { text: "done" };
       }
     });
-    const talk = await openConversation(caller);
-    const mine = transportOf(talk, {
+    const conversation = await openConversation(caller);
+    const mine = transportOf(conversation, {
       waitForRetry: () => new Promise((resolve) => setTimeout(resolve, 50)),
     });
-    const stream = await sendThrough(mine, talk, userMessage("[script:restart]"));
+    const stream = await sendThrough(mine, conversation, userMessage("[script:restart]"));
     let restarted: Promise<void> | undefined;
     const restart = async () => {
       await held.reached;
       await crash(workspace.server);
       const { port, url } = await workspace.startServer();
-      proxy.lead(port);
-      caller = at(url, caller);
+      proxy.setTarget(port);
+      caller = clientAt(url, caller);
       held.open();
     };
     const chunks = await collect(stream, (chunk) => {
       if (chunk.type === "tool-output-available") restarted ??= restart();
     });
     await restarted;
-    await expectWhole(chunks, conversationAt(caller, talk.sessionId, talk.chatId));
-    expect(mine.told.connections).toContain("lost");
-    expect(await workspace.readSandboxFile(talk.sessionId, "effects")).toBe("once\n");
+    await expectCompleteTurn(
+      chunks,
+      conversationAt(caller, conversation.sessionId, conversation.chatId),
+    );
+    expect(mine.reported.connections).toContain("lost");
+    expect(await workspace.readSandboxFile(conversation.sessionId, "effects")).toBe("once\n");
   }, 120_000);
 });

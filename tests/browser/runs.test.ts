@@ -9,7 +9,7 @@ import {
   signIn,
   type Tab,
 } from "../support/harness/browser.ts";
-import { looks, sidewaysScroll, soon } from "../support/harness/page-facts.ts";
+import { appearances, pollOptions, sidewaysScroll } from "../support/harness/page-facts.ts";
 import { sql } from "../support/harness/stack.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -61,7 +61,10 @@ describeInBrowser("the page of runs", ({ newTab }) => {
       expect(await panel.getByRole("region", { name }).first().isVisible()).toBe(true);
     }
     await expect
-      .poll(() => panel.locator("video").evaluate((one: HTMLVideoElement) => one.duration), soon)
+      .poll(
+        () => panel.locator("video").evaluate((one: HTMLVideoElement) => one.duration),
+        pollOptions,
+      )
       .toBeCloseTo(1, 0);
   });
 
@@ -123,7 +126,7 @@ describeInBrowser("the page of runs", ({ newTab }) => {
       ),
     );
     const rows = page.getByRole("main").getByRole("listitem");
-    await expect.poll(() => rows.count(), soon).toBe(texts.length);
+    await expect.poll(() => rows.count(), pollOptions).toBe(texts.length);
     expect(await sidewaysScroll(page)).toBe(0);
     const stored = await sql<{ id: string; task_identifier: string }[]>`
       select id, task_identifier from task_runs where account_id = ${account.id}`;
@@ -136,31 +139,34 @@ describeInBrowser("the page of runs", ({ newTab }) => {
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   });
 
-  it.each(looks)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
-    const tab = await newTab(look);
-    const { page } = tab;
-    const statuses = [
-      "PENDING_VERSION",
-      "EXECUTING",
-      "COMPLETED",
-      "FAILED",
-      "EXPIRED",
-      "TIMED_OUT",
-    ];
-    await open(tab, ({ id }) =>
-      statuses.map((status) => fullRun(id, { status, output: { lines: ["one", "two"] } })),
-    );
-    await page.getByText("Timed out").waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await sidewaysScroll(page)).toBe(0);
-    await page.getByRole("main").getByRole("listitem").first().getByRole("button").click();
-    await page.getByRole("region", { name: "Attempts" }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Start agent run" }).click();
-    await page.getByRole("dialog").waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-  });
+  it.each(appearances)(
+    "has no serious finding of axe in $colorScheme at $width px",
+    async (appearance) => {
+      const tab = await newTab(appearance);
+      const { page } = tab;
+      const statuses = [
+        "PENDING_VERSION",
+        "EXECUTING",
+        "COMPLETED",
+        "FAILED",
+        "EXPIRED",
+        "TIMED_OUT",
+      ];
+      await open(tab, ({ id }) =>
+        statuses.map((status) => fullRun(id, { status, output: { lines: ["one", "two"] } })),
+      );
+      await page.getByText("Timed out").waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await sidewaysScroll(page)).toBe(0);
+      await page.getByRole("main").getByRole("listitem").first().getByRole("button").click();
+      await page.getByRole("region", { name: "Attempts" }).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Start agent run" }).click();
+      await page.getByRole("dialog").waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+    },
+  );
 });
 
 /** The page as someone new sees it who has these runs. */

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { sessionFor } from "../support/harness/auth-session.ts";
-import { describeInBrowser, haveSession } from "../support/harness/browser.ts";
+import { describeInBrowser, restoreSession } from "../support/harness/browser.ts";
 import { mailsTo } from "../support/harness/mailbox.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -41,7 +41,7 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
     await tab.page.getByRole("button", { name: "Send code" }).waitFor();
     expect(await tab.page.getByText(/password/i).count()).toBe(0);
     const other = await newTab();
-    await haveSession(other, await sessionFor());
+    await restoreSession(other, await sessionFor());
     await other.page.goto("/chat");
     await other.page.getByRole("button", { name: "Sign out" }).waitFor();
     expect(await other.page.getByRole("button", { name: /password/i }).count()).toBe(0);
@@ -59,7 +59,7 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
 
   it("is out in every tab as soon as one signs out", async () => {
     const tab = await newTab();
-    await haveSession(tab, await sessionFor(`${randomUUID()}@example.com`));
+    await restoreSession(tab, await sessionFor(`${randomUUID()}@example.com`));
     const other = await anotherTab(tab);
     await Promise.all([tab.page.goto("/keys"), other.page.goto("/connectors")]);
     await Promise.all([
@@ -78,7 +78,7 @@ describeInBrowser("a session", ({ newTab }) => {
   it("whose bearer the API refuses is renewed, unseen", async () => {
     const tab = await newTab({ expected: refused });
     const session = await sessionFor(`${randomUUID()}@example.com`);
-    await haveSession(tab, { ...session, access_token: `${session.access_token}x` });
+    await restoreSession(tab, { ...session, access_token: `${session.access_token}x` });
     await tab.page.goto("/keys");
     await tab.page.getByRole("heading", { name: "No keys yet" }).waitFor();
   });
@@ -86,7 +86,7 @@ describeInBrowser("a session", ({ newTab }) => {
   it("that cannot be renewed ends at the sign-in, with the page kept in the address", async () => {
     const tab = await newTab({ expected: refused });
     const session = await sessionFor(`${randomUUID()}@example.com`);
-    await haveSession(tab, {
+    await restoreSession(tab, {
       ...session,
       access_token: `${session.access_token}x`,
       refresh_token: randomUUID(),

@@ -12,7 +12,7 @@ import {
   type Tab,
 } from "../support/harness/browser.ts";
 import { type Client, client, createPerson } from "../support/harness/clients.ts";
-import { looks, noteOf, sidewaysScroll, soon } from "../support/harness/page-facts.ts";
+import { appearances, noteOf, pollOptions, sidewaysScroll } from "../support/harness/page-facts.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -57,7 +57,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
       .click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     // The card is out of reach while the dialog is open, too.
-    await expect.poll(() => templatesOf(caller, id), soon).toEqual([]);
+    await expect.poll(() => templatesOf(caller, id), pollOptions).toEqual([]);
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await cardOf(page, changed).waitFor({ state: "detached" });
   });
@@ -98,7 +98,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await form.getByRole("button", { name: "Create template" }).click();
 
     const title = form.getByLabel("Title");
-    await expect.poll(() => noteOf(page, title), soon).toBe("Enter 3 to 50 characters.");
+    await expect.poll(() => noteOf(page, title), pollOptions).toBe("Enter 3 to 50 characters.");
     for (const label of ["Title", "Prompt", "Share with"]) {
       expect(await form.getByLabel(label).getAttribute("aria-invalid")).toBe("true");
     }
@@ -118,7 +118,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await (await find(page, title)).getByRole("button", { name: "Use" }).click();
     await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);
     const box = page.getByRole("textbox", { name: "Message" });
-    await expect.poll(() => box.inputValue(), soon).toBe(validTemplate.prompt);
+    await expect.poll(() => box.inputValue(), pollOptions).toBe(validTemplate.prompt);
   });
 
   it("marks a favourite at once and takes it back when the API refuses", async () => {
@@ -131,9 +131,9 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     const { caller } = await open(tab);
     const star = (await find(page, title)).getByRole("button", { name: `Favourite: ${title}` });
     await star.click();
-    await expect.poll(() => stateOf(star), soon).toEqual(["true", "2"]);
+    await expect.poll(() => stateOf(star), pollOptions).toEqual(["true", "2"]);
     await expect
-      .poll(() => templatesOf(caller, other.id), soon)
+      .poll(() => templatesOf(caller, other.id), pollOptions)
       .toMatchObject([{ id, is_favourite: true, favorites_count: 2 }]);
 
     await page.route("**/favorite", (route) =>
@@ -210,22 +210,25 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     expect(await sidewaysScroll(page)).toBe(0);
   });
 
-  it.each(looks)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
-    const tab = await newTab(look);
-    const { page } = tab;
-    const title = newTitle();
-    await open(tab, (caller) => createTemplate(caller, { title, is_private: true }));
-    const card = await find(page, title);
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await sidewaysScroll(page)).toBe(0);
-    await card.getByRole("button", { name: title, exact: true }).click();
-    await page.getByRole("dialog").waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole("button", { name: "Close" }).click();
-    await newTemplate(page).click();
-    await page.getByRole("dialog").waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-  });
+  it.each(appearances)(
+    "has no serious finding of axe in $colorScheme at $width px",
+    async (appearance) => {
+      const tab = await newTab(appearance);
+      const { page } = tab;
+      const title = newTitle();
+      await open(tab, (caller) => createTemplate(caller, { title, is_private: true }));
+      const card = await find(page, title);
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await sidewaysScroll(page)).toBe(0);
+      await card.getByRole("button", { name: title, exact: true }).click();
+      await page.getByRole("dialog").waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.getByRole("button", { name: "Close" }).click();
+      await newTemplate(page).click();
+      await page.getByRole("dialog").waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+    },
+  );
 });
 
 /** The page as someone new sees it, after `arrange` has made what is there. */

@@ -5,12 +5,12 @@ import type { Client } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import {
   assemble,
-  expectWhole,
+  expectCompleteTurn,
   type Frame,
   type TurnStream,
 } from "../support/harness/turn-stream.ts";
-import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import { effectsOf, expectSurvived, type Halt, logOf, STEPS, tenSteps } from "./ten-steps.ts";
+import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { effectsOf, expectSurvived, logOf, type PausePoint, STEPS, tenSteps } from "./ten-steps.ts";
 
 let workspace: Workspace;
 let caller: Client;
@@ -24,18 +24,18 @@ const steps = Array.from({ length: STEPS }, (_, step) => String(step));
 
 /** Restarts, and goes on reading where each of the clients was cut. */
 async function restart(
-  cut: readonly { talk: Conversation; stream: TurnStream }[],
-): Promise<{ talk: Conversation; before: readonly Frame[]; rest: TurnStream }[]> {
+  cut: readonly { conversation: Conversation; stream: TurnStream }[],
+): Promise<{ conversation: Conversation; before: readonly Frame[]; rest: TurnStream }[]> {
   await crash(workspace.server);
   const before = await Promise.all(cut.map(({ stream }) => stream.ended));
   const { url } = await workspace.startServer();
   return Promise.all(
-    cut.map(async ({ talk }, n) => {
+    cut.map(async ({ conversation }, n) => {
       const frames = before[n] ?? [];
-      const back = talk.through(at(url, caller));
+      const back = conversation.through(clientAt(url, caller));
       const last = frames.at(-1)?.id;
       return {
-        talk: back,
+        conversation: back,
         before: frames,
         rest: await back.resume(last === undefined ? {} : { lastEventId: last }),
       };
@@ -44,7 +44,7 @@ async function restart(
 }
 
 describe("a server that is killed while its turns stand at", () => {
-  const halts: Record<string, Omit<Halt, "gate">> = {
+  const pauses: Record<string, Omit<PausePoint, "gate">> = {
     "the first model call, before its first word": { step: 0, where: "before" },
     "the first word": { step: 0, where: "text" },
     "the first call's input": { step: 0, where: "input" },
@@ -57,55 +57,55 @@ describe("a server that is killed while its turns stand at", () => {
     "the last answer": { step: STEPS, where: "text" },
   };
 
-  it(`${Object.keys(halts).join("; ")}: all go on by themselves, exactly`, async () => {
+  it(`${Object.keys(pauses).join("; ")}: all go on by themselves, exactly`, async () => {
     const last = gate();
     const turns = await Promise.all(
-      Object.entries(halts).map(async ([what, where], n) => {
-        const halt = { ...where, gate: gate() };
-        workspace.model.script(`halt-${n}`, tenSteps(halt, last));
-        const talk = await openConversation(caller);
-        const stream = await talk.send(`[script:halt-${n}]`);
-        if (halt.where === "command") {
+      Object.entries(pauses).map(async ([what, where], n) => {
+        const pause = { ...where, gate: gate() };
+        workspace.model.script(`pause-${n}`, tenSteps(pause, last));
+        const conversation = await openConversation(caller);
+        const stream = await conversation.send(`[script:pause-${n}]`);
+        if (pause.where === "command") {
           await expect
-            .poll(() => effectsOf(workspace, talk), { timeout: 50_000, interval: 20 })
-            .toContain(String(halt.step));
-        } else await halt.gate.reached;
-        // What the model had said before the halt has reached the client.
-        const texts = halt.where === "before" ? halt.step * 2 : halt.step * 2 + 1;
+            .poll(() => effectsOf(workspace, conversation), { timeout: 50_000, interval: 20 })
+            .toContain(String(pause.step));
+        } else await pause.gate.reached;
+        // What the model had said before the pause has reached the client.
+        const texts = pause.where === "before" ? pause.step * 2 : pause.step * 2 + 1;
         if (texts > 0) {
           let seen = 0;
           await stream.until((chunk) => chunk.type === "text-delta" && ++seen === texts);
         }
-        return { what, halt, talk, stream };
+        return { what, pause, conversation, stream };
       }),
     );
 
     const back = await restart(turns);
-    for (const { halt } of turns) halt.gate.open();
+    for (const { pause } of turns) pause.gate.open();
     last.open();
-    for (const [n, { talk, before, rest }] of back.entries()) {
+    for (const [n, { conversation, before, rest }] of back.entries()) {
       const turn = turns[n];
       if (!turn) throw new Error("no such turn");
-      const { what, halt, stream } = turn;
+      const { what, pause, stream } = turn;
       expect(rest.status, what).toBe(200);
       expect(rest.runId, what).toBe(stream.runId);
       const after = await rest.ended;
       expect(rest.isDone, what).toBe(true);
-      const { stored, whole } = await expectSurvived(workspace, { talk, before, after });
+      const { stored, whole } = await expectSurvived(workspace, { conversation, before, after });
       expect(whole.length, what).toBe(before.length + after.length);
-      expect(await effectsOf(workspace, talk), what).toEqual(steps);
+      expect(await effectsOf(workspace, conversation), what).toEqual(steps);
 
       const outputs = stored.parts.flatMap((part) =>
         part.type === "tool-bash" ? [JSON.stringify(part)] : [],
       );
       const unknown = outputs.filter((output) => output.includes("outcome is unknown"));
-      expect(unknown, what).toHaveLength(halt.where === "command" ? 1 : 0);
-      if (halt.where === "command") {
+      expect(unknown, what).toHaveLength(pause.where === "command" ? 1 : 0);
+      if (pause.where === "command") {
         // The model was told, in the call right after it, and went on.
-        const told = workspace.model
-          .callsOf(`halt-${n}`)
+        const received = workspace.model
+          .callsOf(`pause-${n}`)
           .filter((call) => call.toolResults.some((text) => text.includes("outcome is unknown")));
-        expect(told[0]?.step, what).toBe(halt.step + 1);
+        expect(received[0]?.step, what).toBe(pause.step + 1);
       }
     }
   }, 180_000);
@@ -127,30 +127,30 @@ describe("a server that is killed while one of two commands of a step is done", 
         yield { text: "seen" };
       }
     });
-    caller = at(workspace.server.url, caller);
-    const talk = await openConversation(caller);
-    const stream = await talk.send("[script:pair]");
+    caller = clientAt(workspace.server.url, caller);
+    const conversation = await openConversation(caller);
+    const stream = await conversation.send("[script:pair]");
     await stream.until((chunk) => chunk.type === "tool-output-available");
     await expect
-      .poll(() => effectsOf(workspace, talk), { timeout: 50_000, interval: 20 })
+      .poll(() => effectsOf(workspace, conversation), { timeout: 50_000, interval: 20 })
       .toContain("slow");
-    const [back] = await restart([{ talk, stream }]);
+    const [back] = await restart([{ conversation, stream }]);
     held.open();
     await back?.rest.ended;
-    const whole = await logOf(workspace, talk);
-    expectWhole(whole);
+    const whole = await logOf(workspace, conversation);
+    expectCompleteTurn(whole);
     expect([...(back?.before ?? []), ...(back?.rest.frames ?? [])]).toEqual(whole);
-    const stored = await back?.talk.answer();
+    const stored = await back?.conversation.answer();
     expect(await assemble(whole.map((frame) => frame.chunk))).toEqual(stored);
     const calls = stored?.parts.filter((part) => part.type === "tool-bash");
     expect(calls).toMatchObject([
       { toolCallId: "quick", output: { stdout: "quick\n" } },
       { toolCallId: "slow", output: { error: expect.stringContaining("outcome is unknown") } },
     ]);
-    expect(await effectsOf(workspace, talk)).toEqual(["quick", "slow"]);
-    const told = workspace.model.callsOf("pair").at(-1)?.toolResults ?? [];
-    expect(told[0]).toContain("quick");
-    expect(told[1]).toContain("outcome is unknown");
+    expect(await effectsOf(workspace, conversation)).toEqual(["quick", "slow"]);
+    const received = workspace.model.callsOf("pair").at(-1)?.toolResults ?? [];
+    expect(received[0]).toContain("quick");
+    expect(received[1]).toContain("outcome is unknown");
   });
 });
 
@@ -173,12 +173,12 @@ describe("a server that is killed the moment a client sees", () => {
       const last = gate();
       if (moment === "the end") last.open();
       workspace.model.script(name, tenSteps(null, last));
-      caller = at(workspace.server.url, caller);
+      caller = clientAt(workspace.server.url, caller);
       // The others are wherever they happen to be.
       const turns = await Promise.all(
         Array.from({ length: 4 }, async () => {
-          const talk = await openConversation(caller);
-          return { talk, stream: await talk.send(`[script:${name}]`) };
+          const conversation = await openConversation(caller);
+          return { conversation, stream: await conversation.send(`[script:${name}]`) };
         }),
       );
       const seen: Frame[] = [];
@@ -188,14 +188,14 @@ describe("a server that is killed the moment a client sees", () => {
       });
       const back = await restart(turns);
       last.open();
-      for (const { talk, before, rest } of back) {
+      for (const { conversation, before, rest } of back) {
         const after = await rest.ended;
         // It may have been over, or have ended, before anybody could ask for the rest.
         if (moment !== "the end") expect(rest.status).toBe(200);
-        await expectSurvived(workspace, { talk, before, after });
-        const effects = await effectsOf(workspace, talk);
+        await expectSurvived(workspace, { conversation, before, after });
+        const effects = await effectsOf(workspace, conversation);
         expect(new Set(effects).size).toBe(effects.length);
-        const unknown = (await talk.answer()).parts.filter((part) =>
+        const unknown = (await conversation.answer()).parts.filter((part) =>
           JSON.stringify(part).includes("outcome is unknown"),
         );
         // What is missing among the effects was cut, and said so.

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
-import { expectWhole, type Frame, type TurnStream } from "../support/harness/turn-stream.ts";
-import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { expectCompleteTurn, type Frame, type TurnStream } from "../support/harness/turn-stream.ts";
+import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 40);
@@ -34,9 +34,13 @@ function randomNumbers(seed: number): (below: number) => number {
   };
 }
 
-async function expectExact(talk: Conversation, before: readonly Frame[], after: readonly Frame[]) {
-  const { stored } = await expectSurvived(workspace, { talk, before, after });
-  const effects = await effectsOf(workspace, talk);
+async function expectExact(
+  conversation: Conversation,
+  before: readonly Frame[],
+  after: readonly Frame[],
+) {
+  const { stored } = await expectSurvived(workspace, { conversation, before, after });
+  const effects = await effectsOf(workspace, conversation);
   expect(new Set(effects).size).toBe(effects.length);
   const unknown = stored.parts.filter((part) =>
     JSON.stringify(part).includes("outcome is unknown"),
@@ -55,11 +59,11 @@ describe(`seed ${SEED}`, () => {
       workspace.model.script(name, tenSteps(null, held));
       const doomed = await workspace.startServer();
       const survivor = random(2) === 0 ? await workspace.startServer() : null;
-      caller = at(doomed.url, caller);
-      const turns: { talk: Conversation; stream: TurnStream }[] = await Promise.all(
+      caller = clientAt(doomed.url, caller);
+      const turns: { conversation: Conversation; stream: TurnStream }[] = await Promise.all(
         Array.from({ length: TURNS }, async () => {
-          const talk = await openConversation(caller);
-          return { talk, stream: await talk.send(`[script:${name}]`) };
+          const conversation = await openConversation(caller);
+          return { conversation, stream: await conversation.send(`[script:${name}]`) };
         }),
       );
       const watched = turns[random(TURNS)];
@@ -70,17 +74,19 @@ describe(`seed ${SEED}`, () => {
       await watched?.stream.until((one, { id }) => id >= chunk || last(one));
       const readers = survivor
         ? await Promise.all(
-            turns.map(({ talk }) => talk.through(at(survivor.url, caller)).resume()),
+            turns.map(({ conversation }) =>
+              conversation.through(clientAt(survivor.url, caller)).resume(),
+            ),
           )
         : [];
       await crash(doomed);
       const { url } = survivor ?? (await workspace.startServer());
-      const here = at(url, caller);
+      const here = clientAt(url, caller);
       const rests = await Promise.all(
-        turns.map(async ({ talk, stream }, n) => {
+        turns.map(async ({ conversation, stream }, n) => {
           const before = await stream.ended;
           const lastEventId = before.at(-1)?.id;
-          const back = talk.through(here);
+          const back = conversation.through(here);
           const rest = await back.resume(lastEventId === undefined ? {} : { lastEventId });
           return { back, before, rest, reader: readers[n] };
         }),
@@ -89,7 +95,7 @@ describe(`seed ${SEED}`, () => {
       for (const { back, before, rest, reader } of rests) {
         expect(rest.status).toBe(200);
         await expectExact(back, before, await rest.ended);
-        if (reader) expectWhole(await reader.ended);
+        if (reader) expectCompleteTurn(await reader.ended);
       }
       await survivor?.stop();
       await workspace.server.stop();

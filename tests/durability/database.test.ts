@@ -4,7 +4,7 @@ import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
+import { effectsOf, expectSurvived, type PausePoint, STEPS, tenSteps } from "./ten-steps.ts";
 
 let workspace: Workspace;
 let caller: Client;
@@ -38,7 +38,7 @@ it.each(["one server", "two servers, either of which may take the other for dead
     const isAlone = servers === "one server";
     if (!isAlone) await workspace.startServer();
     const last = gate();
-    const halts: Omit<Halt, "gate">[] = [
+    const pauses: Omit<PausePoint, "gate">[] = [
       { step: 0, where: "text" },
       { step: 3, where: "before" },
       { step: 5, where: "input" },
@@ -46,23 +46,23 @@ it.each(["one server", "two servers, either of which may take the other for dead
       { step: STEPS, where: "text" },
     ];
     const turns = await Promise.all(
-      halts.map(async (where, n) => {
-        const halt = { ...where, gate: gate() };
-        workspace.model.script(`cut-${n}`, tenSteps(halt, last));
-        const talk = await openConversation(caller);
-        const stream = await talk.send(`[script:cut-${n}]`);
-        await halt.gate.reached;
-        return { halt, talk, stream };
+      pauses.map(async (where, n) => {
+        const pause = { ...where, gate: gate() };
+        workspace.model.script(`cut-${n}`, tenSteps(pause, last));
+        const conversation = await openConversation(caller);
+        const stream = await conversation.send(`[script:cut-${n}]`);
+        await pause.gate.reached;
+        return { pause, conversation, stream };
       }),
     );
     await cutEverySession(isAlone ? 1 : 2);
-    for (const { halt } of turns) halt.gate.open();
+    for (const { pause } of turns) pause.gate.open();
     // Whoever asks meanwhile may be told to come back; then the chat is read as ever.
-    for (const { talk } of turns) {
+    for (const { conversation } of turns) {
       await expect
         .poll(
           () =>
-            talk.read().then(
+            conversation.read().then(
               ({ isStreaming }) => isStreaming,
               () => "later",
             ),
@@ -73,16 +73,16 @@ it.each(["one server", "two servers, either of which may take the other for dead
         )
         .toBe(true);
     }
-    const readers = await Promise.all(turns.map(({ talk }) => talk.resume()));
+    const readers = await Promise.all(turns.map(({ conversation }) => conversation.resume()));
     last.open();
-    for (const [n, { talk }] of turns.entries()) {
+    for (const [n, { conversation }] of turns.entries()) {
       const after = (await readers[n]?.ended) ?? [];
       expect(readers[n]?.isDone).toBe(true);
-      await expectSurvived(workspace, { talk, before: [], after });
-      const effects = await effectsOf(workspace, talk);
+      await expectSurvived(workspace, { conversation, before: [], after });
+      const effects = await effectsOf(workspace, conversation);
       expect(new Set(effects).size).toBe(effects.length);
     }
-    const next = await turns[0]?.talk.send("still there?");
+    const next = await turns[0]?.conversation.send("still there?");
     await next?.ended;
     expect(next?.isDone).toBe(true);
   },

@@ -1,10 +1,10 @@
 /** As tests/security/every-endpoint.test.ts, with a seed of its own each time and far more of it. */
 import { randomInt } from "node:crypto";
 import { vi } from "vitest";
-import { driveEveryEndpoint } from "../support/harness/drive-endpoints.ts";
+import { fuzzEveryEndpoint } from "../support/harness/fuzz-endpoints.ts";
 
 vi.setConfig({ testTimeout: 30 * 60_000 });
-driveEveryEndpoint({
+fuzzEveryEndpoint({
   seed: Number(process.env.FUZZ_SEED ?? randomInt(1_000_000)),
   runs: Number(process.env.FUZZ_RUNS ?? 500),
 });

@@ -3,20 +3,20 @@ import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type MediaFile, VIDEO_MODES, type VideoMode } from "../../lib/content/port.ts";
-import { openWorkshop, type Workshop } from "../support/fixtures/content.ts";
+import { createMediaFolder, type MediaFolder } from "../support/fixtures/content.ts";
 import { renderEveryMode, renderVideo } from "../support/fixtures/own-videos.ts";
 import { decodeVideo } from "../support/harness/decode.ts";
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 50);
 const HOUR_MS = 3_600_000;
 
-let workshop: Workshop;
+let mediaFolder: MediaFolder;
 let videos: Readonly<Record<VideoMode, MediaFile>>;
 beforeAll(async () => {
-  workshop = await openWorkshop();
-  videos = await renderEveryMode(workshop);
+  mediaFolder = await createMediaFolder();
+  videos = await renderEveryMode(mediaFolder);
 }, HOUR_MS);
-afterAll(() => workshop?.clear());
+afterAll(() => mediaFolder?.clear());
 
 /** Keeps every processor busy twice over while the work is done. */
 async function underLoad<T>(work: () => Promise<T>): Promise<T> {
@@ -41,7 +41,7 @@ it.each(VIDEO_MODES)(
     await underLoad(async () => {
       for (let round = 0; round < ROUNDS; round += 2) {
         const order = { mode: "extend", video: videos[mode], seconds: 0.25 } as const;
-        const pair = [renderVideo(workshop, order), renderVideo(workshop, order)];
+        const pair = [renderVideo(mediaFolder, order), renderVideo(mediaFolder, order)];
         for (const path of await Promise.all(pair)) {
           expect((await decodeVideo(path)).frames).toBe(frames + 6);
         }

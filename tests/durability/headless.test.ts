@@ -9,9 +9,15 @@ import { createSession } from "../support/fixtures/sessions.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { blockUpdates } from "../support/harness/block-updates.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { conversationOf, endOf, readRun, startedOf, startRun } from "../support/harness/runs.ts";
-import { expectWhole } from "../support/harness/turn-stream.ts";
-import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import {
+  conversationOf,
+  readRun,
+  startedOf,
+  startRun,
+  waitForRun,
+} from "../support/harness/runs.ts";
+import { expectCompleteTurn } from "../support/harness/turn-stream.ts";
+import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 let workspace: Workspace;
 let one: RunningNext;
@@ -40,7 +46,7 @@ describe("a sandbox that cannot be had", () => {
   it("leaves nothing behind, and the same key may be tried again", async () => {
     const caller = await workspace.createCaller(one.url);
     // The server has found its folder; from here on nothing can be made in it.
-    await endOf(caller, await startRun(caller, { prompt: "hello" }));
+    await waitForRun(caller, await startRun(caller, { prompt: "hello" }));
     const folder = join(workspace.env.DATA_DIR ?? "", "sandboxes");
     await rename(folder, `${folder}.away`);
     await writeFile(folder, "no folder");
@@ -62,7 +68,7 @@ describe("a sandbox that cannot be had", () => {
     expect(left).toEqual({ sessions: 0, keys: 0, messages: 0 });
 
     const run = startedOf(await post(caller, key, { prompt: marker }));
-    expect((await endOf(caller, run)).status).toBe("completed");
+    expect((await waitForRun(caller, run)).status).toBe("completed");
     await access(join(folder, run.sessionId, "home"));
   });
 });
@@ -70,7 +76,7 @@ describe("a sandbox that cannot be had", () => {
 describe("two servers", () => {
   it("answer one key with one effect: ten requests to both, then a repetition to each", async () => {
     const caller = await workspace.createCaller(one.url);
-    const servers = [caller, at(other.url, caller)];
+    const servers = [caller, clientAt(other.url, caller)];
     const key = randomUUID();
     const marker = randomUUID();
     const send = (n: number) => post(servers[n % 2] ?? caller, key, { prompt: marker });
@@ -82,7 +88,7 @@ describe("two servers", () => {
     expect(new Set(texts.map(({ text }) => text)).size).toBe(1);
     for (const answer of repeated) {
       expect(answer.headers.get("idempotency-replayed")).toBe("true");
-      expect(await endOf(caller, startedOf(answer))).toMatchObject({ status: "completed" });
+      expect(await waitForRun(caller, startedOf(answer))).toMatchObject({ status: "completed" });
     }
   });
 
@@ -92,10 +98,10 @@ describe("two servers", () => {
     // The run's first step cannot be written.
     await holder.unsafe("begin; lock table engine.steps in exclusive mode");
     const run = await startRun(caller, { prompt: "hello" });
-    expect((await readRun(at(other.url, caller), run)).status).toBe("queued");
+    expect((await readRun(clientAt(other.url, caller), run)).status).toBe("queued");
     await holder.unsafe("commit");
     holder.release();
-    expect((await endOf(caller, run)).status).toBe("completed");
+    expect((await waitForRun(caller, run)).status).toBe("completed");
   });
 });
 
@@ -117,7 +123,7 @@ describe("a request that takes its time", () => {
     const first = await leaseOf();
     await expect.poll(leaseOf, { timeout: 8_000, interval: 50 }).toBeGreaterThan(first);
     await halt.release();
-    expect(await endOf(slow, startedOf(await answer))).toMatchObject({ status: "completed" });
+    expect(await waitForRun(slow, startedOf(await answer))).toMatchObject({ status: "completed" });
     expect(await leaseOf()).toBe(0);
   });
 });
@@ -149,7 +155,7 @@ describe("when a server is killed", () => {
       when: `new.account_id = '${late.accountId}' and new.response is not null`,
     });
     const send = (to: typeof early, url: string) =>
-      post(at(url, to), to.key, { prompt: to.marker });
+      post(clientAt(url, to), to.key, { prompt: to.marker });
     const answers = [send(early, one.url), send(late, one.url)].map((answer) =>
       answer.catch(() => "died"),
     );
@@ -170,12 +176,12 @@ describe("when a server is killed", () => {
     await beforeRun.drop();
     await beforeAnswer.drop();
 
-    const survivor = at(other.url, caller);
+    const survivor = clientAt(other.url, caller);
     expect((await readRun(survivor, cut)).status).toBe("running");
     const stream = await conversationOf(survivor, cut).resume({ startIndex: 0 });
     held.open();
-    expect((await endOf(survivor, cut)).status).toBe("completed");
-    expectWhole(await stream.ended);
+    expect((await waitForRun(survivor, cut)).status).toBe("completed");
+    expectCompleteTurn(await stream.ended);
 
     const repeat = async (to: typeof early) => {
       // Until the dead server's lease has run out.
@@ -185,7 +191,7 @@ describe("when a server is killed", () => {
       const answer = await send(to, other.url);
       expect(answer.headers.get("idempotency-replayed")).toBe("true");
       const run = startedOf(answer);
-      expect(await endOf(at(other.url, to), run)).toMatchObject({ status: "completed" });
+      expect(await waitForRun(clientAt(other.url, to), run)).toMatchObject({ status: "completed" });
       return run;
     };
     const [earlyRun, lateRun] = await Promise.all([repeat(early), repeat(late)]);

@@ -9,8 +9,8 @@ import { nameOf } from "../support/fixtures/shapes.ts";
 import { templateIn, validTemplate } from "../support/fixtures/templates.ts";
 import { blockUpdates } from "../support/harness/block-updates.ts";
 import type { Answer, Client } from "../support/harness/clients.ts";
-import { endOf, startedOf } from "../support/harness/runs.ts";
-import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { startedOf, waitForRun } from "../support/harness/runs.ts";
+import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 let workspace: Workspace;
 let survivor: RunningNext;
@@ -45,7 +45,7 @@ const endpoints: readonly Endpoint[] = [
         where s.account_id = ${accountId}`),
     async effectIn(answer, caller) {
       const run = startedOf(answer);
-      expect((await endOf(caller, run)).status).toBe("completed");
+      expect((await waitForRun(caller, run)).status).toBe("completed");
       return run.runId;
     },
   },
@@ -110,7 +110,7 @@ it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
     const made = await effects(accountId);
     expect(made).toHaveLength(1);
 
-    const there = at(survivor.url, caller);
+    const there = clientAt(survivor.url, caller);
     // Or fifteen seconds later: so long the dead server's place is kept.
     await workspace.sql`update idempotency_keys set lease_until = now() - interval '1 second'
       where account_id = ${accountId}`;

@@ -40,8 +40,8 @@ it("the turn waits longer and longer for it, and then goes on, exactly", async (
   const last = gate();
   const halt = { step: 3, where: "called", gate: gate() } as const;
   workspace.model.script("rest", tenSteps(halt, last));
-  const talk = await openConversation(caller);
-  const stream = await talk.send("[script:rest]");
+  const conversation = await openConversation(caller);
+  const stream = await conversation.send("[script:rest]");
   await halt.gate.reached;
   away = true;
   door.closeAllConnections();
@@ -59,6 +59,6 @@ it("the turn waits longer and longer for it, and then goes on, exactly", async (
   last.open();
   const frames = await stream.ended;
   expect(stream.isDone).toBe(true);
-  await expectSurvived(workspace, { talk, before: [], after: frames });
-  expect(new Set(await effectsOf(workspace, talk)).size).toBe(STEPS);
+  await expectSurvived(workspace, { conversation, before: [], after: frames });
+  expect(new Set(await effectsOf(workspace, conversation)).size).toBe(STEPS);
 }, 90_000);

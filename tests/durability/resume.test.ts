@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Gate, gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { type Conversation, openChat, openConversation } from "../support/harness/conversation.ts";
-import { assemble, expectWhole, type TurnStream, textOf } from "../support/harness/turn-stream.ts";
+import {
+  assemble,
+  expectCompleteTurn,
+  type TurnStream,
+  textOf,
+} from "../support/harness/turn-stream.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 let workspace: Workspace;
@@ -39,25 +44,27 @@ function scriptHeld(name: string): Gate {
 /** Starts the turn and reads it up to the gate, so that it is still running. */
 async function startHeld(
   name: string,
-): Promise<{ held: Gate; talk: Conversation; first: TurnStream }> {
+): Promise<{ held: Gate; conversation: Conversation; first: TurnStream }> {
   const held = scriptHeld(name);
-  const talk = await openConversation(caller);
-  const first = await talk.send(`[script:${name}]`);
+  const conversation = await openConversation(caller);
+  const first = await conversation.send(`[script:${name}]`);
   await first.until((chunk) => chunk.type === "text-delta" && chunk.delta === "nearly");
-  return { held, talk, first };
+  return { held, conversation, first };
 }
 
 describe("a turn with text and tools", () => {
   it("is, for every k, its first k chunks and the resumed rest, each once", async () => {
-    const { held, talk, first } = await startHeld("every-k");
+    const { held, conversation, first } = await startHeld("every-k");
     const seen = first.frames.length;
     expect(seen).toBeGreaterThan(20);
     const ks = Array.from({ length: seen + 1 }, (_, k) => k);
-    const byIndex = await Promise.all(ks.map((k) => talk.resume({ startIndex: k })));
-    const byEvent = await Promise.all(ks.slice(1).map((k) => talk.resume({ lastEventId: k - 1 })));
+    const byIndex = await Promise.all(ks.map((k) => conversation.resume({ startIndex: k })));
+    const byEvent = await Promise.all(
+      ks.slice(1).map((k) => conversation.resume({ lastEventId: k - 1 })),
+    );
     held.open();
     const whole = await first.ended;
-    expectWhole(whole);
+    expectCompleteTurn(whole);
     expect(first.isDone).toBe(true);
     expect(whole.length).toBeGreaterThan(seen);
 
@@ -73,13 +80,13 @@ describe("a turn with text and tools", () => {
         whole,
       );
     }
-    expect(await assemble(first.chunks)).toEqual(await talk.answer());
+    expect(await assemble(first.chunks)).toEqual(await conversation.answer());
   });
 
   it("waits for a start index that is still to come", async () => {
-    const { held, talk, first } = await startHeld("ahead");
+    const { held, conversation, first } = await startHeld("ahead");
     const ahead = first.frames.length + 1;
-    const late = await talk.resume({ startIndex: ahead });
+    const late = await conversation.resume({ startIndex: ahead });
     held.open();
     const whole = await first.ended;
     expect(await late.ended).toEqual(whole.slice(ahead));
@@ -97,42 +104,44 @@ describe("a turn with text and tools", () => {
         if (n === count - 2) await held.pass();
       }
     });
-    const talk = await openConversation(caller);
-    const first = await talk.send("[script:crowd]");
+    const conversation = await openConversation(caller);
+    const first = await conversation.send("[script:crowd]");
     const readers = await Promise.all(
       Array.from({ length: 50 }, async (_, n) => {
         await first.until((chunk, { id }) => chunk.type === "text-delta" && id >= n * 11);
-        return talk.resume({ startIndex: n % 2 === 0 ? 0 : n });
+        return conversation.resume({ startIndex: n % 2 === 0 ? 0 : n });
       }),
     );
     held.open();
     const whole = await first.ended;
-    expectWhole(whole);
+    expectCompleteTurn(whole);
     for (const [n, reader] of readers.entries()) {
       expect(await reader.ended).toEqual(n % 2 === 0 ? whole : whole.slice(n));
     }
   });
 
   it("has nothing to resume once it is over, and its message is whole by then", async () => {
-    const { held, talk, first } = await startHeld("over");
+    const { held, conversation, first } = await startHeld("over");
     held.open();
     await first.until((chunk) => chunk.type === "finish");
-    const [rest, view] = await Promise.all([talk.resume(), talk.read()]);
+    const [rest, view] = await Promise.all([conversation.resume(), conversation.read()]);
     expect(rest.status).toBe(204);
     expect(view.isStreaming).toBe(false);
     expect(view.chat.activeStreamId).toBeNull();
     expect(view.chat.lastAssistantMessageAt).not.toBeNull();
-    expect(await assemble(first.chunks)).toEqual(await talk.answer());
+    expect(await assemble(first.chunks)).toEqual(await conversation.answer());
   });
 });
 
 describe("a client that goes away", () => {
   it("changes nothing, at whichever chunk it does", async () => {
     scriptHeld("deserted").open();
-    const talk = await openConversation(caller);
-    const patient = await talk.send("[script:deserted]");
+    const conversation = await openConversation(caller);
+    const patient = await conversation.send("[script:deserted]");
     const total = (await patient.ended).length;
-    const chats = await Promise.all(Array.from({ length: total }, () => openChat(talk, caller)));
+    const chats = await Promise.all(
+      Array.from({ length: total }, () => openChat(conversation, caller)),
+    );
     await Promise.all(
       chats.map(async (chat, k) => {
         const stream = await chat.send("[script:deserted]");
@@ -150,14 +159,14 @@ describe("a client that goes away", () => {
 
   it("changes nothing when it never reads the answer", async () => {
     const held = scriptHeld("unread");
-    const talk = await openConversation(caller);
-    const gone = await talk.send("[script:unread]");
+    const conversation = await openConversation(caller);
+    const gone = await conversation.send("[script:unread]");
     gone.leave();
     await held.reached;
-    const rest = await talk.resume();
+    const rest = await conversation.resume();
     held.open();
     const whole = await rest.ended;
-    expectWhole(whole);
-    expect(await assemble(rest.chunks)).toEqual(await talk.answer());
+    expectCompleteTurn(whole);
+    expect(await assemble(rest.chunks)).toEqual(await conversation.answer());
   });
 });

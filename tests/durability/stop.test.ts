@@ -7,7 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate, type Script } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
-import { assemble, expectWhole, type TurnStream, textOf } from "../support/harness/turn-stream.ts";
+import {
+  assemble,
+  expectCompleteTurn,
+  type TurnStream,
+  textOf,
+} from "../support/harness/turn-stream.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 let workspace: Workspace;
@@ -21,31 +26,31 @@ afterAll(() => workspace.stop());
 const start = async (
   name: string,
   script: Script,
-): Promise<{ talk: Conversation; stream: TurnStream }> => {
+): Promise<{ conversation: Conversation; stream: TurnStream }> => {
   workspace.model.script(name, script);
-  const talk = await openConversation(caller);
-  return { talk, stream: await talk.send(`[script:${name}]`) };
+  const conversation = await openConversation(caller);
+  return { conversation, stream: await conversation.send(`[script:${name}]`) };
 };
 
 /** Stops, and proves what every stop promises. @returns the stored message. */
 async function stopNow({
-  talk,
+  conversation,
   stream,
 }: {
-  talk: Conversation;
+  conversation: Conversation;
   stream: TurnStream;
 }): Promise<UIMessage> {
-  const [answer] = await Promise.all([talk.stop(), stream.ended]);
+  const [answer] = await Promise.all([conversation.stop(), stream.ended]);
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({ status: "success", stopped: true });
   expect(stream.isDone).toBe(true);
-  expectWhole(stream.frames);
+  expectCompleteTurn(stream.frames);
   expect(stream.chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "interrupted" });
-  const { isStreaming, chat } = await talk.read();
+  const { isStreaming, chat } = await conversation.read();
   expect(isStreaming).toBe(false);
   expect(chat.activeStreamId).toBeNull();
   expect(chat.lastAssistantMessageAt).not.toBeNull();
-  const stored = await talk.answer();
+  const stored = await conversation.answer();
   expect(await assemble(stream.chunks)).toEqual(stored);
   expect(stored.metadata).toMatchObject({ finishReason: "interrupted" });
   for (const part of stored.parts) {
@@ -53,7 +58,7 @@ async function stopNow({
   }
   const [key] = await workspace.sql`
     select k.revoked_at from api_keys k join turns t on t.key_id = k.id
-    where t.chat_id = ${talk.chatId} order by t.created_at desc limit 1`;
+    where t.chat_id = ${conversation.chatId} order by t.created_at desc limit 1`;
   expect(key?.revoked_at).toBeInstanceOf(Date);
   return stored;
 }
@@ -109,7 +114,7 @@ describe("stopped", () => {
       yield { tool: "todo", input: { todos: [] } };
     });
     await expect
-      .poll(() => workspace.readSandboxFile(turn.talk.sessionId, "begun"), {
+      .poll(() => workspace.readSandboxFile(turn.conversation.sessionId, "begun"), {
         timeout: 50_000,
         interval: 20,
       })
@@ -120,9 +125,9 @@ describe("stopped", () => {
     );
     // The model is not asked again, and the next turn finds a conversation it can go on with.
     expect(workspace.model.callsOf("command")).toHaveLength(1);
-    const next = await turn.talk.send("go on");
+    const next = await turn.conversation.send("go on");
     await next.ended;
-    expect(textOf(await turn.talk.answer())).toBe("You said: go on");
+    expect(textOf(await turn.conversation.answer())).toBe("You said: go on");
   });
 
   it("at the very moment between a model call and its tools, again and again", async () => {
@@ -142,10 +147,10 @@ describe("stopped", () => {
     for (let round = 0; round < 6; round++) {
       await Promise.all(
         moments.map(async (moment) => {
-          const talk = await openConversation(caller);
-          const stream = await talk.send("[script:between]");
+          const conversation = await openConversation(caller);
+          const stream = await conversation.send("[script:between]");
           await stream.until((chunk) => chunk.type === moment);
-          await stopNow({ talk, stream });
+          await stopNow({ conversation, stream });
         }),
       );
     }
@@ -157,14 +162,14 @@ describe("stopped", () => {
       yield { hang: true };
     });
     await turn.stream.until((chunk) => chunk.type === "text-delta");
-    const [first, second] = await Promise.all([turn.talk.stop(), turn.talk.stop()]);
+    const [first, second] = await Promise.all([turn.conversation.stop(), turn.conversation.stop()]);
     expect([first.status, second.status]).toEqual([200, 200]);
     await turn.stream.ended;
-    expectWhole(turn.stream.frames);
-    const stored = await turn.talk.answer();
-    const third = await turn.talk.stop();
+    expectCompleteTurn(turn.stream.frames);
+    const stored = await turn.conversation.answer();
+    const third = await turn.conversation.stop();
     expect(third.body).toEqual({ status: "success", stopped: false });
-    expect(await turn.talk.answer()).toEqual(stored);
+    expect(await turn.conversation.answer()).toEqual(stored);
   });
 
   it("after the end: nothing changes", async () => {
@@ -172,9 +177,9 @@ describe("stopped", () => {
       yield { text: "whole" };
     });
     await turn.stream.ended;
-    const before = await turn.talk.read();
-    expect((await turn.talk.stop()).body).toEqual({ status: "success", stopped: false });
-    expect(await turn.talk.read()).toEqual(before);
+    const before = await turn.conversation.read();
+    expect((await turn.conversation.stop()).body).toEqual({ status: "success", stopped: false });
+    expect(await turn.conversation.read()).toEqual(before);
   });
 
   it("as the end comes: the answer is whole or partial, and stored as it was streamed", async () => {
@@ -184,12 +189,12 @@ describe("stopped", () => {
         yield { text: "b" };
       });
       await turn.stream.until((chunk) => chunk.type === "text-start");
-      const answer = await turn.talk.stop();
+      const answer = await turn.conversation.stop();
       await turn.stream.ended;
       expect(answer.status).toBe(200);
-      expectWhole(turn.stream.frames);
-      expect(await assemble(turn.stream.chunks)).toEqual(await turn.talk.answer());
-      expect((await turn.talk.read()).isStreaming).toBe(false);
+      expectCompleteTurn(turn.stream.frames);
+      expect(await assemble(turn.stream.chunks)).toEqual(await turn.conversation.answer());
+      expect((await turn.conversation.read()).isStreaming).toBe(false);
     }
   });
 });
@@ -202,15 +207,15 @@ describe("a newer turn", () => {
         yield { hang: true };
       });
       await turn.stream.until((chunk) => chunk.type === "text-delta");
-      const stopping = turn.talk.stop();
+      const stopping = turn.conversation.stop();
       await turn.stream.until((chunk) => chunk.type === "finish");
       // Sent while the stop may still be being answered.
-      const next = await turn.talk.send(`newer ${round}`);
+      const next = await turn.conversation.send(`newer ${round}`);
       expect(next.status).toBe(200);
       expect((await stopping).body).toEqual({ status: "success", stopped: true });
       await next.ended;
-      expectWhole(next.frames);
-      expect(textOf(await turn.talk.answer())).toBe(`You said: newer ${round}`);
+      expectCompleteTurn(next.frames);
+      expect(textOf(await turn.conversation.answer())).toBe(`You said: newer ${round}`);
     }
   });
 });

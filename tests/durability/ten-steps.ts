@@ -2,13 +2,13 @@
 import { expect } from "vitest";
 import type { Gate, Script, ScriptPart } from "../support/fakes/openai.ts";
 import type { Conversation } from "../support/harness/conversation.ts";
-import { assemble, expectWhole, type Frame } from "../support/harness/turn-stream.ts";
+import { assemble, expectCompleteTurn, type Frame } from "../support/harness/turn-stream.ts";
 import type { Workspace } from "../support/harness/workspace.ts";
 
 export const STEPS = 10;
 
 /** Where the script waits for the test, if it gets there. `step` counts from 0. */
-export interface Halt {
+export interface PausePoint {
   readonly step: number;
   readonly where: "before" | "text" | "input" | "called" | "command";
   readonly gate: Gate;
@@ -19,10 +19,10 @@ export interface Halt {
  * At `command` the command itself waits in the sandbox, after its effect, until the file `go` is
  * there.
  */
-export function tenSteps(halt: Halt | null, last: Gate): Script {
+export function tenSteps(pause: PausePoint | null, last: Gate): Script {
   return async function* ({ step }): AsyncGenerator<ScriptPart> {
-    const at = async (where: Halt["where"]) => {
-      if (halt?.step === step && halt.where === where) await halt.gate.pass();
+    const at = async (where: PausePoint["where"]) => {
+      if (pause?.step === step && pause.where === where) await pause.gate.pass();
     };
     await at("before");
     yield { text: `Step ${step} ` };
@@ -33,7 +33,7 @@ export function tenSteps(halt: Halt | null, last: Gate): Script {
       yield { text: "All done." };
       return;
     }
-    const waits = halt?.step === step && halt.where === "command";
+    const waits = pause?.step === step && pause.where === "command";
     yield {
       tool: "bash",
       input: {
@@ -74,23 +74,26 @@ export async function logOf({ sql }: Workspace, { chatId }: Conversation): Promi
 }
 
 export interface Survived {
-  readonly talk: Conversation;
+  readonly conversation: Conversation;
   /** What the client had when the server died, and what it got after it came back. */
   readonly before: readonly Frame[];
   readonly after: readonly Frame[];
 }
 
 /** After any crash: one whole stream, nothing twice, the stored message what a client assembles. */
-export async function expectSurvived(workspace: Workspace, { talk, before, after }: Survived) {
-  const whole = await logOf(workspace, talk);
-  expectWhole(whole);
+export async function expectSurvived(
+  workspace: Workspace,
+  { conversation, before, after }: Survived,
+) {
+  const whole = await logOf(workspace, conversation);
+  expectCompleteTurn(whole);
   const seen = [...before, ...after];
   expect(seen).toEqual(whole.slice(0, seen.length));
-  const { isStreaming, chat, messages } = await talk.read();
+  const { isStreaming, chat, messages } = await conversation.read();
   expect(isStreaming).toBe(false);
   expect(chat.activeStreamId).toBeNull();
   expect(messages.map((message) => message.role)).toEqual(["user", "assistant"]);
-  const stored = await talk.answer();
+  const stored = await conversation.answer();
   expect(await assemble(whole.map((frame) => frame.chunk))).toEqual(stored);
   if (seen.length === whole.length) {
     expect(await assemble(seen.map((frame) => frame.chunk))).toEqual(stored);

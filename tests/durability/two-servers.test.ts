@@ -4,9 +4,9 @@ import type { RunningNext } from "../../scripts/run-next.ts";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
-import { assemble, expectWhole } from "../support/harness/turn-stream.ts";
-import { at, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import { effectsOf, expectSurvived, type Halt, STEPS, tenSteps } from "./ten-steps.ts";
+import { assemble, expectCompleteTurn } from "../support/harness/turn-stream.ts";
+import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { effectsOf, expectSurvived, type PausePoint, STEPS, tenSteps } from "./ten-steps.ts";
 
 let workspace: Workspace;
 let one: RunningNext;
@@ -28,10 +28,10 @@ describe("a turn that one server runs", () => {
       await held.pass();
       yield { text: " second" };
     });
-    const talk = await openConversation(caller);
-    const elsewhere = talk.through(at(other.url, caller));
+    const conversation = await openConversation(caller);
+    const elsewhere = conversation.through(clientAt(other.url, caller));
     const message = [{ id: "m1", content: "[script:elsewhere]" }];
-    const first = await talk.send(message);
+    const first = await conversation.send(message);
     await first.until((chunk) => chunk.type === "text-delta");
     const [resumed, retried, refused] = await Promise.all([
       elsewhere.resume({ startIndex: 1 }),
@@ -44,7 +44,7 @@ describe("a turn that one server runs", () => {
     await resumed.until((chunk) => chunk.type === "text-delta");
     held.open();
     const whole = await first.ended;
-    expectWhole(whole);
+    expectCompleteTurn(whole);
     expect(await retried.ended).toEqual(whole);
     expect(await resumed.ended).toEqual(whole.slice(1));
     expect(resumed.isDone && retried.isDone).toBe(true);
@@ -56,22 +56,22 @@ describe("a turn that one server runs", () => {
       yield { text: "first" };
       yield { hang: true };
     });
-    const talk = await openConversation(caller);
-    const stream = await talk.send("[script:stop-elsewhere]");
+    const conversation = await openConversation(caller);
+    const stream = await conversation.send("[script:stop-elsewhere]");
     await stream.until((chunk) => chunk.type === "text-delta");
-    const answer = await talk.through(at(other.url, caller)).stop();
+    const answer = await conversation.through(clientAt(other.url, caller)).stop();
     expect(answer.body).toEqual({ status: "success", stopped: true });
     await stream.ended;
     expect(stream.isDone).toBe(true);
-    expect((await talk.read()).isStreaming).toBe(false);
-    expect(await talk.answer()).toEqual(await assemble(stream.chunks));
+    expect((await conversation.read()).isStreaming).toBe(false);
+    expect(await conversation.answer()).toEqual(await assemble(stream.chunks));
   });
 });
 
 describe("when the server that runs them is killed", () => {
   it("the other takes its turns over, and a reader there sees them go on to the end", async () => {
     const last = gate();
-    const halts: Omit<Halt, "gate">[] = [
+    const pauses: Omit<PausePoint, "gate">[] = [
       { step: 0, where: "before" },
       { step: 2, where: "text" },
       { step: 4, where: "input" },
@@ -79,35 +79,35 @@ describe("when the server that runs them is killed", () => {
       { step: 9, where: "called" },
     ];
     const turns = await Promise.all(
-      halts.map(async (where, n) => {
-        const halt = { ...where, gate: gate() };
-        workspace.model.script(`orphan-${n}`, tenSteps(halt, last));
-        const talk = await openConversation(caller);
-        const doomed = await talk.send(`[script:orphan-${n}]`);
-        if (halt.where === "command") {
+      pauses.map(async (where, n) => {
+        const pause = { ...where, gate: gate() };
+        workspace.model.script(`orphan-${n}`, tenSteps(pause, last));
+        const conversation = await openConversation(caller);
+        const doomed = await conversation.send(`[script:orphan-${n}]`);
+        if (pause.where === "command") {
           await expect
-            .poll(() => effectsOf(workspace, talk), { timeout: 50_000, interval: 20 })
-            .toContain(String(halt.step));
-        } else await halt.gate.reached;
-        const survivor = talk.through(at(other.url, caller));
-        return { halt, talk: survivor, doomed, reader: await survivor.resume() };
+            .poll(() => effectsOf(workspace, conversation), { timeout: 50_000, interval: 20 })
+            .toContain(String(pause.step));
+        } else await pause.gate.reached;
+        const survivor = conversation.through(clientAt(other.url, caller));
+        return { pause, conversation: survivor, doomed, reader: await survivor.resume() };
       }),
     );
     await crash(one);
-    for (const { halt } of turns) halt.gate.open();
+    for (const { pause } of turns) pause.gate.open();
     last.open();
-    for (const { halt, talk, doomed, reader } of turns) {
+    for (const { pause, conversation, doomed, reader } of turns) {
       const whole = await reader.ended;
-      expect(reader.isDone, halt.where).toBe(true);
-      expectWhole(whole);
+      expect(reader.isDone, pause.where).toBe(true);
+      expectCompleteTurn(whole);
       const before = await doomed.ended;
       expect(whole.slice(0, before.length)).toEqual(before);
-      await expectSurvived(workspace, { talk, before: [], after: whole });
-      const effects = await effectsOf(workspace, talk);
-      expect(effects, halt.where).toEqual(Array.from({ length: STEPS }, (_, n) => String(n)));
+      await expectSurvived(workspace, { conversation, before: [], after: whole });
+      const effects = await effectsOf(workspace, conversation);
+      expect(effects, pause.where).toEqual(Array.from({ length: STEPS }, (_, n) => String(n)));
     }
     // The chat is free, at whichever server.
-    const next = await turns[0]?.talk.send("and now?");
+    const next = await turns[0]?.conversation.send("and now?");
     await next?.ended;
     expect(next?.isDone).toBe(true);
   }, 120_000);
@@ -118,14 +118,14 @@ describe("when the server that runs them is killed", () => {
       yield { hang: true };
     });
     const doomed = await workspace.startServer();
-    const talk = await openConversation(at(doomed.url, caller));
-    const first = await talk.send("[script:stop-orphan]");
+    const conversation = await openConversation(clientAt(doomed.url, caller));
+    const first = await conversation.send("[script:stop-orphan]");
     await first.until((chunk) => chunk.type === "text-delta");
-    const survivor = talk.through(at(other.url, caller));
+    const survivor = conversation.through(clientAt(other.url, caller));
     const reader = await survivor.resume();
     await crash(doomed);
     expect((await survivor.stop()).body).toEqual({ status: "success", stopped: true });
-    expectWhole(await reader.ended);
+    expectCompleteTurn(await reader.ended);
     expect(await assemble(reader.chunks)).toEqual(await survivor.answer());
     expect(await survivor.answer()).toMatchObject({ metadata: { finishReason: "interrupted" } });
     expect((await survivor.read()).isStreaming).toBe(false);

@@ -6,7 +6,7 @@ import {
   client,
   createBearer,
   createPerson,
-  strangersKey,
+  unknownKey,
 } from "../support/harness/clients.ts";
 
 const find = (name: string) => {
@@ -24,7 +24,7 @@ describe("a credential that does not hold is refused, whatever is wrong with it,
     const person = await createPerson();
     const typo = `${person.key.slice(0, -1)}${person.key.endsWith("a") ? "b" : "a"}`;
     refused = {
-      "an unknown key": client({ key: strangersKey() }),
+      "an unknown key": client({ key: unknownKey() }),
       "a key with a typo": client({ key: typo }),
       "an empty key": client({ key: "" }),
       "a bearer that is no token": client({ bearer: "abc.def.ghi" }),

@@ -1,7 +1,7 @@
 /** `FUZZ_SEED` and `FUZZ_RUNS` repeat what the soak has found, or look further. */
-import { driveEveryEndpoint } from "../support/harness/drive-endpoints.ts";
+import { fuzzEveryEndpoint } from "../support/harness/fuzz-endpoints.ts";
 
-driveEveryEndpoint({
+fuzzEveryEndpoint({
   seed: Number(process.env.FUZZ_SEED ?? 20_261_120),
   runs: Number(process.env.FUZZ_RUNS ?? 25),
 });

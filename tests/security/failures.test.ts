@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
-import { client, createBearer, createPerson, strangersKey } from "../support/harness/clients.ts";
+import { client, createBearer, createPerson, unknownKey } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 
 /** What the database's REST interface answers to everything. */
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 const ask = (requestId: string = randomUUID()) =>
-  client({ key: strangersKey() }, broken.url).get("/api/keys", {
+  client({ key: unknownKey() }, broken.url).get("/api/keys", {
     headers: { "x-request-id": requestId },
   });
 

@@ -10,9 +10,9 @@ import { imagesIn } from "../support/fixtures/generations.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
-import { conversationOf, endOf, readRun, startRun } from "../support/harness/runs.ts";
+import { conversationOf, readRun, startRun, waitForRun } from "../support/harness/runs.ts";
 import { startServer } from "../support/harness/server.ts";
-import { at, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 const ACTIVE_TURNS = 10;
 const STREAMS = 3;
@@ -66,21 +66,21 @@ describe("while one account runs every command it may", () => {
 
     const refused = await startRun(greedy, { prompt: "[script:refused]" });
     const quick = await startRun(other, { prompt: "[script:quick]" });
-    expect(await endOf(other, quick)).toMatchObject({ status: "completed" });
+    expect(await waitForRun(other, quick)).toMatchObject({ status: "completed" });
     expect(await workspace.readSandboxFile(quick.sessionId, "ran")).toBe("at once\n");
 
     // The turn goes on: the model sees the error as the tool's answer.
-    expect(await endOf(greedy, refused)).toMatchObject({ status: "completed" });
+    expect(await waitForRun(greedy, refused)).toMatchObject({ status: "completed" });
     expect(workspace.model.callsOf("refused")[1]?.toolResults.at(-1)).toContain(
       "too many commands of this account are running",
     );
     expect(await workspace.readSandboxFile(refused.sessionId, "ran")).toBe("");
 
-    // A look at the files waits for no command, also of the account that runs them.
-    const look = await greedy.get(
+    // A answer at the files waits for no command, also of the account that runs them.
+    const answer = await greedy.get(
       `/api/sandbox/files/content?sessionId=${holder.sessionId}&path=started`,
     );
-    expect([look.status, look.text]).toEqual([200, "held\n"]);
+    expect([answer.status, answer.text]).toEqual([200, "held\n"]);
     expect(await readRun(greedy, holder)).toMatchObject({ status: "running" });
     await conversationOf(greedy, holder).stop();
   });
@@ -97,14 +97,14 @@ describe("while one account makes every model call it may", () => {
     await held.reached;
     const refused = await startRun(greedy, { prompt: "hello" });
     const answered = await startRun(other, { prompt: "hello" });
-    expect(await endOf(other, answered)).toMatchObject({ status: "completed" });
-    expect(await endOf(greedy, refused)).toMatchObject({
+    expect(await waitForRun(other, answered)).toMatchObject({ status: "completed" });
+    expect(await waitForRun(greedy, refused)).toMatchObject({
       status: "failed",
       error: "Too many model calls are waiting: try again later",
     });
     expect(await readRun(greedy, calling)).toMatchObject({ status: "running" });
     held.open();
-    expect(await endOf(greedy, calling)).toMatchObject({ status: "completed" });
+    expect(await waitForRun(greedy, calling)).toMatchObject({ status: "completed" });
   });
 });
 
@@ -137,13 +137,13 @@ describe("the streams of a process", () => {
       yield { text: "first" };
       await held.pass();
     });
-    const talk = await openConversation(greedy);
-    const turn = await talk.send("[script:streaming]");
+    const conversation = await openConversation(greedy);
+    const turn = await conversation.send("[script:streaming]");
     await turn.until((chunk) => chunk.type === "text-delta");
-    const readers = [await talk.resume(), await talk.resume()];
+    const readers = [await conversation.resume(), await conversation.resume()];
     expect(readers.map(({ status }) => status)).toEqual([200, 200]);
 
-    const refused = await talk.resume();
+    const refused = await conversation.resume();
     await refused.ended;
     expect(refused.status).toBe(429);
     expect(refused.headers.get("retry-after")).toBe("5");
@@ -163,7 +163,7 @@ describe("the streams of a process", () => {
     readers[0]?.leave();
     await expect
       .poll(async () => {
-        const reader = await talk.resume();
+        const reader = await conversation.resume();
         if (reader.status === 200) readers.push(reader);
         return reader.status;
       })
@@ -176,9 +176,9 @@ describe("the streams of a process", () => {
       yield { text: "first" };
       await more.pass();
     });
-    const next = await talk.send("[script:again]");
+    const next = await conversation.send("[script:again]");
     await next.until((chunk) => chunk.type === "text-delta");
-    const again = [await talk.resume(), await talk.resume()];
+    const again = [await conversation.resume(), await conversation.resume()];
     expect(again.map(({ status }) => status)).toEqual([200, 200]);
     more.open();
     await Promise.all([next, ...again].map((stream) => stream.ended));
@@ -197,19 +197,21 @@ describe(`${ACTIVE_TURNS} active turns of one account`, () => {
     });
     const prompt = "[script:held]";
     const message = [{ id: "m1", content: prompt }];
-    const talks = await Promise.all(
+    const conversations = await Promise.all(
       Array.from({ length: 50 }, async (_, n) =>
-        (await openConversation(here)).through(at(urls[n % 2] ?? "", here)),
+        (await openConversation(here)).through(clientAt(urls[n % 2] ?? "", here)),
       ),
     );
-    const talk = (await openConversation(here)).through(at(second.url, here));
-    const first = await talk.send(message);
+    const conversation = (await openConversation(here)).through(clientAt(second.url, here));
+    const first = await conversation.send(message);
     const sent = await Promise.all(
-      talks.flatMap((talk, n) => [
-        talk.send(message).then(({ status, headers }) => ({ status, headers, talk })),
-        at(urls[n % 2] ?? "", here)
+      conversations.flatMap((conversation, n) => [
+        conversation
+          .send(message)
+          .then(({ status, headers }) => ({ status, headers, conversation })),
+        clientAt(urls[n % 2] ?? "", here)
           .post("/api/chat/runs", { prompt })
-          .then(({ status, headers }) => ({ status, headers, talk: null })),
+          .then(({ status, headers }) => ({ status, headers, conversation: null })),
       ]),
     );
     const started = sent.filter(({ status }) => status === 200 || status === 202);
@@ -219,11 +221,12 @@ describe(`${ACTIVE_TURNS} active turns of one account`, () => {
     for (const { headers } of refused) expect(headers.get("retry-after")).toBe("5");
     const [row] = await workspace.sql`select count(*)::int from turns t
       join chats c on c.id = t.chat_id where c.account_id = (
-        select account_id from sessions where id = ${talk.sessionId})`;
+        select account_id from sessions where id = ${conversation.sessionId})`;
     expect(row?.count).toBe(ACTIVE_TURNS);
 
     // Nothing of a refused message is stored, and another account is free to start.
-    const untouched = refused.find(({ talk }) => talk)?.talk ?? expect.unreachable();
+    const untouched =
+      refused.find(({ conversation }) => conversation)?.conversation ?? expect.unreachable();
     expect(await untouched.read()).toMatchObject({ isStreaming: false, messages: [] });
     await startRun(await workspace.createCaller(), { prompt });
     const body = { prompt };
@@ -234,7 +237,7 @@ describe(`${ACTIVE_TURNS} active turns of one account`, () => {
     });
 
     // The same message again finds its own turn, which is one of those that count.
-    const retried = await talk.send(message);
+    const retried = await conversation.send(message);
     expect([retried.status, retried.runId]).toEqual([200, first.runId]);
 
     // A turn that ends makes room.

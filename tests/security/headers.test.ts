@@ -84,10 +84,10 @@ describe("every answer", () => {
   );
 
   it("has them as a stream, too", async () => {
-    const talk = await openConversation(person.withKey);
+    const conversation = await openConversation(person.withKey);
     const body = JSON.stringify({
-      sessionId: talk.sessionId,
-      chatId: talk.chatId,
+      sessionId: conversation.sessionId,
+      chatId: conversation.chatId,
       messages: [{ id: "m1", content: "Hello" }],
     });
     const answer = await ask("/api/chat", { method: "POST", body, headers: withKey() });

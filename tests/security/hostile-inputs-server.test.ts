@@ -21,7 +21,7 @@ const LEAST_ACCEPTED_MS = 250;
 let folder: string;
 let server: Awaited<ReturnType<typeof startServer>>;
 let caller: Client;
-let talk: Conversation;
+let conversation: Conversation;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "stalls-"));
   const preload = fileURLToPath(new URL("../support/harness/record-stalls.ts", import.meta.url));
@@ -32,7 +32,7 @@ beforeAll(async () => {
     },
   });
   caller = (await createPerson(server.url)).withKey;
-  talk = await openConversation(caller);
+  conversation = await openConversation(caller);
 });
 afterAll(async () => {
   await server.stop();
@@ -75,8 +75,8 @@ async function expectNoStall(hostile: () => Promise<unknown>, harmless: () => Pr
 }
 
 const say = async (text: string): Promise<string> => {
-  await (await talk.send(text)).ended;
-  return textOf(await talk.answer());
+  await (await conversation.send(text)).ended;
+  return textOf(await conversation.answer());
 };
 const prompt = (text: string): string => text.repeat(50_000 / text.length);
 
@@ -103,7 +103,7 @@ test.each([
 ])("%s", async (_, messages, parts, part) => {
   const entry = `{"id":"m","parts":[${Array(parts).fill(part).join(",")}]}`;
   const body = (entries: string) =>
-    `{"sessionId":"${talk.sessionId}","chatId":"${talk.chatId}","messages":[${entries}]}`;
+    `{"sessionId":"${conversation.sessionId}","chatId":"${conversation.chatId}","messages":[${entries}]}`;
   await expectNoStall(
     async () => {
       const answer = await caller.request("POST", "/api/chat", {

@@ -21,11 +21,11 @@ import { detectIsolation, type Host, thisHost } from "../../lib/platform/isolati
 import type { Isolation } from "../../lib/platform/isolation/isolation.ts";
 import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import {
+  createMediaFolder,
   drawScene,
   imageOrder,
-  openWorkshop,
+  type MediaFolder,
   videoOrder,
-  type Workshop,
 } from "../support/fixtures/content.ts";
 import { makeVideo } from "../support/fixtures/media.ts";
 import { environmentOf, findConfined, listConfined } from "../support/harness/confined.ts";
@@ -41,7 +41,7 @@ const asUser = detectIsolation(without("bwrap"));
 const never = new AbortController().signal;
 const CANARY = `canary-${randomUUID()}`;
 
-let workshop: Workshop;
+let mediaFolder: MediaFolder;
 let secret: string;
 /** As the kernel shows it: what this process was started with. */
 let ownEnvironment: string;
@@ -50,7 +50,7 @@ let internalPort = 0;
 let connections = 0;
 
 beforeAll(async () => {
-  workshop = await openWorkshop();
+  mediaFolder = await createMediaFolder();
   secret = join(await mkdtemp(join(tmpdir(), "agent-platform-secret-")), "secret.txt");
   await writeFile(secret, CANARY, { mode: 0o600 });
   ownEnvironment = await readFile("/proc/self/environ", "utf8").catch(() => "none");
@@ -65,7 +65,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   internal.close();
-  await workshop.clear();
+  await mediaFolder.clear();
   await rm(dirname(secret), { recursive: true, force: true });
 });
 
@@ -115,9 +115,9 @@ const findings = z.object({
 
 /** Runs hostile code where the renderer of a job would run. */
 async function attack(isolation: Isolation, outside: readonly string[]) {
-  const script = await workshop.put("hostile.mjs", "text/plain", Buffer.from(HOSTILE));
+  const script = await mediaFolder.put("hostile.mjs", "text/plain", Buffer.from(HOSTILE));
   await chmod(dirname(script.path), 0o711);
-  const folder = await workshop.folder();
+  const folder = await mediaFolder.folder();
   const report = join(folder, "report.json");
   // The file is there, for another user to write, and nothing else is.
   await chmod(folder, 0o777);
@@ -180,8 +180,8 @@ const isolations: readonly Isolation[] = [
 
 describe.each(isolations)("media are read and made as before with %o", (isolation) => {
   test("by the decoder and the encoder", async () => {
-    const video = await workshop.put("video.mp4", "video/mp4", await makeVideo(2));
-    const folder = await workshop.folder();
+    const video = await mediaFolder.put("video.mp4", "video/mp4", await makeVideo(2));
+    const folder = await mediaFolder.folder();
     const path = join(folder, "edited.mp4");
     const outcome = await runJob({
       request: { op: "edit", input: video.path, steps: [{ kind: "trim", start: 1 }], path },
@@ -197,10 +197,10 @@ describe.each(isolations)("media are read and made as before with %o", (isolatio
 
   test("by the renderer", async () => {
     const scene = await drawScene("#444", { x: 200, y: 100 });
-    const image = await workshop.put("scene.png", "image/png", scene);
+    const image = await mediaFolder.put("scene.png", "image/png", scene);
     const provider = createEmbeddedContent({ isolation, report: (cause) => console.error(cause) });
     const order = imageOrder({ references: [image] });
-    const folder = await workshop.folder();
+    const folder = await mediaFolder.folder();
     expect(isAppError(await provider.images(order, folder, never))).toBe(false);
     expect(await readdir(folder)).toEqual(["image-1.png"]);
   });
@@ -209,8 +209,8 @@ describe.each(isolations)("media are read and made as before with %o", (isolatio
 describe.runIf(process.platform === "linux")("the process that renders", () => {
   test("has an empty environment and no privilege", async () => {
     const scene = await drawScene("#444", { x: 200, y: 100 });
-    const image = await workshop.put("long.png", "image/png", scene);
-    const folder = await workshop.folder();
+    const image = await mediaFolder.put("long.png", "image/png", scene);
+    const folder = await mediaFolder.folder();
     const leaving = new AbortController();
     const order = videoOrder({ image, resolution: "4k", seconds: 8 });
     const rendering = createEmbeddedContent({ report: () => {} }).video(

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
-import { client, strangersKey } from "../support/harness/clients.ts";
+import { client, unknownKey } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
@@ -54,7 +54,7 @@ const attempts: Record<string, (url: string, headers: Record<string, string>) =>
       return (await client(null, url).get(path, { headers })).status;
     },
     "a guessed key": async (url, headers) =>
-      (await client({ key: strangersKey() }, url).get("/api/keys", { headers })).status,
+      (await client({ key: unknownKey() }, url).get("/api/keys", { headers })).status,
     "a sign-in at the console": async (url, headers) => {
       const answer = await fetch(`${url}/auth/v1/otp`, {
         method: "POST",

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
-import { imagesIn, onlyEnd } from "../support/fixtures/generations.ts";
+import { imagesIn, waitForOnlyRun } from "../support/fixtures/generations.ts";
 import { mediaBytesOf } from "../support/fixtures/media.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { insertRun, plainRun, runsIn } from "../support/fixtures/task-runs.ts";
@@ -126,7 +126,7 @@ describe("a process that dies between its reservation and the run's end", () => 
     child.kill("SIGKILL");
     await once(child, "exit");
     await sql`update task_runs set lease_until = now() - interval '1 second' where id = ${runId}`;
-    expect((await onlyEnd(person.withKey)).status).toBe("CRASHED");
+    expect((await waitForOnlyRun(person.withKey)).status).toBe("CRASHED");
     expect(await mediaBytesOf(person.id)).toBe(0);
     expect(
       await sql`select removed_at from media_removals where account_id = ${person.id}`,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
-import { client, createPerson, strangersKey } from "../support/harness/clients.ts";
+import { client, createPerson, unknownKey } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 
 const ACCOUNT = 5;
@@ -61,7 +61,7 @@ describe("the limit of an account", () => {
 
 describe("the limit of an address", () => {
   it("stops who tries keys, before any key is looked at, and nobody else", async () => {
-    const guess = () => client({ key: strangersKey() }, one.url);
+    const guess = () => client({ key: unknownKey() }, one.url);
     for (let index = 0; index < ADDRESS; index++) {
       expect((await guess().get("/api/keys", from("203.0.113.7"))).status).toBe(401);
     }
@@ -77,14 +77,14 @@ describe("the limit of an address", () => {
     const claim = (index: number) => ({
       headers: { "x-forwarded-for": `198.51.100.${index}, 203.0.113.50` },
     });
-    const guess = () => client({ key: strangersKey() }, one.url);
+    const guess = () => client({ key: unknownKey() }, one.url);
     for (let index = 0; index < ADDRESS; index++) await guess().get("/api/keys", claim(index));
     expect((await guess().get("/api/keys", claim(99))).status).toBe(429);
   });
 
   it("counts one IPv6 customer once, however many addresses it has", async () => {
     const guess = (index: number) =>
-      client({ key: strangersKey() }, one.url).get("/api/keys", {
+      client({ key: unknownKey() }, one.url).get("/api/keys", {
         headers: { "x-forwarded-for": `2001:db8:1:2:${index.toString(16)}::1` },
       });
     for (let index = 0; index < ADDRESS; index++) await guess(index);

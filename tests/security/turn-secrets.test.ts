@@ -88,20 +88,20 @@ async function startTurn(name: string, caller: ReturnType<typeof client>) {
       yield { tool: "bash", id, input: { command } };
     }
   });
-  const talk = await openConversation(caller);
-  const stream = await talk.send(`[script:${name}]`);
+  const conversation = await openConversation(caller);
+  const stream = await conversation.send(`[script:${name}]`);
   await held.reached;
   await stream.until((chunk) => chunk.type === "finish-step");
   // Into the chunk log, backwards, by the command: no redaction knows what a command makes of it.
   registerDisguised(unreverse(stdoutOf(stream, "reversed")).replace(/^.*[ ]/, ""));
-  return { talk, stream, held };
+  return { conversation, stream, held };
 }
 
 describe("a turn that was asked for with an API key", () => {
   it("gives its sandbox a key of its own, which works as long as the turn", async () => {
     const key = await workspace.createKey();
     const caller = client({ key }, workspace.server.url);
-    const { talk, stream, held } = await startTurn("with-key", caller);
+    const { conversation, stream, held } = await startTurn("with-key", caller);
 
     const header = unreverse(stdoutOf(stream, "reversed"));
     const [, runKey = ""] = /^x-api-key: (ap_\w+)$/.exec(header) ?? [];
@@ -112,11 +112,11 @@ describe("a turn that was asked for with an API key", () => {
     expect(JSON.stringify(stream.chunks)).not.toContain(runKey);
     // The command itself had it.
     expect(JSON.parse(stdoutOf(stream, "callback"))).toMatchObject({
-      sessions: [{ id: talk.sessionId }],
+      sessions: [{ id: conversation.sessionId }],
     });
 
     const asRun = client({ key: runKey }, workspace.server.url);
-    expect((await asRun.get(`/api/sessions/${talk.sessionId}`)).status).toBe(200);
+    expect((await asRun.get(`/api/sessions/${conversation.sessionId}`)).status).toBe(200);
     const forbidden = [
       await asRun.get("/api/keys"),
       await asRun.post("/api/keys", { key_name: "mine" }),
@@ -129,18 +129,18 @@ describe("a turn that was asked for with an API key", () => {
 
     held.open();
     await stream.until((chunk) => chunk.type === "finish");
-    expect((await asRun.get(`/api/sessions/${talk.sessionId}`)).status).toBe(401);
+    expect((await asRun.get(`/api/sessions/${conversation.sessionId}`)).status).toBe(401);
     await stream.ended;
     await expectNowhere([key, runKey]);
   });
 
   it("that is stopped takes its key with it", async () => {
     const caller = client({ key: await workspace.createKey() }, workspace.server.url);
-    const { talk, stream } = await startTurn("stopped-with-key", caller);
+    const { conversation, stream } = await startTurn("stopped-with-key", caller);
     const header = unreverse(stdoutOf(stream, "reversed"));
     const asRun = client({ key: header.replace("x-api-key: ", "") }, workspace.server.url);
     expect((await asRun.get("/api/sessions")).status).toBe(200);
-    await talk.stop();
+    await conversation.stop();
     expect((await asRun.get("/api/sessions")).status).toBe(401);
   });
 });
@@ -150,26 +150,26 @@ describe("a turn that was asked for with a bearer", () => {
     const email = `${randomUUID()}@example.com`;
     const bearer = await createBearer(email, {}, workspace.env.SUPABASE_JWT_SECRET);
     const caller = client({ bearer }, workspace.server.url);
-    const { talk, stream, held } = await startTurn("with-bearer", caller);
+    const { conversation, stream, held } = await startTurn("with-bearer", caller);
     const header = unreverse(stdoutOf(stream, "reversed"));
     const [, token = ""] = /^Authorization: Bearer (rt_\w+)$/.exec(header) ?? [];
     expect(token).not.toBe("");
     expect(stdoutOf(stream, "env")).toContain("[redacted]");
     expect(JSON.parse(stdoutOf(stream, "callback"))).toMatchObject({
-      sessions: [{ id: talk.sessionId }],
+      sessions: [{ id: conversation.sessionId }],
     });
     expect(JSON.stringify(stream.chunks)).not.toContain(token);
     await expectNowhere([bearer, token]);
 
     const asRun = client({ bearer: token }, workspace.server.url);
-    expect((await asRun.get(`/api/sessions/${talk.sessionId}`)).status).toBe(200);
+    expect((await asRun.get(`/api/sessions/${conversation.sessionId}`)).status).toBe(200);
     expect((await asRun.get("/api/keys")).status).toBe(403);
     expect((await client({ key: token }, workspace.server.url).get("/api/sessions")).status).toBe(
       401,
     );
     held.open();
     await stream.until((chunk) => chunk.type === "finish");
-    expect((await asRun.get(`/api/sessions/${talk.sessionId}`)).status).toBe(401);
+    expect((await asRun.get(`/api/sessions/${conversation.sessionId}`)).status).toBe(401);
     await stream.ended;
     await expectNowhere([bearer, token]);
   });

@@ -12,17 +12,17 @@ import { stack } from "../support/harness/stack.ts";
 
 it("HEAD answers as GET does, at once and without a body, while a turn is running", async () => {
   const person = await createPerson();
-  const talk = await openConversation(person.withKey);
-  const turn = await talk.send("run: sleep 100");
+  const conversation = await openConversation(person.withKey);
+  const turn = await conversation.send("run: sleep 100");
   await turn.until((chunk) => chunk.type === "tool-input-available");
-  const response = await fetch(`${stack.url}/api/chat/${talk.chatId}/stream`, {
+  const response = await fetch(`${stack.url}/api/chat/${conversation.chatId}/stream`, {
     method: "HEAD",
     headers: person.withKey.headers,
   });
   expect(response.status).toBe(200);
   expect(response.headers.get("x-workflow-run-id")).toBe(turn.runId);
   expect(await response.text()).toBe("");
-  await talk.stop();
+  await conversation.stop();
 });
 
 it("HEAD ends the stream that GET has opened", async () => {

@@ -8,12 +8,12 @@ import type { ContentProvider, MediaFile } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import {
+  createMediaFolder,
   drawScene,
   imageOrder,
   isEmpty,
-  openWorkshop,
+  type MediaFolder,
   videoOrder,
-  type Workshop,
 } from "../../support/fixtures/content.ts";
 import { digest } from "../../support/fixtures/media.ts";
 import { decodeVideo } from "../../support/harness/decode.ts";
@@ -21,7 +21,7 @@ import { decodeVideo } from "../../support/harness/decode.ts";
 // Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });
 
-let workshop: Workshop;
+let mediaFolder: MediaFolder;
 let image: MediaFile;
 let fal: FakeFal;
 const never = new AbortController().signal;
@@ -38,9 +38,9 @@ const providers: Record<string, () => ContentProvider> = {
 };
 
 beforeAll(async () => {
-  workshop = await openWorkshop();
+  mediaFolder = await createMediaFolder();
   fal = await startFakeFal();
-  image = await workshop.put(
+  image = await mediaFolder.put(
     "scene.png",
     "image/png",
     await drawScene("#7a2048", { x: 300, y: 150 }),
@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await fal?.close();
-  await workshop?.clear();
+  await mediaFolder?.clear();
 });
 
 describe.each(Object.entries(providers))("%s", (name, create) => {
@@ -63,7 +63,7 @@ describe.each(Object.entries(providers))("%s", (name, create) => {
 
   test("makes an MP4 of the asked shape, size and length, with sound when it is wanted", async () => {
     const order = videoOrder({ image, aspectRatio: "9:16", generateAudio: true });
-    const folder = await workshop.folder();
+    const folder = await mediaFolder.folder();
     const file = await provider.video(order, folder, never);
     if (isAppError(file)) throw new Error(file.message);
     expect(file.contentType).toBe("video/mp4");
@@ -75,7 +75,7 @@ describe.each(Object.entries(providers))("%s", (name, create) => {
   });
 
   test("makes as many images as were ordered, of the asked shape, and no two alike", async () => {
-    const folder = await workshop.folder();
+    const folder = await mediaFolder.folder();
     const order = imageOrder({ references: [image], count: 3, aspectRatio: "9:16" });
     const files = await provider.images(order, folder, never);
     if (isAppError(files)) throw new Error(files.message);
@@ -91,15 +91,15 @@ describe.each(Object.entries(providers))("%s", (name, create) => {
   });
 
   test("answers 400 for an input that cannot be used, and leaves nothing behind", async () => {
-    const bad = await workshop.put("bad.png", "image/png", Buffer.from("not an image"));
-    const folder = await workshop.folder();
+    const bad = await mediaFolder.put("bad.png", "image/png", Buffer.from("not an image"));
+    const folder = await mediaFolder.folder();
     const outcome = await provider.video(videoOrder({ image: bad }), folder, never);
     expect(outcome).toMatchObject({ kind: "app-error", code: "invalid_request" });
     expect(await isEmpty(folder)).toBe(true);
   });
 
   test("does nothing for whom nobody waits any more, and leaves nothing behind", async () => {
-    const folder = await workshop.folder();
+    const folder = await mediaFolder.folder();
     const signal = AbortSignal.abort();
     expect(isAppError(await provider.video(videoOrder({ image }), folder, signal))).toBe(true);
     expect(isAppError(await provider.images(imageOrder({}), folder, signal))).toBe(true);

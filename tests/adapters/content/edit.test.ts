@@ -6,30 +6,39 @@ import type { EditStep, MediaFile } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import {
+  createMediaFolder,
   drawScene,
-  openWorkshop,
+  type MediaFolder,
   videoOrder,
-  type Workshop,
 } from "../../support/fixtures/content.ts";
 import { digest, makeSound, makeVideoWithSound } from "../../support/fixtures/media.ts";
 import { renderVideo } from "../../support/fixtures/own-videos.ts";
-import { decodeVideo, difference, listen, look } from "../../support/harness/decode.ts";
+import {
+  decodeFrames,
+  decodeVideo,
+  difference,
+  measureVolume,
+} from "../../support/harness/decode.ts";
 
 // Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });
 
-let workshop: Workshop;
+let mediaFolder: MediaFolder;
 let image: MediaFile;
 let song: MediaFile;
 beforeAll(async () => {
-  workshop = await openWorkshop();
-  image = await workshop.put("scene.png", "image/png", await drawScene("#444", { x: 480, y: 170 }));
-  song = await workshop.put("song.mp3", "audio/mpeg", await makeSound("mp3", 4));
+  mediaFolder = await createMediaFolder();
+  image = await mediaFolder.put(
+    "scene.png",
+    "image/png",
+    await drawScene("#444", { x: 480, y: 170 }),
+  );
+  song = await mediaFolder.put("song.mp3", "audio/mpeg", await makeSound("mp3", 4));
 });
-afterAll(() => workshop?.clear());
+afterAll(() => mediaFolder?.clear());
 
 const edited = (...edit: EditStep[]) =>
-  renderVideo(workshop, { image, seconds: 2, generateAudio: true, edit });
+  renderVideo(mediaFolder, { image, seconds: 2, generateAudio: true, edit });
 
 describe("a video that is rendered here", () => {
   test("is trimmed, with its audio", async () => {
@@ -62,16 +71,18 @@ describe("a video that is rendered here", () => {
       color,
       strokeColor: "#ffffff",
     } as const;
-    const plain = await look(await edited());
-    const frames = await look(await edited({ ...text, start: 0.5, seconds: 1, maxFontSize: 120 }));
+    const plain = await decodeFrames(await edited());
+    const frames = await decodeFrames(
+      await edited({ ...text, start: 0.5, seconds: 1, maxFontSize: 120 }),
+    );
     for (const at of [0, 11, 36, 47]) expect(difference(frames[at], plain[at])).toBeLessThan(1);
     for (const at of [12, 24, 35]) expect(difference(frames[at], plain[at])).toBeGreaterThan(3);
   });
 
   test("has audio over its own, or instead of it, from the second that is said", async () => {
     const audio = { kind: "audio", audio: song, start: 3 } as const;
-    const replaced = await listen(await edited({ ...audio, replace: true }), 0.5);
-    const mixed = await listen(await edited({ ...audio, replace: false }), 0.5);
+    const replaced = await measureVolume(await edited({ ...audio, replace: true }), 0.5);
+    const mixed = await measureVolume(await edited({ ...audio, replace: false }), 0.5);
     // A second of the song is left; after it there is silence, or the video's own tone.
     expect(replaced[0]).toBeGreaterThan(0.04);
     expect(replaced[3]).toBeLessThan(0.001);
@@ -86,15 +97,15 @@ describe("a video that is rendered here", () => {
       { kind: "text", content: "now", start: 0, seconds: 0.5 },
     );
     expect(await decodeVideo(path)).toMatchObject({ frames: 24, width: 256, height: 256 });
-    const frames = await look(path);
+    const frames = await decodeFrames(path);
     expect(difference(frames[0], frames[23])).toBeGreaterThan(1);
   });
 
   test("is an extension of the video that was given, and no repetition of its text", async () => {
-    const video = await workshop.put("given.mp4", "video/mp4", await makeVideoWithSound(1));
+    const video = await mediaFolder.put("given.mp4", "video/mp4", await makeVideoWithSound(1));
     const edit = [{ kind: "text", content: "now", start: 0, seconds: 1 }] as const;
-    const path = await renderVideo(workshop, { mode: "extend", video, seconds: 0.5, edit });
-    const [frames, input] = [await look(path), await look(video.path)];
+    const path = await renderVideo(mediaFolder, { mode: "extend", video, seconds: 0.5, edit });
+    const [frames, input] = [await decodeFrames(path), await decodeFrames(video.path)];
     expect(frames).toHaveLength(36);
     expect(difference(frames[24], input[11])).toBeLessThan(8);
   });
@@ -114,7 +125,11 @@ describe("a video of a hosted model", () => {
       report: (cause) => causes.push(cause),
     });
     const order = videoOrder({ image, edit });
-    const file = await provider.video(order, await workshop.folder(), new AbortController().signal);
+    const file = await provider.video(
+      order,
+      await mediaFolder.folder(),
+      new AbortController().signal,
+    );
     if (isAppError(file)) throw new Error(file.message);
     return { path: file.path, causes };
   }
@@ -128,7 +143,7 @@ describe("a video of a hosted model", () => {
   });
 
   test("is delivered without its edit when that fails: it was paid for", async () => {
-    const broken = await workshop.put(
+    const broken = await mediaFolder.put(
       "broken.mp3",
       "audio/mpeg",
       Buffer.from("ID3 is all there is"),

@@ -10,15 +10,15 @@ import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import { type Fault, PROVIDER_TEXT } from "../../support/fakes/vendor-server.ts";
 import {
+  createMediaFolder,
   imageOrder,
   isEmpty,
-  openWorkshop,
+  type MediaFolder,
   videoOrder,
-  type Workshop,
 } from "../../support/fixtures/content.ts";
 import { makeImage, makeSound, makeVideo } from "../../support/fixtures/media.ts";
 
-let workshop: Workshop;
+let mediaFolder: MediaFolder;
 let fal: FakeFal;
 let provider: ContentProvider;
 let image: MediaFile;
@@ -36,17 +36,17 @@ const create = (more: { key?: string; timeoutMs?: number; requestTimeoutMs?: num
   });
 
 beforeAll(async () => {
-  workshop = await openWorkshop();
+  mediaFolder = await createMediaFolder();
   fal = await startFakeFal();
   provider = create();
-  image = await workshop.put("a.png", "image/png", await makeImage());
-  upright = await workshop.put("b.png", "image/png", await makeUpright());
-  video = await workshop.put("c.mp4", "video/mp4", await makeVideo(1));
-  audio = await workshop.put("d.mp3", "audio/mpeg", await makeSound("mp3"));
+  image = await mediaFolder.put("a.png", "image/png", await makeImage());
+  upright = await mediaFolder.put("b.png", "image/png", await makeUpright());
+  video = await mediaFolder.put("c.mp4", "video/mp4", await makeVideo(1));
+  audio = await mediaFolder.put("d.mp3", "audio/mpeg", await makeSound("mp3"));
 });
 afterAll(async () => {
   await fal?.close();
-  await workshop?.clear();
+  await mediaFolder?.clear();
 });
 beforeEach(() => {
   reports.length = 0;
@@ -63,7 +63,7 @@ async function order(
   by: ContentProvider = provider,
   signal: AbortSignal = never,
 ) {
-  const folder = await workshop.folder();
+  const folder = await mediaFolder.folder();
   return { folder, outcome: await by.video(videoOrder(details), folder, signal) };
 }
 
@@ -137,7 +137,7 @@ describe("each mode asks a model that takes its inputs", () => {
     ] as const) {
       const made = await provider.images(
         imageOrder({ references }),
-        await workshop.folder(),
+        await mediaFolder.folder(),
         never,
       );
       expect(made).toHaveLength(1);
@@ -150,7 +150,7 @@ describe("each mode asks a model that takes its inputs", () => {
     fal.serve("once.png", bytes);
     fal.outputNext({ images: [{ url: `${fal.origin}/results/once.png` }] });
     const before = fal.submitted.length;
-    const made = await provider.images(imageOrder({ count: 3 }), await workshop.folder(), never);
+    const made = await provider.images(imageOrder({ count: 3 }), await mediaFolder.folder(), never);
     expect(made).toHaveLength(3);
     expect(fal.submitted.slice(before).map(({ input }) => input.num_images)).toEqual([3, 2]);
   });
@@ -291,7 +291,7 @@ describe("once it is submitted", () => {
     const sentence = "The prompt or an input was refused as unsuitable";
     expect(await fail({ image })).toMatchObject({ code: "invalid_request", message: sentence });
     fal.outputNext({ images: [{ url: `${fal.origin}/x` }], has_nsfw_concepts: [true] });
-    const outcome = await provider.images(imageOrder({}), await workshop.folder(), never);
+    const outcome = await provider.images(imageOrder({}), await mediaFolder.folder(), never);
     expect(outcome).toMatchObject({ code: "invalid_request", message: sentence });
   });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import { type FakeStorage, startFakeStorage } from "../../support/fakes/supabase-storage.ts";
-import { download, imagesIn, onlyEnd } from "../../support/fixtures/generations.ts";
+import { download, imagesIn, waitForOnlyRun } from "../../support/fixtures/generations.ts";
 import { createPerson } from "../../support/harness/clients.ts";
 import { startServer } from "../../support/harness/server.ts";
 import { setting } from "../../support/harness/stack.ts";
@@ -56,7 +56,7 @@ describe("a server beside a Supabase project", () => {
       503,
       { error: "Service temporarily unavailable" },
     ]);
-    expect(await onlyEnd(person.withKey)).toMatchObject({
+    expect(await waitForOnlyRun(person.withKey)).toMatchObject({
       status: "FAILED",
       error: { message: "Internal server error" },
     });

@@ -2,7 +2,7 @@
 import { open, truncate } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { probeMedia } from "../../../lib/content/media/probe-media.ts";
-import { makeSpeech, openWorkshop, type Workshop } from "../../support/fixtures/content.ts";
+import { createMediaFolder, type MediaFolder, makeSpeech } from "../../support/fixtures/content.ts";
 import {
   makeImage,
   makeSound,
@@ -11,15 +11,15 @@ import {
   makeVideoWithSound,
 } from "../../support/fixtures/media.ts";
 
-let workshop: Workshop;
+let mediaFolder: MediaFolder;
 const never = new AbortController().signal;
 beforeAll(async () => {
-  workshop = await openWorkshop();
+  mediaFolder = await createMediaFolder();
 });
-afterAll(() => workshop?.clear());
+afterAll(() => mediaFolder?.clear());
 
 async function probe(bytes: Uint8Array, signal = never) {
-  const { path } = await workshop.put("file.txt", "text/plain", bytes);
+  const { path } = await mediaFolder.put("file.txt", "text/plain", bytes);
   return probeMedia(path, "account", signal);
 }
 
@@ -66,7 +66,7 @@ describe("a probe", () => {
   });
 
   test("reads a container of many boxes, and does not run on where it ends nowhere", async () => {
-    const { path } = await workshop.put("boxes.mp4", "video/mp4", await makeVideo(1));
+    const { path } = await mediaFolder.put("boxes.mp4", "video/mp4", await makeVideo(1));
     const file = await open(path, "a");
     const box = Buffer.alloc(8);
     box.writeUInt32BE(8, 0);

@@ -9,13 +9,13 @@ import { probeMedia } from "../../../lib/content/media/probe-media.ts";
 import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
 import {
+  createMediaFolder,
   drawScene,
   isEmpty,
+  type MediaFolder,
   makeSpeech,
   makeWav,
-  openWorkshop,
   videoOrder,
-  type Workshop,
 } from "../../support/fixtures/content.ts";
 import { makeImage, makeVideo, makeVideoAs } from "../../support/fixtures/media.ts";
 import { findConfined, listConfined } from "../../support/harness/confined.ts";
@@ -23,15 +23,19 @@ import { findConfined, listConfined } from "../../support/harness/confined.ts";
 // Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });
 
-let workshop: Workshop;
+let mediaFolder: MediaFolder;
 let image: MediaFile;
 const never = new AbortController().signal;
 const provider = createEmbeddedContent({ report: () => {} });
 beforeAll(async () => {
-  workshop = await openWorkshop();
-  image = await workshop.put("scene.png", "image/png", await drawScene("#444", { x: 200, y: 100 }));
+  mediaFolder = await createMediaFolder();
+  image = await mediaFolder.put(
+    "scene.png",
+    "image/png",
+    await drawScene("#444", { x: 200, y: 100 }),
+  );
 });
-afterAll(() => workshop?.clear());
+afterAll(() => mediaFolder?.clear());
 
 /** The renderer of this file's inputs. */
 const findChild = () => findConfined("render/main.ts", dirname(image.path));
@@ -42,7 +46,7 @@ async function fail(
   by = provider,
   signal: AbortSignal = never,
 ): Promise<AppError> {
-  const folder = await workshop.folder();
+  const folder = await mediaFolder.folder();
   const outcome = await by.video(videoOrder(order), folder, signal);
   expect(await isEmpty(folder)).toBe(true);
   if (!isAppError(outcome)) throw new Error("It was rendered");
@@ -82,7 +86,7 @@ const badImages: readonly [string, () => Promise<Uint8Array>][] = [
 
 describe("an image that is", () => {
   test.each(badImages)("%s is refused as such", async (_, make) => {
-    const bad = await workshop.put("bad.png", "image/png", await make());
+    const bad = await mediaFolder.put("bad.png", "image/png", await make());
     expect(await fail({ image: bad })).toMatchObject({
       code: "invalid_request",
       message: "image_url cannot be read as an image",
@@ -101,7 +105,7 @@ describe("an image that is", () => {
     const graphic = `<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">
       <!ENTITY y SYSTEM "${url}">]><svg xmlns="http://www.w3.org/2000/svg" width="99" height="99">
       <text y="20">&x;&y;</text><image href="${url}" width="9" height="9"/></svg>`;
-    const bad = await workshop.put("bad.svg", "image/svg+xml", Buffer.from(graphic));
+    const bad = await mediaFolder.put("bad.svg", "image/svg+xml", Buffer.from(graphic));
     expect(await fail({ image: bad })).toMatchObject({ code: "invalid_request" });
     expect(await probeMedia(bad.path, "account", never)).toBeNull();
     expect(requests).toBe(0);
@@ -122,14 +126,14 @@ describe("a video that is", () => {
     ["only sound", async () => makeSpeech(1)],
   ];
   test.each(badVideos)("%s cannot be extended", async (_, make) => {
-    const video = await workshop.put("bad.mp4", "video/mp4", await make());
+    const video = await mediaFolder.put("bad.mp4", "video/mp4", await make());
     expect(await fail({ mode: "extend", video, seconds: 7 })).toMatchObject({
       code: "invalid_request",
     });
   });
 
   test("too long cannot be extended", async () => {
-    const video = await workshop.put("long.mp4", "video/mp4", await makeVideo(12));
+    const video = await mediaFolder.put("long.mp4", "video/mp4", await makeVideo(12));
     expect(await fail({ mode: "extend", video, seconds: 7 })).toMatchObject({
       message: "video_url must be at most 8 seconds",
     });
@@ -152,7 +156,7 @@ describe("audio that is", () => {
     const samples = Buffer.alloc(90 * 8000, 128);
     const endless = makeWav(samples, 8000, 8, 0xffffffff);
     for (const bytes of [endless, makeWav(samples, 8000, 8, samples.length)]) {
-      const audio = await workshop.put("endless.wav", "audio/wav", bytes);
+      const audio = await mediaFolder.put("endless.wav", "audio/wav", bytes);
       expect(await fail({ mode: "lipsync", image, audio })).toMatchObject({
         message: "audio_url must be at most 60 seconds",
       });
@@ -164,7 +168,7 @@ describe("audio that is", () => {
     ["a WAV without samples", makeWav(Buffer.alloc(0), 8000, 8, 0)],
     ["a WAV of no sample rate", makeWav(Buffer.alloc(100), 0, 8, 100)],
   ])("%s is refused", async (_, bytes) => {
-    const audio = await workshop.put("bad.wav", "audio/wav", bytes);
+    const audio = await mediaFolder.put("bad.wav", "audio/wav", bytes);
     expect(await fail({ mode: "lipsync", image, audio })).toMatchObject({
       code: "invalid_request",
     });
@@ -201,8 +205,8 @@ describe("a rendering", () => {
   );
 
   test("may read nothing but its code and its inputs", async () => {
-    const secret = await workshop.put("secret.png", "image/png", await makeImage());
-    const link = await workshop.put("innocent.png", "image/png", await makeImage());
+    const secret = await mediaFolder.put("secret.png", "image/png", await makeImage());
+    const link = await mediaFolder.put("innocent.png", "image/png", await makeImage());
     await writeFile(link.path, await readFile(secret.path));
     // What is asked of the child is another file than the one that it was let in for.
     const order = videoOrder({ image: { ...link, path: secret.path } });
@@ -210,7 +214,7 @@ describe("a rendering", () => {
       ...order,
       image: Object.defineProperty({ ...link }, "path", pathOnce(link.path, secret.path)),
     };
-    const folder = await workshop.folder();
+    const folder = await mediaFolder.folder();
     const outcome = await provider.video(strange, folder, never);
     expect(outcome).toMatchObject({ code: "upstream_error" });
     expect(await isEmpty(folder)).toBe(true);

@@ -6,25 +6,25 @@ import { createEmbeddedContent } from "../../../lib/content/adapters/embedded/pr
 import type { ImageOrder } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import {
+  createMediaFolder,
   drawScene,
   imageOrder,
-  openWorkshop,
-  type Workshop,
+  type MediaFolder,
 } from "../../support/fixtures/content.ts";
 import { digest } from "../../support/fixtures/media.ts";
 
 // Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });
 
-let workshop: Workshop;
+let mediaFolder: MediaFolder;
 const provider = createEmbeddedContent({ report: (cause) => console.error(cause) });
 beforeAll(async () => {
-  workshop = await openWorkshop();
+  mediaFolder = await createMediaFolder();
 });
-afterAll(() => workshop?.clear());
+afterAll(() => mediaFolder?.clear());
 
 async function render(order: Partial<ImageOrder>): Promise<readonly string[]> {
-  const folder = await workshop.folder();
+  const folder = await mediaFolder.folder();
   const files = await provider.images(imageOrder(order), folder, new AbortController().signal);
   if (isAppError(files)) throw new Error(files.message);
   for (const { path, contentType } of files) {
@@ -58,7 +58,7 @@ test("a reference gives shape and colours, and its part in the picture", async (
   const [red, blue] = await Promise.all(
     ["#a01818", "#1830a0"].map(async (sky) => {
       const bytes = await drawScene(sky, { x: 500, y: 160 });
-      const reference = await workshop.put(`${sky.slice(1)}.png`, "image/png", bytes);
+      const reference = await mediaFolder.put(`${sky.slice(1)}.png`, "image/png", bytes);
       const [path] = await render({ references: [reference], aspectRatio: "auto" });
       return path ?? "";
     }),

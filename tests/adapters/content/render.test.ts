@@ -4,14 +4,19 @@ import { createEmbeddedContent } from "../../../lib/content/adapters/embedded/pr
 import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import {
+  createMediaFolder,
   drawScene,
+  type MediaFolder,
   makeSpeech,
-  openWorkshop,
   videoOrder,
-  type Workshop,
 } from "../../support/fixtures/content.ts";
 import { makeVideoAs, makeVideoWithSound } from "../../support/fixtures/media.ts";
-import { decodeVideo, difference, listen, look } from "../../support/harness/decode.ts";
+import {
+  decodeFrames,
+  decodeVideo,
+  difference,
+  measureVolume,
+} from "../../support/harness/decode.ts";
 
 /** Of two pictures that show the same, one of them through the encoder. */
 const SAME = 4;
@@ -21,28 +26,28 @@ const OTHER = 8;
 // Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });
 
-let workshop: Workshop;
+let mediaFolder: MediaFolder;
 let dusk: MediaFile;
 let dawn: MediaFile;
 const provider = createEmbeddedContent({ report: (cause) => console.error(cause) });
 
 beforeAll(async () => {
-  workshop = await openWorkshop();
-  dusk = await workshop.put(
+  mediaFolder = await createMediaFolder();
+  dusk = await mediaFolder.put(
     "dusk.png",
     "image/png",
     await drawScene("#7a2048", { x: 540, y: 170 }),
   );
-  dawn = await workshop.put(
+  dawn = await mediaFolder.put(
     "dawn.png",
     "image/png",
     await drawScene("#9fd6d2", { x: 240, y: 120 }),
   );
 });
-afterAll(() => workshop?.clear());
+afterAll(() => mediaFolder?.clear());
 
 async function render(order: Partial<VideoOrder>): Promise<string> {
-  const folder = await workshop.folder();
+  const folder = await mediaFolder.folder();
   const file = await provider.video(videoOrder(order), folder, new AbortController().signal);
   if (isAppError(file)) throw new Error(file.message);
   return file.path;
@@ -57,13 +62,13 @@ describe("a video that is rendered here", () => {
     expect(video).toMatchObject({ ...h264, width: 1280, height: 720, frames: 96 });
     expect(video.audio).toEqual({ codec: "aac", rate: 48_000 });
     expect(video.seconds).toBeCloseTo(4, 1);
-    const [image] = await look(dusk.path);
-    const frames = await look(path);
+    const [image] = await decodeFrames(dusk.path);
+    const frames = await decodeFrames(path);
     expect(difference(frames[0], image)).toBeLessThan(SAME);
     const away = [24, 48, 72, 95].map((at) => difference(frames[at], frames[0]));
     expect(away).toEqual(away.toSorted((one, other) => one - other));
     expect(away[3]).toBeGreaterThan(away[0] ?? 0);
-    expect(Math.max(...(await listen(path, 0.5)))).toBeGreaterThan(0.01);
+    expect(Math.max(...(await measureVolume(path, 0.5)))).toBeGreaterThan(0.01);
   });
 
   test("follows a prompt in its own shape, and is silent when no sound is wanted", async () => {
@@ -71,7 +76,7 @@ describe("a video that is rendered here", () => {
     const path = await render({ ...order, aspectRatio: "9:16", seconds: 1 });
     const video = await decodeVideo(path);
     expect(video).toMatchObject({ ...h264, width: 720, height: 1280, frames: 24, audio: null });
-    const frames = await look(path);
+    const frames = await decodeFrames(path);
     expect(difference(frames[0], frames[23])).toBeGreaterThan(1);
   });
 
@@ -79,25 +84,26 @@ describe("a video that is rendered here", () => {
     const path = await render({ mode: "reference", image: dusk, seconds: 2 });
     const video = await decodeVideo(path);
     expect(video).toMatchObject({ ...h264, width: 1280, height: 720, frames: 48 });
-    const [image] = await look(dusk.path);
-    for (const frame of await look(path)) expect(difference(frame, image)).toBeGreaterThan(OTHER);
+    const [image] = await decodeFrames(dusk.path);
+    for (const frame of await decodeFrames(path))
+      expect(difference(frame, image)).toBeGreaterThan(OTHER);
   });
 
   test("extends a video: its own frames and sound, and seven more seconds from its last frame", async () => {
-    const given = await workshop.put("given.mp4", "video/mp4", await makeVideoWithSound(2));
+    const given = await mediaFolder.put("given.mp4", "video/mp4", await makeVideoWithSound(2));
     const path = await render({ mode: "extend", video: given, seconds: 7 });
     const video = await decodeVideo(path);
     expect(video).toMatchObject({ ...h264, width: 1280, height: 720, frames: 24 * 9 });
     expect(video.audio).toEqual({ codec: "aac", rate: 48_000 });
-    const input = await look(given.path);
-    const frames = await look(path);
+    const input = await decodeFrames(given.path);
+    const frames = await decodeFrames(path);
     // Twelve frames a second there, twice as many here.
     expect(difference(frames[1], input[0])).toBeLessThan(OTHER);
     expect(difference(frames[25], input[12])).toBeLessThan(OTHER);
     expect(difference(frames[47], input[23])).toBeLessThan(OTHER);
     expect(difference(frames[48], frames[47])).toBeLessThan(2);
     expect(difference(frames[215], frames[47])).toBeGreaterThan(OTHER);
-    const loud = await listen(path, 1);
+    const loud = await measureVolume(path, 1);
     expect(loud[0]).toBeGreaterThan(0.01);
     expect(loud[5]).toBeLessThan(0.001);
   });
@@ -119,10 +125,14 @@ describe("a video that is rendered here", () => {
     ["of full range", ["mov", "640x360", ["-c:v", "libx264", "-pix_fmt", "yuvj420p"]]],
     ["of full colour", ["mp4", "640x360", ["-c:v", "libx264", "-pix_fmt", "yuv444p"]]],
   ])("extends a video %s as it is meant to be seen", async (_, made) => {
-    const given = await workshop.put(`given.${made[0]}`, "video/mp4", await makeVideoAs(...made));
+    const given = await mediaFolder.put(
+      `given.${made[0]}`,
+      "video/mp4",
+      await makeVideoAs(...made),
+    );
     const order = { mode: "extend", video: given, aspectRatio: "auto" } as const;
-    const frames = await look(await render({ ...order, seconds: 0.25 }));
-    const input = await look(given.path);
+    const frames = await decodeFrames(await render({ ...order, seconds: 0.25 }));
+    const input = await decodeFrames(given.path);
     expect(frames).toHaveLength(30);
     for (const at of [2, 12, 23]) expect(difference(frames[at], input[at])).toBeLessThan(OTHER);
   });
@@ -136,9 +146,9 @@ describe("a video that is rendered here", () => {
       frames: 48,
     });
     const [[first], [last], frames] = [
-      await look(dusk.path),
-      await look(dawn.path),
-      await look(path),
+      await decodeFrames(dusk.path),
+      await decodeFrames(dawn.path),
+      await decodeFrames(path),
     ];
     expect(difference(frames[0], first)).toBeLessThan(SAME);
     expect(difference(frames[47], last)).toBeLessThan(SAME);
@@ -147,13 +157,15 @@ describe("a video that is rendered here", () => {
   });
 
   test("gives an image the audio, at the length of the audio", async () => {
-    const audio = await workshop.put("speech.wav", "audio/wav", makeSpeech(2));
+    const audio = await mediaFolder.put("speech.wav", "audio/wav", makeSpeech(2));
     const path = await render({ mode: "lipsync", image: dusk, audio });
     const video = await decodeVideo(path);
     expect(video).toMatchObject({ ...h264, width: 1280, height: 720, frames: 48 });
     expect(video.audio).toEqual({ codec: "aac", rate: 48_000 });
-    expect(difference((await look(path))[0], (await look(dusk.path))[0])).toBeLessThan(OTHER);
-    const loud = await listen(path, 0.25);
+    expect(
+      difference((await decodeFrames(path))[0], (await decodeFrames(dusk.path))[0]),
+    ).toBeLessThan(OTHER);
+    const loud = await measureVolume(path, 0.25);
     expect(loud[0]).toBeGreaterThan(0.1);
     expect(loud[3]).toBeLessThan(0.01);
   });
@@ -161,7 +173,7 @@ describe("a video that is rendered here", () => {
   test("is the same for the same seed, whenever it is made", async () => {
     const order = { image: dusk, seconds: 1, aspectRatio: "auto" } as const;
     const [one, other] = [await render(order), await render(order)];
-    const [these, those] = [await look(one), await look(other)];
+    const [these, those] = [await decodeFrames(one), await decodeFrames(other)];
     expect(difference(these[20], those[20])).toBe(0);
   });
 });

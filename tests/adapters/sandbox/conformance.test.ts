@@ -301,7 +301,7 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
   });
 
   describe("looking into it", () => {
-    const look = () => provider.openFiles(state, account);
+    const openFiles = () => provider.openFiles(state, account);
 
     test("lists the entries of a folder by name, with type, bytes and time", async () => {
       await sandbox.writeFile("work/b.txt", "zwölf\n");
@@ -309,7 +309,7 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
       await sandbox.writeFile("work/.hidden", "");
       await sandbox.writeFile("work/Z.md", "z");
       const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-      const listing = await look().listFolder("work");
+      const listing = await openFiles().listFolder("work");
       expect(listing).toEqual({
         path: (await shell("cd work && pwd")).stdout.trim(),
         entries: [
@@ -320,46 +320,49 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
         ],
         truncated: false,
       });
-      expect(await look().listFolder(`${listing.path}/./a b/../`)).toEqual(listing);
-      expect((await look().listFolder(".")).entries).toMatchObject([{ name: "work" }]);
+      expect(await openFiles().listFolder(`${listing.path}/./a b/../`)).toEqual(listing);
+      expect((await openFiles().listFolder(".")).entries).toMatchObject([{ name: "work" }]);
     });
 
     test("names may hold spaces, quotes, tabs, line ends and any letter", async () => {
       const names = [`"q" 'x' $y`, "-rf", "a\nb", "tab\tf\t1\t2", "ü😀.txt"];
       for (const name of names) await sandbox.writeFile(`odd/${name}`, name);
-      const { entries } = await look().listFolder("odd");
+      const { entries } = await openFiles().listFolder("odd");
       expect(entries.map(({ name }) => name)).toEqual(names);
     });
 
     test("an empty folder has no entries", async () => {
       await shell("mkdir empty");
-      expect(await look().listFolder("empty")).toMatchObject({ entries: [], truncated: false });
+      expect(await openFiles().listFolder("empty")).toMatchObject({
+        entries: [],
+        truncated: false,
+      });
     });
 
     test("a large folder is cut at the most entries, and says so", async () => {
       await shell(`mkdir big && cd big && seq 10000 ${10_000 + MAX_LISTED_ENTRIES} | xargs touch`);
-      const { entries, truncated } = await look().listFolder("big");
+      const { entries, truncated } = await openFiles().listFolder("big");
       expect([entries.length, entries[0]?.name, truncated]).toEqual([
         MAX_LISTED_ENTRIES,
         "10000",
         true,
       ]);
       await shell("rm big/10000");
-      const whole = await look().listFolder("big");
+      const whole = await openFiles().listFolder("big");
       expect([whole.entries.length, whole.truncated]).toEqual([MAX_LISTED_ENTRIES, false]);
     });
 
     test("a missing folder is not_found, a file is refused", async () => {
       await sandbox.writeFile("a.txt", "a");
-      await expect(look().listFolder("missing")).rejects.toMatchObject({ code: "not_found" });
-      await expect(look().listFolder("a.txt")).rejects.toMatchObject({ code: "refused" });
+      await expect(openFiles().listFolder("missing")).rejects.toMatchObject({ code: "not_found" });
+      await expect(openFiles().listFolder("a.txt")).rejects.toMatchObject({ code: "refused" });
     });
 
     test("reads files as the sandbox does", async () => {
       await sandbox.writeFile("a.txt", "a");
-      expect(Buffer.from(await look().readFile("a.txt")).toString()).toBe("a");
-      await expect(look().readFile("missing")).rejects.toMatchObject({ code: "not_found" });
-      await expect(look().readFile(".")).rejects.toMatchObject({ code: "refused" });
+      expect(Buffer.from(await openFiles().readFile("a.txt")).toString()).toBe("a");
+      await expect(openFiles().readFile("missing")).rejects.toMatchObject({ code: "not_found" });
+      await expect(openFiles().readFile(".")).rejects.toMatchObject({ code: "refused" });
     });
 
     test("does not wait for a command that is running", async () => {
@@ -368,10 +371,11 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
         signal: stop.signal,
         timeoutMs: 600_000,
       });
-      const started = async () => (await look().listFolder(".")).entries.map(({ name }) => name);
+      const started = async () =>
+        (await openFiles().listFolder(".")).entries.map(({ name }) => name);
       await expect.poll(started, { timeout: 20_000 }).toContain("started.txt");
       await expect
-        .poll(async () => Buffer.from(await look().readFile("started.txt")).toString())
+        .poll(async () => Buffer.from(await openFiles().readFile("started.txt")).toString())
         .toBe("started\n");
       stop.abort();
       expect(await running).toMatchObject({ exitCode: 137 });
@@ -379,8 +383,8 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
 
     test("what is gone cannot be looked into", async () => {
       await provider.destroy(state);
-      await expect(look().listFolder(".")).rejects.toMatchObject({ code: "unavailable" });
-      await expect(look().readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
+      await expect(openFiles().listFolder(".")).rejects.toMatchObject({ code: "unavailable" });
+      await expect(openFiles().readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
     });
   });
 });

@@ -6,7 +6,7 @@ import { type Conversation, openConversation } from "../../support/harness/conve
 import { startServer } from "../../support/harness/server.ts";
 import {
   assemble,
-  expectWhole,
+  expectCompleteTurn,
   type TurnStream,
   textOf,
 } from "../../support/harness/turn-stream.ts";
@@ -27,17 +27,17 @@ afterAll(async () => {
 async function run(
   name: string,
   script: Script,
-): Promise<{ talk: Conversation; stream: TurnStream }> {
+): Promise<{ conversation: Conversation; stream: TurnStream }> {
   model.script(name, script);
-  const talk = await openConversation(caller);
-  const stream = await talk.send(`[script:${name}]`);
+  const conversation = await openConversation(caller);
+  const stream = await conversation.send(`[script:${name}]`);
   await stream.ended;
   expect(stream.isDone).toBe(true);
-  expectWhole(stream.frames);
-  const { isStreaming } = await talk.read();
+  expectCompleteTurn(stream.frames);
+  const { isStreaming } = await conversation.read();
   expect(isStreaming).toBe(false);
-  expect(await assemble(stream.chunks)).toEqual(await talk.answer());
-  return { talk, stream };
+  expect(await assemble(stream.chunks)).toEqual(await conversation.answer());
+  return { conversation, stream };
 }
 
 const errorsOf = (stream: TurnStream) =>
@@ -48,28 +48,28 @@ const SECRET = "quota of org-4711 exceeded";
 
 describe("a model that", () => {
   it("answers 400: the turn ends with an error in our words, and the chat goes on", async () => {
-    const { talk, stream } = await run("refuses", function* () {
+    const { conversation, stream } = await run("refuses", function* () {
       yield { fail: 400, message: SECRET };
     });
     expect(errorsOf(stream)).toHaveLength(1);
     expect(JSON.stringify(stream.chunks)).not.toContain("4711");
-    expect(JSON.stringify(await talk.read())).not.toContain("4711");
+    expect(JSON.stringify(await conversation.read())).not.toContain("4711");
     expect(server.logs()).toContain("model call failed");
     expect(server.logs()).not.toContain("[script:refuses]");
-    expect(await talk.answer()).toMatchObject({ metadata: { finishReason: "error" } });
-    const next = await talk.send("still there?");
+    expect(await conversation.answer()).toMatchObject({ metadata: { finishReason: "error" } });
+    const next = await conversation.send("still there?");
     await next.ended;
-    expect(textOf(await talk.answer())).toBe("You said: still there?");
+    expect(textOf(await conversation.answer())).toBe("You said: still there?");
   });
 
   it("answers 500 once: the call is made again, and nobody notices", async () => {
     let calls = 0;
-    const { talk, stream } = await run("recovers", function* () {
+    const { conversation, stream } = await run("recovers", function* () {
       if (calls++ === 0) yield { fail: 500, message: SECRET, headers: { "retry-after-ms": "1" } };
       else yield { text: "here" };
     });
     expect(errorsOf(stream)).toEqual([]);
-    expect(textOf(await talk.answer())).toBe("here");
+    expect(textOf(await conversation.answer())).toBe("here");
   });
 
   it("answers 500 every time: the turn ends with an error", async () => {
@@ -84,50 +84,50 @@ describe("a model that", () => {
     ["breaks off", { cut: true }],
     ["reports an error", { fail: 500, message: SECRET }],
   ] as const)("%s in mid-text, every time: the turn ends with an error", async (what, fault) => {
-    const { talk, stream } = await run(what.replaceAll(" ", "-"), function* () {
+    const { conversation, stream } = await run(what.replaceAll(" ", "-"), function* () {
       yield { text: "so far " };
       yield fault;
     });
     expect(errorsOf(stream)).toHaveLength(1);
     expect(JSON.stringify(stream.chunks)).not.toContain("4711");
-    const stored = await talk.answer();
+    const stored = await conversation.answer();
     expect(["", "so far "]).toContain(textOf(stored));
   });
 
   it("breaks off after a call, before it was run: the call is not run", async () => {
-    const { talk } = await run("cut-call", function* () {
+    const { conversation } = await run("cut-call", function* () {
       yield { tool: "bash", input: { command: "echo no > ran" } };
       yield { cut: true };
     });
-    const calls = (await talk.answer()).parts.filter((part) => part.type === "tool-bash");
+    const calls = (await conversation.answer()).parts.filter((part) => part.type === "tool-bash");
     for (const call of calls) expect(call).toMatchObject({ state: "output-error" });
-    model.script("look", function* ({ step }) {
+    model.script("read-missing", function* ({ step }) {
       if (step === 0) yield { tool: "bash", input: { command: "cat ran" } };
     });
-    const look = await talk.send("[script:look]");
-    await look.ended;
-    expect(JSON.stringify(look.chunks)).toContain("No such file");
+    const stream = await conversation.send("[script:read-missing]");
+    await stream.ended;
+    expect(JSON.stringify(stream.chunks)).toContain("No such file");
   });
 
   it("stops in the middle of a call's input: the turn ends, the call closed", async () => {
-    const { talk } = await run("half-call", function* () {
+    const { conversation } = await run("half-call", function* () {
       yield { tool: "bash", rawInput: '{"command": "echo' };
       yield { cut: true };
     });
-    const stored = await talk.answer();
+    const stored = await conversation.answer();
     for (const part of stored.parts) {
       if (part.type === "tool-bash") expect(part.state).toBe("output-error");
     }
   });
 
   it("sends malformed input: it is told, and may try again", async () => {
-    const { talk } = await run("malformed", function* ({ step }) {
+    const { conversation } = await run("malformed", function* ({ step }) {
       if (step === 0) yield { tool: "bash", rawInput: '{"command": ' };
       else if (step === 1) yield { tool: "bash", input: { comand: "echo typo" } };
       else if (step === 2) yield { tool: "bash", input: { command: "echo right" } };
       else yield { text: "got it" };
     });
-    const stored = await talk.answer();
+    const stored = await conversation.answer();
     const calls = stored.parts.filter((part) => part.type === "tool-bash");
     expect(calls.map((call) => "state" in call && call.state)).toEqual([
       "output-error",
@@ -135,28 +135,28 @@ describe("a model that", () => {
       "output-available",
     ]);
     expect(textOf(stored)).toBe("got it");
-    const told = model.callsOf("malformed")[1]?.toolResults.join(" ") ?? "";
-    expect(told).not.toBe("");
+    const received = model.callsOf("malformed")[1]?.toolResults.join(" ") ?? "";
+    expect(received).not.toBe("");
   });
 
   it("calls a tool that is not there: it is told, and the turn goes on", async () => {
-    const { talk } = await run("unknown-tool", function* ({ step }) {
+    const { conversation } = await run("unknown-tool", function* ({ step }) {
       if (step === 0) yield { tool: "rm_rf", input: { path: "/" } };
       else yield { text: "sorry" };
     });
-    expect(textOf(await talk.answer())).toBe("sorry");
+    expect(textOf(await conversation.answer())).toBe("sorry");
     expect(model.callsOf("unknown-tool")).toHaveLength(2);
     expect(model.callsOf("unknown-tool")[1]?.toolResults).toHaveLength(1);
   });
 
   it("mixes a good call with a bad one: both have an outcome", async () => {
-    const { talk } = await run("mixed", function* ({ step }) {
+    const { conversation } = await run("mixed", function* ({ step }) {
       if (step === 0) {
         yield { tool: "todo", input: { todos: [] } };
         yield { tool: "todo", input: { todos: "all of them" } };
       } else yield { text: "done" };
     });
-    const calls = (await talk.answer()).parts.filter((part) => part.type === "tool-todo");
+    const calls = (await conversation.answer()).parts.filter((part) => part.type === "tool-todo");
     expect(calls.map((call) => "state" in call && call.state).sort()).toEqual([
       "output-available",
       "output-error",
@@ -165,49 +165,49 @@ describe("a model that", () => {
   });
 
   it("gives every call the same id: each is run, and has its own result", async () => {
-    const { talk } = await run("same-id", function* ({ step }) {
+    const { conversation } = await run("same-id", function* ({ step }) {
       if (step < 3) {
         yield { tool: "bash", id: "call_0", input: { command: `echo ${step} | tee -a all` } };
       } else yield { text: "done" };
     });
-    const outputs = (await talk.answer()).parts.flatMap((part) =>
+    const outputs = (await conversation.answer()).parts.flatMap((part) =>
       part.type === "tool-bash" && "output" in part ? [part.output] : [],
     );
     expect(outputs).toMatchObject([{ stdout: "0\n" }, { stdout: "1\n" }, { stdout: "2\n" }]);
   });
 
   it("says nothing at all: an empty answer is stored", async () => {
-    const { talk, stream } = await run("mute", function* () {});
+    const { conversation, stream } = await run("mute", function* () {});
     expect(errorsOf(stream)).toEqual([]);
-    expect(textOf(await talk.answer())).toBe("");
-    const next = await talk.send("and now?");
+    expect(textOf(await conversation.answer())).toBe("");
+    const next = await conversation.send("and now?");
     await next.ended;
-    expect(textOf(await talk.answer())).toBe("You said: and now?");
+    expect(textOf(await conversation.answer())).toBe("You said: and now?");
   });
 
   it("says what no database stores: it is stored as it is shown", async () => {
-    const { talk } = await run("unstorable", function* () {
+    const { conversation } = await run("unstorable", function* () {
       yield { text: "nul \0 and half a pair \ud83d." };
     });
-    expect(textOf(await talk.answer())).toContain("nul ");
+    expect(textOf(await conversation.answer())).toContain("nul ");
   });
 
   it("runs into its length limit: the finish says so", async () => {
-    const { talk, stream } = await run("long", function* () {
+    const { conversation, stream } = await run("long", function* () {
       yield { text: "cut off" };
       yield { finish: "length" };
     });
     expect(stream.chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "length" });
-    expect(await talk.answer()).toMatchObject({ metadata: { finishReason: "length" } });
+    expect(await conversation.answer()).toMatchObject({ metadata: { finishReason: "length" } });
   });
 
   it("always calls a tool: the turn ends with an error after 100 calls", async () => {
-    const { talk, stream } = await run("endless", function* () {
+    const { conversation, stream } = await run("endless", function* () {
       yield { tool: "todo", input: { todos: [] } };
     });
     expect(model.callsOf("endless")).toHaveLength(100);
     expect(errorsOf(stream)).toHaveLength(1);
-    const calls = (await talk.answer()).parts.filter((part) => part.type === "tool-todo");
+    const calls = (await conversation.answer()).parts.filter((part) => part.type === "tool-todo");
     expect(calls).toHaveLength(100);
   }, 120_000);
 });

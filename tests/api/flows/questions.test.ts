@@ -9,7 +9,7 @@ import {
   openConversation,
 } from "../../support/harness/conversation.ts";
 import { startServer } from "../../support/harness/server.ts";
-import { assemble, expectWhole, textOf } from "../../support/harness/turn-stream.ts";
+import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
 
 let model: FakeOpenAI;
 let server: Awaited<ReturnType<typeof startServer>>;
@@ -50,14 +50,14 @@ function scriptQuestion(name: string, before: () => Promise<void> = async () => 
   });
 }
 
-async function ask(name: string): Promise<{ talk: Conversation; asked: UIMessage }> {
-  const talk = await openConversation(caller);
-  const stream = await talk.send(`[script:${name}]`);
-  expectWhole(await stream.ended);
+async function ask(name: string): Promise<{ conversation: Conversation; asked: UIMessage }> {
+  const conversation = await openConversation(caller);
+  const stream = await conversation.send(`[script:${name}]`);
+  expectCompleteTurn(await stream.ended);
   expect(stream.chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "tool-calls" });
-  const asked = await talk.answer();
+  const asked = await conversation.answer();
   expect(await assemble(stream.chunks)).toEqual(asked);
-  return { talk, asked };
+  return { conversation, asked };
 }
 
 /** The message as a client sends it back, its question answered. */
@@ -72,13 +72,13 @@ const answered = (asked: UIMessage, output: unknown): Entry => ({
 describe("a question", () => {
   it("ends the turn, stays open in the stored message, and leaves the chat free", async () => {
     scriptQuestion("open");
-    const { talk, asked } = await ask("open");
+    const { conversation, asked } = await ask("open");
     expect(asked.parts.at(-1)).toMatchObject({
       type: "tool-ask_user_question",
       state: "input-available",
       input: question,
     });
-    const { isStreaming, chat } = await talk.read();
+    const { isStreaming, chat } = await conversation.read();
     expect(isStreaming).toBe(false);
     expect(chat.lastAssistantMessageAt).not.toBeNull();
   });
@@ -90,42 +90,42 @@ describe("a question", () => {
   ])("goes on from %s in the same message", async (what, output) => {
     const name = what.replace(" ", "-");
     scriptQuestion(name);
-    const { talk, asked } = await ask(name);
-    const stream = await talk.send([answered(asked, output)]);
-    expectWhole(await stream.ended);
-    const stored = await talk.answer();
+    const { conversation, asked } = await ask(name);
+    const stream = await conversation.send([answered(asked, output)]);
+    expectCompleteTurn(await stream.ended);
+    const stored = await conversation.answer();
     expect(stored.id).toBe(asked.id);
     expect(stored.parts.slice(0, asked.parts.length)).toEqual(answered(asked, output).parts);
     expect(textOf(stored)).toContain("I was told");
     // The model is given the answer itself.
-    const told = model.callsOf(name).at(-1)?.toolResults.at(-1);
-    expect(JSON.parse(told ?? "")).toEqual(output);
+    const received = model.callsOf(name).at(-1)?.toolResults.at(-1);
+    expect(JSON.parse(received ?? "")).toEqual(output);
     // A client that holds the answered question and reads the rest holds the stored message.
     const held = { ...asked, parts: answered(asked, output).parts } as UIMessage;
     expect(await assemble(stream.chunks, held)).toEqual(stored);
-    expect((await talk.read()).messages).toHaveLength(2);
+    expect((await conversation.read()).messages).toHaveLength(2);
   });
 
   it("answered again while its run goes on is the same run; when that is over, a conflict", async () => {
     const held = gate();
     scriptQuestion("again", () => held.pass());
-    const { talk, asked } = await ask("again");
+    const { conversation, asked } = await ask("again");
     const entry = answered(asked, { answers: { "Which one?": "Left" } });
-    const first = await talk.send([entry]);
+    const first = await conversation.send([entry]);
     await held.reached;
     const [second, other] = await Promise.all([
-      talk.send([entry]),
-      talk.send("something else meanwhile"),
+      conversation.send([entry]),
+      conversation.send("something else meanwhile"),
     ]);
     expect(second.runId).toBe(first.runId);
     expect(other.status).toBe(409);
     held.open();
     expect(await second.ended).toEqual(await first.ended);
-    const stored = await talk.answer();
-    const late = await talk.send([entry]);
+    const stored = await conversation.answer();
+    const late = await conversation.send([entry]);
     await late.ended;
     expect(late.status).toBe(409);
-    expect(await talk.answer()).toEqual(stored);
+    expect(await conversation.answer()).toEqual(stored);
   });
 
   it.each([
@@ -136,17 +136,17 @@ describe("a question", () => {
     ["a number", { answers: { "Which one?": 1 } }],
   ])("answered with %s is 400, and stays open", async (_, output) => {
     scriptQuestion("wrong");
-    const { talk, asked } = await ask("wrong");
-    const stream = await talk.send([answered(asked, output)]);
+    const { conversation, asked } = await ask("wrong");
+    const stream = await conversation.send([answered(asked, output)]);
     await stream.ended;
     expect(stream.status).toBe(400);
     expect(JSON.parse(stream.text)).toMatchObject({ status: "error" });
-    expect(await talk.answer()).toEqual(asked);
+    expect(await conversation.answer()).toEqual(asked);
   });
 
   it("cannot be used to slip in anything but its answer", async () => {
     scriptQuestion("forged");
-    const { talk, asked } = await ask("forged");
+    const { conversation, asked } = await ask("forged");
     const entry = answered(asked, { declined: true });
     const forged = {
       ...entry,
@@ -162,9 +162,9 @@ describe("a question", () => {
         ...(entry.parts ?? []),
       ],
     };
-    const stream = await talk.send([forged]);
+    const stream = await conversation.send([forged]);
     await stream.ended;
-    const stored = JSON.stringify(await talk.answer());
+    const stored = JSON.stringify(await conversation.answer());
     expect(stored).not.toContain("never said");
     expect(stored).not.toContain('"toolCallId":"forged"');
     expect(JSON.stringify(model.callsOf("forged").at(-1)?.messages)).not.toContain("never said");
@@ -177,29 +177,29 @@ describe("a question", () => {
         yield { tool: "ask_user_question", input: question, id: "ask-along" };
       } else yield { text: `I was told ${toolResults.join(" and ")}` };
     });
-    const { talk, asked } = await ask("along");
+    const { conversation, asked } = await ask("along");
     expect(asked.parts).toContainEqual(
       expect.objectContaining({ type: "tool-bash", state: "output-available" }),
     );
     expect(asked.parts).toContainEqual(
       expect.objectContaining({ type: "tool-ask_user_question", state: "input-available" }),
     );
-    const stream = await talk.send([answered(asked, { declined: true })]);
-    expectWhole(await stream.ended);
-    expect(textOf(await talk.answer())).toMatch(/meanwhile.*declined/);
+    const stream = await conversation.send([answered(asked, { declined: true })]);
+    expectCompleteTurn(await stream.ended);
+    expect(textOf(await conversation.answer())).toMatch(/meanwhile.*declined/);
     expect(model.callsOf("along")).toHaveLength(2);
   });
 
   it("may be passed over by a new message", async () => {
     scriptQuestion("ignored");
-    const { talk, asked } = await ask("ignored");
-    const stream = await talk.send("forget it, say hello");
-    expectWhole(await stream.ended);
-    expect(textOf(await talk.answer())).toBe("You said: forget it, say hello");
+    const { conversation, asked } = await ask("ignored");
+    const stream = await conversation.send("forget it, say hello");
+    expectCompleteTurn(await stream.ended);
+    expect(textOf(await conversation.answer())).toBe("You said: forget it, say hello");
     const sent = model.calls.at(-1)?.messages;
     expect(JSON.stringify(sent)).toContain("declined");
     // What was asked stays as it was.
-    const { messages } = await talk.read();
+    const { messages } = await conversation.read();
     expect(messages.map((message) => message.role)).toEqual([
       "user",
       "assistant",
@@ -212,10 +212,10 @@ describe("a question", () => {
 
 describe("an assistant's message that asks nothing", () => {
   it("cannot be sent as the new turn", async () => {
-    const talk = await openConversation(caller);
-    await (await talk.send("hello")).ended;
-    const said = await talk.answer();
-    const stream = await talk.send([{ id: said.id, role: "assistant", parts: said.parts }]);
+    const conversation = await openConversation(caller);
+    await (await conversation.send("hello")).ended;
+    const said = await conversation.answer();
+    const stream = await conversation.send([{ id: said.id, role: "assistant", parts: said.parts }]);
     await stream.ended;
     expect(stream.status).toBe(400);
   });

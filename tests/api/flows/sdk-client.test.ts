@@ -54,20 +54,20 @@ class PlainState implements ChatState<UIMessage> {
 }
 
 function openChat(
-  talk: Conversation,
+  conversation: Conversation,
   messages: UIMessage[] = [],
   onError = (error: Error): void => {
     throw error;
   },
 ): PlainChat {
   return new PlainChat({
-    id: talk.chatId,
+    id: conversation.chatId,
     messages,
     transport: new DefaultChatTransport({
       api: `${server.url}/api/chat`,
       headers: { ...caller.headers },
       prepareSendMessagesRequest: ({ messages: all, id }) => ({
-        body: { chatId: id, sessionId: talk.sessionId, messages: all.slice(-1) },
+        body: { chatId: id, sessionId: conversation.sessionId, messages: all.slice(-1) },
       }),
       prepareReconnectToStreamRequest: ({ id }) => ({
         api: `${server.url}/api/chat/${id}/stream`,
@@ -79,8 +79,8 @@ function openChat(
 }
 
 /** What the client holds is what is stored. */
-async function expectInStep(chat: PlainChat, talk: Conversation): Promise<void> {
-  const { messages } = await talk.read();
+async function expectInStep(chat: PlainChat, conversation: Conversation): Promise<void> {
+  const { messages } = await conversation.read();
   expect(chat.status).toBe("ready");
   expect(JSON.parse(JSON.stringify(chat.messages.filter(isAnswer)))).toEqual(
     messages.map(asClientHolds).filter(isAnswer),
@@ -93,12 +93,12 @@ const isAnswer = (message: UIMessage) => message.role === "assistant";
 
 describe("the AI SDK's chat", () => {
   it("posts turn after turn, with tools, and holds what is stored", async () => {
-    const talk = await openConversation(caller);
-    const chat = openChat(talk);
+    const conversation = await openConversation(caller);
+    const chat = openChat(conversation);
     await chat.sendMessage({ text: "[tools:3]" });
-    await expectInStep(chat, talk);
+    await expectInStep(chat, conversation);
     await chat.sendMessage({ text: "[deltas:100]" });
-    await expectInStep(chat, talk);
+    await expectInStep(chat, conversation);
     expect(chat.messages).toHaveLength(4);
   });
 
@@ -112,25 +112,25 @@ describe("the AI SDK's chat", () => {
         yield { text: "and on" };
       }
     });
-    const talk = await openConversation(caller);
-    const left = await talk.send("[script:reload]");
+    const conversation = await openConversation(caller);
+    const left = await conversation.send("[script:reload]");
     await held.reached;
     left.leave();
-    const loaded = (await talk.read()).messages.map(asClientHolds);
-    const chat = openChat(talk, loaded);
+    const loaded = (await conversation.read()).messages.map(asClientHolds);
+    const chat = openChat(conversation, loaded);
     const resumed = chat.resumeStream();
     held.open();
     await resumed;
-    await expectInStep(chat, talk);
+    await expectInStep(chat, conversation);
     expect(chat.messages).toHaveLength(2);
   });
 
   it("finds nothing to reconnect to when no turn is running", async () => {
-    const talk = await openConversation(caller);
-    await (await talk.send("hello")).ended;
-    const chat = openChat(talk, (await talk.read()).messages.map(asClientHolds));
+    const conversation = await openConversation(caller);
+    await (await conversation.send("hello")).ended;
+    const chat = openChat(conversation, (await conversation.read()).messages.map(asClientHolds));
     await chat.resumeStream();
-    await expectInStep(chat, talk);
+    await expectInStep(chat, conversation);
   });
 
   it("answers a question, and the turn goes on by itself", async () => {
@@ -155,10 +155,10 @@ describe("the AI SDK's chat", () => {
         };
       } else yield { text: `Told ${toolResults.at(-1)}` };
     });
-    const talk = await openConversation(caller);
-    const chat = openChat(talk);
+    const conversation = await openConversation(caller);
+    const chat = openChat(conversation);
     await chat.sendMessage({ text: "[script:sdk-question]" });
-    await expectInStep(chat, talk);
+    await expectInStep(chat, conversation);
     await chat.addToolOutput({
       tool: "ask_user_question",
       toolCallId: "ask",
@@ -167,7 +167,7 @@ describe("the AI SDK's chat", () => {
     await expect
       .poll(() => chat.status === "ready" && model.callsOf("sdk-question").length === 2)
       .toBe(true);
-    await expectInStep(chat, talk);
+    await expectInStep(chat, conversation);
     expect(JSON.stringify(chat.messages)).toContain("Told");
   });
 
@@ -176,14 +176,14 @@ describe("the AI SDK's chat", () => {
       yield { text: "so far" };
       yield { fail: 400 };
     });
-    const talk = await openConversation(caller);
+    const conversation = await openConversation(caller);
     const errors: Error[] = [];
-    const chat = openChat(talk, [], (error) => errors.push(error));
+    const chat = openChat(conversation, [], (error) => errors.push(error));
     await chat.sendMessage({ text: "[script:sdk-error]" });
     expect(chat.status).toBe("error");
     expect(errors.map((error) => error.message)).toEqual(["The model failed to answer"]);
-    const after = openChat(talk, (await talk.read()).messages.map(asClientHolds));
+    const after = openChat(conversation, (await conversation.read()).messages.map(asClientHolds));
     await after.sendMessage({ text: "hello again" });
-    await expectInStep(after, talk);
+    await expectInStep(after, conversation);
   });
 });

@@ -6,7 +6,7 @@ import {
   createAccount,
   createBearer,
   createKey,
-  strangersKey,
+  unknownKey,
 } from "../../support/harness/clients.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 import { createRunCredential } from "../../support/harness/run-credentials.ts";
@@ -27,7 +27,7 @@ it("refuses a request with no credential, two, or one that does not hold", async
     [{}, NOT_EXACTLY_ONE],
     [{ "x-api-key": key, authorization: bearer }, NOT_EXACTLY_ONE],
     [{ "x-api-key": "not a key" }, "Unauthorized"],
-    [{ "x-api-key": strangersKey() }, "Unauthorized"],
+    [{ "x-api-key": unknownKey() }, "Unauthorized"],
     [{ "x-api-key": revoked }, "Unauthorized"],
     [{ authorization: "Basic abc" }, "Unauthorized"],
     [{ authorization: bearer }, "Unauthorized"],

@@ -19,14 +19,14 @@ export async function blockUpdates(
   const holder = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   await holder`select pg_advisory_lock(${lock})`;
   await holder.unsafe(`
-    create function halt_${lock}() returns trigger language plpgsql as $$
+    create function block_${lock}() returns trigger language plpgsql as $$
       begin perform pg_advisory_xact_lock(${lock}); return new; end $$;
-    create trigger halt_${lock} before update on ${table}
-      for each row when (${when}) execute function halt_${lock}()`);
+    create trigger block_${lock} before update on ${table}
+      for each row when (${when}) execute function block_${lock}()`);
   const waiting = () => holder`
     select pid from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`;
   const remove = async () => {
-    await holder.unsafe(`drop trigger halt_${lock} on ${table}; drop function halt_${lock}()`);
+    await holder.unsafe(`drop trigger block_${lock} on ${table}; drop function block_${lock}()`);
     await holder.end();
   };
   return {

@@ -160,12 +160,12 @@ export async function signIn(tab: Tab, url: string = stack.url): Promise<SignedI
   const email = `${randomUUID()}@example.com`;
   const { id } = await createAccount({ email });
   const session = await sessionFor(email);
-  await haveSession(tab, session, url);
+  await restoreSession(tab, session, url);
   return { id, email, bearer: session.access_token };
 }
 
 /** The browser has this session from an earlier visit to the server: all its tabs, once. */
-export async function haveSession(
+export async function restoreSession(
   { context }: Tab,
   session: object,
   url: string = stack.url,

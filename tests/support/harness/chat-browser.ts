@@ -32,7 +32,7 @@ export interface OpenChat {
   readonly tab: Tab;
   readonly page: Page;
   readonly caller: Client;
-  readonly talk: Conversation;
+  readonly conversation: Conversation;
 }
 
 /** Someone new at an empty chat. */
@@ -45,9 +45,9 @@ export async function openChatPage(
   const tab = await browsing.newTab({ ...options, url: pageUrl });
   const { bearer } = await signIn(tab, pageUrl);
   const caller = client({ bearer }, url);
-  const talk = await openConversation(caller);
-  await goTo(tab.page, talk);
-  return { tab, page: tab.page, caller, talk };
+  const conversation = await openConversation(caller);
+  await goTo(tab.page, conversation);
+  return { tab, page: tab.page, caller, conversation };
 }
 
 export async function goTo(page: Page, { sessionId, chatId }: Conversation): Promise<void> {
@@ -65,7 +65,7 @@ export const eventually = <T>(fact: () => T | Promise<T>) => expect.poll(fact, {
 
 const sendButton = (page: Page): Locator => page.getByRole("button", { name: "Send", exact: true });
 
-export async function say(page: Page, text: string): Promise<void> {
+export async function sendMessage(page: Page, text: string): Promise<void> {
   await messageBox(page).fill(text);
   // A chat takes no message before it was read.
   await eventually(() => sendButton(page).isEnabled()).toBe(true);
@@ -73,14 +73,18 @@ export async function say(page: Page, text: string): Promise<void> {
 }
 
 /** The turn is over when a message can be sent again. */
-export async function untilIdle(page: Page): Promise<void> {
+export async function waitUntilIdle(page: Page): Promise<void> {
   await sendButton(page).waitFor();
 }
 
 /** The newest answer, as a person reads it, is the one that is stored; and there is no other. */
-export async function expectShown(page: Page, talk: Conversation, text: string): Promise<void> {
-  await untilIdle(page);
-  const { messages } = await talk.read();
+export async function expectShown(
+  page: Page,
+  conversation: Conversation,
+  text: string,
+): Promise<void> {
+  await waitUntilIdle(page);
+  const { messages } = await conversation.read();
   const stored = messages.filter(({ role }) => role === "assistant");
   await eventually(() => answers(page).count()).toBe(stored.length);
   const newest = stored.at(-1)?.parts ?? [];

@@ -24,7 +24,7 @@ export function openTransport(
     answer?: (path: string) => Response | null;
   } = {},
 ) {
-  const told = { missedEnds: 0, connections: [] as Connection[] };
+  const reported = { missedEnds: 0, connections: [] as Connection[] };
   const transport = createDurableChatTransport({
     sessionId,
     fetch: async (path, init) =>
@@ -33,12 +33,12 @@ export function openTransport(
         ...init,
         headers: { ...headers(), "accept-encoding": "identity", connection: "close" },
       }),
-    onMissedEnd: async () => void told.missedEnds++,
-    onConnection: (state) => void told.connections.push(state),
+    onMissedEnd: async () => void reported.missedEnds++,
+    onConnection: (state) => void reported.connections.push(state),
     // Another event is let in, so that a server that is away is not asked without a pause.
     waitForRetry: more.waitForRetry ?? (() => new Promise((resolve) => setImmediate(resolve))),
   });
-  return { transport, told };
+  return { transport, reported };
 }
 
 export const userMessage = (text: string): UIMessage => ({
@@ -75,12 +75,12 @@ export async function collect(
 }
 
 /** One whole turn, equal to what is stored. */
-export async function expectWhole(
+export async function expectCompleteTurn(
   chunks: readonly UIMessageChunk[],
-  talk: Conversation,
+  conversation: Conversation,
 ): Promise<void> {
   expect(chunks[0]?.type).toBe("start");
   expect(chunks.at(-1)?.type).toBe("finish");
   expect(chunks.filter(({ type }) => type === "start")).toHaveLength(1);
-  expect(await assemble(chunks)).toEqual(await talk.answer());
+  expect(await assemble(chunks)).toEqual(await conversation.answer());
 }

@@ -68,7 +68,7 @@ export async function createBearer(
 }
 
 /** A well-formed key that nobody has. */
-export function strangersKey(): string {
+export function unknownKey(): string {
   return newKey(createHmac("sha256", randomBytes(8)).digest("hex")).raw;
 }
 

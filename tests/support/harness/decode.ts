@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const MAX_OUTPUT = 512 * 1024 * 1024;
 
 /** Every picture is looked at in this size, one byte a pixel. */
-const LOOK = { width: 160, height: 90 } as const;
+const FRAME_SIZE = { width: 160, height: 90 } as const;
 
 export interface DecodedVideo {
   readonly codec: string;
@@ -53,8 +53,8 @@ export async function decodeVideo(path: string): Promise<DecodedVideo> {
 }
 
 /** The pictures of a video, or the one of an image, small and grey: by way of RGB, as a screen shows them. */
-export async function look(path: string): Promise<readonly Uint8Array[]> {
-  const { width, height } = LOOK;
+export async function decodeFrames(path: string): Promise<readonly Uint8Array[]> {
+  const { width, height } = FRAME_SIZE;
   const { stdout } = await run(
     ffmpeg,
     [
@@ -87,7 +87,7 @@ export function difference(one: Uint8Array | undefined, other: Uint8Array | unde
 }
 
 /** The root mean square of a file's sound, 0 to 1, in pieces of so many seconds. */
-export async function listen(path: string, piece: number): Promise<readonly number[]> {
+export async function measureVolume(path: string, piece: number): Promise<readonly number[]> {
   const rate = 8000;
   const { stdout } = await run(
     ffmpeg,

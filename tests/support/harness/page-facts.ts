@@ -2,14 +2,14 @@
 import type { Locator, Page } from "playwright-core";
 
 /** Each page is cared for in these. */
-export const looks = [
+export const appearances = [
   { colorScheme: "light", width: 1280 },
   { colorScheme: "dark", width: 1280 },
   { colorScheme: "light", width: 360 },
 ] as const;
 
 /** For `expect.poll`: how long a page may take on a machine that does much else. */
-export const soon = { timeout: 40_000, interval: 50 };
+export const pollOptions = { timeout: 40_000, interval: 50 };
 
 /** How far the page can be scrolled sideways, in pixels. */
 export const sidewaysScroll = (page: Page): Promise<number> =>

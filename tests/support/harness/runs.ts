@@ -27,7 +27,7 @@ export async function readRun(caller: Client, { runId }: Started): Promise<Run> 
 }
 
 /** The run once it has ended. */
-export async function endOf(caller: Client, run: Started): Promise<Run> {
+export async function waitForRun(caller: Client, run: Started): Promise<Run> {
   await expect
     .poll(async () => (await readRun(caller, run)).finishedAt, { timeout: 50_000, interval: 50 })
     .not.toBeNull();

@@ -134,7 +134,7 @@ export async function assemble(
 }
 
 /** The whole of one turn: indexes dense from 0, one start, one finish, nothing after it. */
-export function expectWhole(frames: readonly Frame[]): void {
+export function expectCompleteTurn(frames: readonly Frame[]): void {
   expect(frames.map((frame) => frame.id)).toEqual(frames.map((_, place) => place));
   const types = frames.map((frame) => frame.chunk.type);
   expect(types.filter((type) => type === "start")).toHaveLength(1);

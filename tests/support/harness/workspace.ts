@@ -90,7 +90,7 @@ export async function startWorkspace(
 }
 
 /** The same caller at another server. */
-export const at = (url: string, caller: Client): Client => {
+export const clientAt = (url: string, caller: Client): Client => {
   const key = caller.headers["x-api-key"];
   return client(key === undefined ? null : { key }, url);
 };

@@ -7,10 +7,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contracts } from "../../../lib/openapi/registry.ts";
 import { rows } from "../../security/rows.ts";
-import { type MadeUp, RequestMaker } from "../fixtures/arbitrary-requests.ts";
+import { type GeneratedRequest, RequestGenerator } from "../fixtures/arbitrary-requests.ts";
 import { fillPath, nameOf } from "../fixtures/shapes.ts";
 import { type ApiDocument, type Described, readApiDocument } from "./api-document.ts";
-import { createPerson, type Person, strangersKey } from "./clients.ts";
+import { createPerson, type Person, unknownKey } from "./clients.ts";
 import { createRunCredential } from "./run-credentials.ts";
 import { stack } from "./stack.ts";
 
@@ -20,7 +20,7 @@ interface Options {
   readonly runs: number;
 }
 
-export function driveEveryEndpoint({ seed, runs }: Options): void {
+export function fuzzEveryEndpoint({ seed, runs }: Options): void {
   let document: ApiDocument;
   beforeAll(async () => {
     document = await readApiDocument();
@@ -29,7 +29,7 @@ export function driveEveryEndpoint({ seed, runs }: Options): void {
   describe.each(contracts.map(nameOf))(`%s, by its description (seed ${seed})`, (name) => {
     let operation: Described;
     let person: Person;
-    let make: RequestMaker;
+    let make: RequestGenerator;
     beforeAll(async () => {
       const found = document.operations.find(({ method, path }) => `${method} ${path}` === name);
       if (!found) throw new Error(`${name} is not described`);
@@ -39,13 +39,13 @@ export function driveEveryEndpoint({ seed, runs }: Options): void {
       if (!row) throw new Error(`${name} has no row in tests/security/rows.ts`);
       const ids = await row.arrange(person, await createRunCredential(person.id, "key"));
       const known = { ...ids, ...row.query?.(ids), ...row.body?.(ids), account_id: person.id };
-      make = new RequestMaker(document, operation, known);
+      make = new RequestGenerator(document, operation, known);
     });
 
     // These do seconds of work, each of them.
     const isSlow = /^POST .api.content.(?:image|video)$/.test(name);
     const numRuns = isSlow ? Math.ceil(runs / 8) : runs;
-    const holds = (requests: () => fc.Arbitrary<MadeUp>) =>
+    const holds = (requests: () => fc.Arbitrary<GeneratedRequest>) =>
       fc.assert(
         fc.asyncProperty(requests(), async (request) => {
           expectDescribed(document, operation, await send(operation, request, person));
@@ -66,7 +66,7 @@ interface Received {
 
 async function send(
   { method, path }: Described,
-  { params, query, headers, body, credential }: MadeUp,
+  { params, query, headers, body, credential }: GeneratedRequest,
   person: Person,
 ): Promise<Received> {
   const encoded = Object.entries(params).map(([name, value]) => [name, encodeURIComponent(value)]);
@@ -81,7 +81,7 @@ async function send(
 }
 
 function credentialHeaders(
-  credential: MadeUp["credential"],
+  credential: GeneratedRequest["credential"],
   { key, bearer }: Person,
 ): Record<string, string> {
   switch (credential) {
@@ -92,7 +92,7 @@ function credentialHeaders(
     case "both":
       return { "x-api-key": key, authorization: `Bearer ${bearer}` };
     case "unknown key":
-      return { "x-api-key": strangersKey() };
+      return { "x-api-key": unknownKey() };
     case "rubbish":
       return { authorization: "Bearer e30.e30.\u00e9" };
     case "none":

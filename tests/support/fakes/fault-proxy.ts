@@ -9,7 +9,7 @@ interface Cut {
   readonly once?: boolean;
 }
 
-export interface CuttingProxy {
+export interface FaultProxy {
   readonly url: string;
   /** Connections that were accepted so far. */
   readonly connections: number;
@@ -21,25 +21,25 @@ export interface CuttingProxy {
   /** Ends every connection now. */
   cutAll(): void;
   /** New connections end at once, until `open()`. */
-  shut(): void;
+  refuse(): void;
   open(): void;
   /** Where new connections lead from now on. */
-  lead(port: number): void;
+  setTarget(port: number): void;
   close(): Promise<void>;
 }
 
 const FRAME = /id: \d+\ndata: [^\n]*\n\n/g;
 
-export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
+export async function startFaultProxy(port: number): Promise<FaultProxy> {
   let target = port;
-  let isShut = false;
+  let isRefusing = false;
   let rule: Cut | null = null;
   let connections = 0;
   const sockets = new Set<Socket>();
 
   const server = createServer((client) => {
     connections++;
-    if (isShut) {
+    if (isRefusing) {
       client.destroy();
       return;
     }
@@ -86,13 +86,13 @@ export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
       rule = cut;
     },
     cutAll,
-    shut: () => {
-      isShut = true;
+    refuse: () => {
+      isRefusing = true;
     },
     open: () => {
-      isShut = false;
+      isRefusing = false;
     },
-    lead: (next) => {
+    setTarget: (next) => {
       target = next;
     },
     close: () =>
