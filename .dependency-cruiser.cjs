@@ -44,6 +44,16 @@ module.exports = {
     },
     ...noArrowUp,
     {
+      name: "only-the-engine-knows-the-workflow-sdk",
+      comment: "Go through the port, lib/engine/port.ts. A workflow file holds the directives.",
+      severity: "error",
+      from: {
+        path: "^(app|lib|scripts)/",
+        pathNot: "^(lib/engine/|lib/turns/turn-workflow\\.ts$|app/\\.well-known/workflow/)",
+      },
+      to: { path: "(^|/)node_modules/(workflow|@workflow/[^/]+)/|^(workflow|@workflow/[^/]+)(/|$)" },
+    },
+    {
       name: "lib-is-below-app",
       severity: "error",
       from: { path: "^lib/" },

@@ -28,6 +28,12 @@ export interface Engine {
   readonly name: "postgres" | "vercel";
   /** Is called once in each server process, before it accepts requests. */
   start(): Promise<void>;
+  /**
+   * Starts a durable run of `workflow`, a function with the directive `"use workflow"`, and resolves
+   * with the run's id. The run goes on when the process that started it does not.
+   * @param input is stored with the run: ids, and nothing secret.
+   */
+  startRun<Input>(workflow: (input: Input) => Promise<void>, input: Input): Promise<string>;
   /** Throws when runs cannot be started or continued at present. */
   check(): Promise<void>;
   /**

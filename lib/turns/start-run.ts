@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { start } from "workflow/api";
 import { checkModel } from "../agent/models/check-model.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
@@ -76,7 +75,8 @@ async function startIn(
   const { accountId } = caller;
   const sandbox = await provisionSandbox({ accountId, sessionId, log });
   if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
-  const { runId } = await start(turnWorkflow, [{ turnId, credential: runCredentialForm(caller) }]);
+  const credential = runCredentialForm(caller);
+  const runId = await services().engine.startRun(turnWorkflow, { turnId, credential });
   const assigned = await assignRun(turnId, runId);
   return assigned === null ? deleted : started(run, assigned);
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
-import { start } from "workflow/api";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
@@ -100,8 +99,9 @@ function alreadyStreaming(runId: string | null): AppError {
 
 async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
   try {
-    const run = await start(turnWorkflow, [{ turnId, credential: runCredentialForm(caller) }]);
-    return { turnId, runId: run.runId };
+    const credential = runCredentialForm(caller);
+    const runId = await services().engine.startRun(turnWorkflow, { turnId, credential });
+    return { turnId, runId };
   } catch (error) {
     // Release the claim, so that the chat does not stay blocked. If this fails as well, the claim
     // expires after a minute.

@@ -65,6 +65,7 @@ it.each(["before", "after"])(
 const silentEngine: Engine = {
   name: "postgres",
   start: async () => {},
+  startRun: () => Promise.reject(new Error("not used")),
   check: async () => {},
   openLog: () => Promise.reject(new Error("not used")),
   async *read(_turn, _from, signal): AsyncGenerator<ChunkBatch> {

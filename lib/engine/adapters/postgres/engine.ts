@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { WorkflowRunNotFoundError } from "@workflow/errors";
+import { start } from "workflow/api";
 import { setWorld } from "workflow/runtime";
 import type { Engine, TurnAddress } from "../../port.ts";
 import { ChunkLog } from "./chunk-log.ts";
@@ -75,6 +76,10 @@ export class PostgresEngine implements Engine {
     await this.#ownership.start();
     void this.#preload();
     setInterval(() => this.#sweep().catch(this.#options.onError), SWEEP_MS).unref();
+  }
+
+  async startRun<Input>(workflow: (input: Input) => Promise<void>, input: Input): Promise<string> {
+    return (await start(workflow, [input])).runId;
   }
 
   async check(): Promise<void> {

@@ -1,5 +1,5 @@
 import { getWritable } from "workflow";
-import { getRun } from "workflow/api";
+import { getRun, start } from "workflow/api";
 import type { ChunkBatch, Engine, TurnAddress, TurnLog } from "../../port.ts";
 import { isStopRequested } from "./stop-flag.ts";
 
@@ -14,6 +14,10 @@ export class VercelEngine implements Engine {
   readonly name = "vercel";
 
   async start(): Promise<void> {}
+
+  async startRun<Input>(workflow: (input: Input) => Promise<void>, input: Input): Promise<string> {
+    return (await start(workflow, [input])).runId;
+  }
 
   async check(): Promise<void> {}
 
