@@ -51,7 +51,9 @@ module.exports = {
         path: "^(app|lib|scripts)/",
         pathNot: "^(lib/engine/|lib/turns/turn-workflow\\.ts$|app/\\.well-known/workflow/)",
       },
-      to: { path: "(^|/)node_modules/(workflow|@workflow/[^/]+)/|^(workflow|@workflow/[^/]+)(/|$)" },
+      to: {
+        path: "(^|/)node_modules/(workflow|@workflow/[^/]+)/|^(workflow|@workflow/[^/]+)(/|$)",
+      },
     },
     {
       name: "lib-is-below-app",
