@@ -7,8 +7,20 @@ const config: NextConfig = {
   // The launcher gives each copy of the development server a folder of its own.
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
   poweredByHeader: false,
-  // It would redirect unknown paths of the API, too: `proxy.ts` decides what a trailing slash means.
+  // It would redirect unknown paths of the API, too. A page's trailing slash is removed in `proxy.ts`.
   skipTrailingSlashRedirect: true,
+  // Outside the pages, a path with a trailing slash is an unknown path. The proxy cannot tell: the
+  // development server removes the slash before it compares the path with the proxy's matchers.
+  rewrites: async () => ({
+    beforeFiles: [
+      {
+        source: "/:path((?:api|auth|connectors/consent|\\.well-known)(?:/.*)?)/",
+        destination: "/api/unknown",
+      },
+    ],
+    afterFiles: [],
+    fallback: [],
+  }),
   headers: async () => [
     { source: "/:path*", headers: [{ key: "x-content-type-options", value: "nosniff" }] },
     // Pages have a policy of their own, in `lib/http/guard-page.ts`.

@@ -9,10 +9,10 @@ const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|_next\/|\.well-kno
 export function proxy(request: NextRequest): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   const isPage = !NO_PAGE.test(pathname);
-  if (pathname.length > 1 && pathname.endsWith("/")) {
-    return isPage ? redirectWithoutSlash(request) : answerUnknownPath(request);
+  if (isPage) {
+    const hasTrailingSlash = pathname.length > 1 && pathname.endsWith("/");
+    return hasTrailingSlash ? redirectWithoutSlash(request) : guardPage(request);
   }
-  if (isPage) return guardPage(request);
   // The engine's health check would reveal the version of the runtime.
   const isEngine = pathname.startsWith("/.well-known/workflow/");
   if (isEngine && searchParams.has("__health")) return answerUnknownPath(request);
@@ -30,8 +30,6 @@ export const config = {
   matcher: [
     // Of the API, only paths with an escape; all others go directly to their route.
     "/api/:path(.*%.*)",
-    // Paths with a trailing slash.
-    "/:path(.*/)",
     // `has` cannot select `__health`, because it ignores a parameter without a value.
     "/.well-known/workflow/:path*",
     // The console's pages: all paths except those of `NO_PAGE`.

@@ -2,6 +2,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
+import { endCopies, newFolder, npmRun } from "../adapters/supabase/copies.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
@@ -104,15 +105,18 @@ describe("every answer", () => {
 });
 
 describe("a slash at the end of a path", () => {
+  const unknownPaths = [
+    "/api/keys/",
+    "/api/sessions/2f6e83b3-0000-4000-8000-000000000000/",
+    "/api/nothing/",
+    "/api/",
+    "/api/keys/?limit=1",
+    "/api/keys/%41/",
+  ];
+  afterAll(endCopies);
+
   it.each(["GET", "POST", "PUT", "PATCH", "DELETE"])("%s: is an unknown path", async (method) => {
-    for (const path of [
-      "/api/keys/",
-      "/api/sessions/2f6e83b3-0000-4000-8000-000000000000/",
-      "/api/nothing/",
-      "/api/",
-      "/api/keys/?limit=1",
-      "/api/keys/%41/",
-    ]) {
+    for (const path of unknownPaths) {
       const options = { headers: { "x-request-id": "mine" } };
       const answer = await client({ key: person.key }, secure.url).request(method, path, options);
       expect(answer.status, path).toBe(404);
@@ -129,6 +133,19 @@ describe("a slash at the end of a path", () => {
     for (const path of ["/auth/v1/user/", "/.well-known/workflow/v1/flow/"]) {
       expect((await ask(path)).status, path).toBe(404);
     }
+  });
+
+  it("is an unknown path on a development server as well", { timeout: 300_000 }, async () => {
+    const copy = await npmRun("dev", newFolder());
+    const key = await copy.key();
+    for (const path of unknownPaths) {
+      const answer = await client({ key }, copy.url).request("GET", path);
+      expect(answer.status, path).toBe(404);
+      expect(answer.body, path).toEqual({ status: "error", error: "Not found" });
+    }
+    const page = await ask("/keys/", {}, copy.url);
+    expect(page.status).toBe(308);
+    expect(page.headers.location).toBe("/keys");
   });
 
   it("leads to the page without it, of this origin, with its query", async () => {
