@@ -1,8 +1,7 @@
 /** Connections that Composio manages, over its HTTP API (v3.1). The account id is its `user_id`. */
 import { z } from "zod";
 import { timestamp } from "../../platform/database/columns.ts";
-import { readRetryAfter } from "../../platform/outbound/fetch-json.ts";
-import { parseJsonOf, readText } from "../../platform/outbound/read-text.ts";
+import { type Refusal, requestJson } from "../../platform/outbound/fetch-json.ts";
 import type { Connection } from "../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../port.ts";
 
@@ -42,25 +41,19 @@ export function createComposioConnectors(options: {
   async function ask<S extends z.ZodType>(
     schema: S,
     path: string,
-    signal: AbortSignal,
-    body?: unknown,
+    deadline: AbortSignal,
+    body?: object,
   ): Promise<{ readonly kind: "answer"; readonly value: z.output<S> } | ConnectorFault> {
-    try {
-      const response = await fetch(new URL(`/api/v3.1${path}`, baseUrl), {
-        method: body === undefined ? "GET" : "POST",
-        headers: { "x-api-key": apiKey, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        redirect: "error",
-        cache: "no-store",
-        signal,
-      });
-      const text = await readText(response);
-      if (!response.ok) return refusalOf(path, response, text);
-      return { kind: "answer", value: schema.parse(parseJsonOf(text)) };
-    } catch (error) {
-      const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
-      return { kind: isTimeout ? "timeout" : "unavailable", cause: `${path}: ${error}` };
+    const url = new URL(`/api/v3.1${path}`, baseUrl);
+    const answer = await requestJson(url, { headers: { "x-api-key": apiKey }, body, deadline });
+    if (answer.kind === "refused") return faultOf(path, answer);
+    if (answer.kind !== "json") {
+      const kind = answer.kind === "timeout" ? "timeout" : "unavailable";
+      return { kind, cause: `${path}: ${answer.cause}` };
     }
+    const { success, data, error } = schema.safeParse(answer.body);
+    if (!success) return { kind: "unavailable", cause: `${path}: ${error}` };
+    return { kind: "answer", value: data };
   }
 
   return {
@@ -108,22 +101,13 @@ export function createComposioConnectors(options: {
 }
 
 /** An error slug that names the toolkit means that the provider does not know it or cannot link it. */
-function refusalOf(path: string, { status, headers }: Response, text: string): ConnectorFault {
+function faultOf(path: string, { status, retryAfter, body }: Refusal): ConnectorFault {
   const cause = `${path} answered ${status}`;
-  const slug = refusal.safeParse(parseJson(text)).data?.error.slug ?? "";
+  const slug = refusal.safeParse(body).data?.error.slug ?? "";
   const isUnknown =
     (status === 404 && path.endsWith("/link")) ||
     (status >= 400 && status < 500 && /toolkit/i.test(slug));
-  const retryAfter = readRetryAfter(headers.get("retry-after"));
   return isUnknown ? { kind: "unknown", cause } : { kind: "unavailable", cause, retryAfter };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return parseJsonOf(text);
-  } catch {
-    return null;
-  }
 }
 
 const describe = (data: z.output<typeof item>): Connection => ({

@@ -1,34 +1,43 @@
-/**
- * Requests JSON from a web API with a deadline and one retry. Failures are values without any text
- * from the provider.
- */
+/** Requests JSON from a web API with a deadline and without redirects. Failures are values. */
 import { setTimeout as delay } from "node:timers/promises";
 import { readJson } from "./read-text.ts";
 
 export type UpstreamAnswer =
   | { readonly kind: "json"; readonly body: unknown }
-  /** The provider responded with an error. */
-  | { readonly kind: "refused"; readonly status: number; readonly retryAfter: string | null }
-  /** No connection, an incomplete or too large body, or a success that is not JSON. */
-  | { readonly kind: "broken" }
-  | { readonly kind: "timeout" };
+  | Refusal
+  /**
+   * `broken`: no connection, an incomplete or too large body, or a success that is not JSON. The cause
+   * is for the log only.
+   */
+  | { readonly kind: "broken"; readonly cause?: unknown }
+  | { readonly kind: "timeout"; readonly cause?: unknown };
+
+/** The provider responded with an error. */
+export interface Refusal {
+  readonly kind: "refused";
+  readonly status: number;
+  /** Seconds or a date (RFC 9110); null for anything else. */
+  readonly retryAfter: string | null;
+  /** The JSON of the response, for error codes; null when it is none. Its texts are for nobody. */
+  readonly body: unknown;
+}
 
 export interface UpstreamQuestion {
-  readonly method?: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: URLSearchParams;
+  /** A form, or an object that is sent as JSON. A request with a body is a POST, else a GET. */
+  readonly body?: object | undefined;
   /** Bounds all attempts together, including the reading of the body. */
   readonly deadline: AbortSignal;
 }
 
 const RETRY_DELAY_MS = 150;
 
-/** Sends the request, which must be safe to repeat whatever its method. */
+/** Sends the request, which must be safe to repeat whatever its method, and repeats it once. */
 export async function fetchJson(url: URL, question: UpstreamQuestion): Promise<UpstreamAnswer> {
-  const first = await ask(url, question);
+  const first = await requestJson(url, question);
   if (!isTransient(first)) return first;
   await delay(RETRY_DELAY_MS);
-  return ask(url, question);
+  return requestJson(url, question);
 }
 
 /** Returns whether a retry may succeed; after a timeout the deadline has passed. */
@@ -37,31 +46,39 @@ function isTransient(answer: UpstreamAnswer): boolean {
   return answer.kind === "broken";
 }
 
-async function ask(url: URL, question: UpstreamQuestion): Promise<UpstreamAnswer> {
-  const { method = "GET", headers, body, deadline } = question;
+/** Sends the request once. */
+export async function requestJson(
+  url: URL | string,
+  { headers, body, deadline }: UpstreamQuestion,
+): Promise<UpstreamAnswer> {
+  const isForm = body instanceof URLSearchParams;
   try {
     const response = await fetch(url, {
-      method,
-      headers: { accept: "application/json", ...headers },
-      ...(body ? { body } : {}),
+      method: body ? "POST" : "GET",
+      headers: {
+        accept: "application/json",
+        ...(body && !isForm ? { "content-type": "application/json" } : {}),
+        ...headers,
+      },
+      ...(body ? { body: isForm ? body : JSON.stringify(body) } : {}),
       // A redirect could carry the credential to another host.
       redirect: "manual",
       cache: "no-store",
       signal: deadline,
     });
-    if (!response.ok) {
-      await response.body?.cancel();
-      const retryAfter = readRetryAfter(response.headers.get("retry-after"));
-      return { kind: "refused", status: response.status, retryAfter };
-    }
-    return { kind: "json", body: await readJson(response) };
-  } catch {
-    return { kind: deadline.aborted ? "timeout" : "broken" };
+    if (response.ok) return { kind: "json", body: await readJson(response) };
+    return {
+      kind: "refused",
+      status: response.status,
+      retryAfter: readRetryAfter(response.headers.get("retry-after")),
+      body: await readJson(response).catch(() => null),
+    };
+  } catch (cause) {
+    return { kind: deadline.aborted ? "timeout" : "broken", cause };
   }
 }
 
-/** Returns seconds or a date (RFC 9110); null for anything else. */
-export function readRetryAfter(text: string | null): string | null {
+function readRetryAfter(text: string | null): string | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text)) return text;
   const date = new Date(text);

@@ -22,14 +22,13 @@ export async function readText(response: Response): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** Parses JSON. @throws Error when the text is invalid, too deep, or has too many values */
-export function parseJsonOf(text: string): unknown {
+/**
+ * Resolves to the body as JSON.
+ * @throws Error as `readText` does, and when the text is invalid, too deep, or has too many values
+ */
+export async function readJson(response: Response): Promise<unknown> {
+  const text = await readText(response);
   const { depth, values } = measureJson(text);
   if (depth > MAX_DEPTH || values > MAX_VALUES) throw new Error("The answer is too complex");
   return JSON.parse(text);
-}
-
-/** Resolves to the body as JSON. @throws Error as `readText` and `parseJsonOf` do */
-export async function readJson(response: Response): Promise<unknown> {
-  return parseJsonOf(await readText(response));
 }

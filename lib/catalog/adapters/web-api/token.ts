@@ -43,7 +43,6 @@ export function createTokenSource(settings: TokenSettings): TokenSource {
     const { clientId, clientSecret, tokenUrl, timeoutMs } = settings;
     const basic = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
     const response = await fetchJson(new URL(tokenUrl), {
-      method: "POST",
       headers: { authorization: `Basic ${basic}` },
       body: new URLSearchParams({ grant_type: "client_credentials" }),
       deadline: AbortSignal.timeout(timeoutMs),

@@ -4,8 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { readRetryAfter } from "../../../platform/outbound/fetch-json.ts";
-import { parseJsonOf, readText } from "../../../platform/outbound/read-text.ts";
+import { requestJson } from "../../../platform/outbound/fetch-json.ts";
 
 export interface QueueSettings {
   readonly key: string;
@@ -78,30 +77,20 @@ export async function runInQueue(
     body?: object,
   ): Promise<Answer> => {
     const timeout = AbortSignal.timeout(settings.requestTimeoutMs);
-    try {
-      const response = await fetch(url, {
-        method: body ? "POST" : "GET",
-        headers: {
-          authorization: `Key ${settings.key}`,
-          accept: "application/json",
-          ...(body ? { "content-type": "application/json" } : {}),
-        },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-        // A redirect could carry the key to another host.
-        redirect: "manual",
-        cache: "no-store",
-        // A submission is not aborted, because without its answer it could not be cancelled.
-        signal: step === "submit" ? timeout : AbortSignal.any([either, timeout]),
-      });
-      const text = await readText(response);
-      if (response.ok) return { kind: "json", body: parseJsonOf(text) };
-      const types = refusal.safeParse(parseJson(text)).data?.detail.map(({ type }) => type) ?? [];
-      const retryAfter = readRetryAfter(response.headers.get("retry-after"));
-      return { kind: "refused", step, status: response.status, types, retryAfter };
-    } catch {
-      if (either.aborted) return interrupted();
-      return timeout.aborted ? { kind: "timeout" } : { kind: "broken", step };
+    const answer = await requestJson(url, {
+      headers: { authorization: `Key ${settings.key}` },
+      body,
+      // A submission is not aborted, because without its answer it could not be cancelled.
+      deadline: step === "submit" ? timeout : AbortSignal.any([either, timeout]),
+    });
+    if (answer.kind === "json") return answer;
+    if (answer.kind === "refused") {
+      const { status, retryAfter } = answer;
+      const types = refusal.safeParse(answer.body).data?.detail.map(({ type }) => type) ?? [];
+      return { kind: "refused", step, status, types, retryAfter };
     }
+    if (either.aborted) return interrupted();
+    return answer.kind === "timeout" ? { kind: "timeout" } : { kind: "broken", step };
   };
 
   /** Retries faults that may be transient. Both steps are safe to repeat. */
@@ -166,12 +155,4 @@ async function cancel({ key }: QueueSettings, url: URL): Promise<void> {
   })
     .then((response) => response.body?.cancel())
     .catch(() => {});
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return parseJsonOf(text);
-  } catch {
-    return null;
-  }
 }

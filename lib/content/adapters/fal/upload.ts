@@ -4,7 +4,7 @@
  */
 import { openAsBlob } from "node:fs";
 import { z } from "zod";
-import { readJson } from "../../../platform/outbound/read-text.ts";
+import { requestJson } from "../../../platform/outbound/fetch-json.ts";
 import type { MediaFile } from "../../port.ts";
 
 const initiated = z.object({ upload_url: z.url(), file_url: z.url() });
@@ -16,21 +16,19 @@ export async function upload(
   signal: AbortSignal,
 ): Promise<string | null> {
   try {
-    const asked = await fetch(
+    const asked = await requestJson(
       new URL("/storage/upload/initiate?storage_type=fal-cdn-v3", storageUrl),
       {
-        method: "POST",
-        headers: { authorization: `Key ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({
+        headers: { authorization: `Key ${key}` },
+        body: {
           content_type: contentType,
           file_name: `input.${contentType.replace(/^.*\//, "")}`,
-        }),
-        redirect: "manual",
-        signal,
+        },
+        deadline: signal,
       },
     );
-    if (!asked.ok) return null;
-    const { upload_url, file_url } = initiated.parse(await readJson(asked));
+    if (asked.kind !== "json") return null;
+    const { upload_url, file_url } = initiated.parse(asked.body);
     // The URL is signed, so the key is not sent.
     const written = await fetch(upload_url, {
       method: "PUT",

@@ -6,8 +6,7 @@
  */
 import type { Logger } from "pino";
 import { type AppError, appError } from "../../../contract/app-error.ts";
-import { readRetryAfter } from "../../../platform/outbound/fetch-json.ts";
-import { readJson } from "../../../platform/outbound/read-text.ts";
+import { requestJson } from "../../../platform/outbound/fetch-json.ts";
 
 export interface TriggerAccess {
   readonly secretKey: string;
@@ -54,19 +53,16 @@ async function askJson(
   headers: Record<string, string>,
   { signal, log }: Ask,
 ): Promise<{ readonly value: unknown } | typeof missing | AppError> {
-  try {
-    // A redirect could carry the key to another host.
-    const response = await fetch(url, { headers, signal, redirect: "error", cache: "no-store" });
-    if (response.ok) return { value: await readJson(response) };
-    await response.body?.cancel();
-    if (response.status === 404) return missing;
-    log.warn({ status: response.status }, "Trigger.dev answered with an error");
-    const retryAfter = readRetryAfter(response.headers.get("retry-after"));
-    return retryAfter === null
-      ? taskRunnerUnavailable
-      : { ...taskRunnerUnavailable, headers: { "retry-after": retryAfter } };
-  } catch (error) {
-    log.warn({ err: error }, "Trigger.dev did not answer");
-    return signal.aborted ? timedOut : taskRunnerUnavailable;
+  const answer = await requestJson(url, { headers, deadline: signal });
+  if (answer.kind === "json") return { value: answer.body };
+  if (answer.kind !== "refused") {
+    log.warn({ err: answer.cause }, "Trigger.dev did not answer");
+    return answer.kind === "timeout" ? timedOut : taskRunnerUnavailable;
   }
+  const { status, retryAfter } = answer;
+  if (status === 404) return missing;
+  log.warn({ status }, "Trigger.dev answered with an error");
+  return retryAfter === null
+    ? taskRunnerUnavailable
+    : { ...taskRunnerUnavailable, headers: { "retry-after": retryAfter } };
 }
