@@ -56,7 +56,10 @@ type SuccessOf<R> = {
 
 type Handle<C extends Contract, R> = (input: Input<C>) => Promise<R>;
 interface PrefetchingHandler<C extends Contract, R> {
-  /** What `handle` will read: it is read in the round trip that authenticates. */
+  /**
+   * What `handle` will read: it is read in the round trip that authenticates. For contracts without
+   * a body only, because the input is validated before a body is read.
+   */
   readonly prefetch: (input: Pick<Input<C>, "params" | "query">) => AccountQuery<unknown> | null;
   readonly handle: Handle<C, R>;
 }
@@ -79,6 +82,6 @@ export function endpoint<
     prefetch: prefetch && ((input) => prefetch(input as Input<C>)),
     handle: (input) => handle(input as Input<C>),
   };
-  return async (request, context) =>
-    serve(openExchange(plan, request, contract.params && (await context.params)));
+  return (request, context) =>
+    serve(openExchange(plan, request), contract.params && context.params);
 }

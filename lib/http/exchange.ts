@@ -49,9 +49,10 @@ export interface Exchange {
   readonly requestId: string;
   /** Carries the request id. */
   readonly log: Logger;
-  readonly params: Readonly<Record<string, unknown>> | undefined;
   readonly query: Readonly<Record<string, unknown>> | undefined;
 
+  /** Of the path; undefined where the contract declares none. */
+  params: Readonly<Record<string, unknown>> | undefined;
   /** From `identify`. Null for a caller without a credential. */
   caller: Caller | null;
   /** From `identify`: the refusal of an account that the request names, reported by `authorize`. */
@@ -62,6 +63,8 @@ export interface Exchange {
   read: Reader;
   /** From `identify` where the body names accounts, else from `readBody`. */
   body: ReadBody | AppError | undefined;
+  /** From `identify` where the plan prefetches: what `parse` finds. */
+  validated: ParsedInput | AppError | undefined;
   /** From `parse`. */
   input: ParsedInput;
 }
@@ -69,12 +72,7 @@ export interface Exchange {
 /** Ends the exchange with an answer, or lets it go on. */
 export type Stage = (exchange: Exchange) => Promise<AppError | undefined>;
 
-/** Opens the exchange of a request. @param params of the path, where the contract declares any */
-export function openExchange(
-  plan: Plan,
-  request: Request,
-  params: Exchange["params"] = undefined,
-): Exchange {
+export function openExchange(plan: Plan, request: Request): Exchange {
   const requestId = requestIdOf(request.headers);
   const { searchParams } = new URL(request.url);
   return {
@@ -82,13 +80,14 @@ export function openExchange(
     request,
     requestId,
     log: log().child({ requestId }),
-    params,
+    params: undefined,
     query: plan.contract.query ? Object.fromEntries(searchParams) : undefined,
     caller: null,
     denied: null,
     rate: null,
     read: createReader(null, null),
     body: undefined,
+    validated: undefined,
     input: { params: undefined, query: undefined, body: undefined },
   };
 }

@@ -16,9 +16,14 @@ import { throttle } from "./stages/throttle.ts";
 
 const admission: readonly Stage[] = [identify, throttle, readBody, parse, authorize];
 
-export function serve(exchange: Exchange): Promise<Response> {
+/** @param params of the path, where the contract declares any */
+export function serve(
+  exchange: Exchange,
+  params?: Promise<NonNullable<Exchange["params"]>>,
+): Promise<Response> {
   return log(exchange, () =>
     respond(exchange, async () => {
+      if (params) exchange.params = await params;
       for (const stage of admission) {
         const refusal = await stage(exchange);
         if (isAppError(refusal)) return refusal;

@@ -58,10 +58,11 @@ async function identifyCaller(
 }
 
 /** Returns null also for input that `parse` will refuse. */
-function queryToPrefetch({ plan, params, query }: Exchange) {
+function queryToPrefetch(exchange: Exchange) {
+  const { plan, params, query } = exchange;
   if (plan.prefetch === null) return null;
-  const input = plan.validate({ params, query, body: undefined });
-  return isAppError(input) ? null : plan.prefetch(input);
+  exchange.validated = plan.validate({ params, query, body: undefined });
+  return isAppError(exchange.validated) ? null : plan.prefetch(exchange.validated);
 }
 
 function namedAccounts({ plan, query, body }: Exchange) {

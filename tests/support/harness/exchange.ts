@@ -49,5 +49,5 @@ export function exchangeOf(given: Given = {}): Exchange {
     ...(given.body === undefined ? {} : { body: given.body, duplex: "half" }),
     ...(given.signal && { signal: given.signal }),
   });
-  return { ...openExchange(plan, request, given.params), ...given.found };
+  return { ...openExchange(plan, request), params: given.params, ...given.found };
 }
