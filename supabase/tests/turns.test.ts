@@ -101,41 +101,6 @@ describe("claim_turn_within", () => {
       const answer = { ...claim, parts_before: [{ type: "question" }] };
       expect(await transaction.call("claim_turn_within", answer)).toEqual({ outcome: "claimed" });
     }));
-
-  test("takes one jsonb argument from servers of the version before, in both forms", () =>
-    rolledBack(async (transaction) => {
-      for (const name of ["claim_turn", "claim_turn_within"]) {
-        const { account, session, chat } = await openChat(transaction);
-        const p = {
-          account_id: account,
-          session_id: session,
-          chat_id: chat,
-          turn_id: randomUUID(),
-          message_id: "m1",
-          assistant_message_id: "a1",
-          title: "Hello",
-          default_model_id: "auto",
-          context_limit: 7,
-          headless: false,
-          history: null,
-          message: { id: "m1", parts: TEXT },
-          answer: null,
-          key: { hash: randomUUID(), prefix: "ap_run", name: "run", expires_at: "2100-01-01" },
-        };
-        const arguments_ = name === "claim_turn" ? "p => $1" : "p => $1, p_max_active => 5";
-        const [answer] = await transaction.sql.unsafe(
-          `select public.${name}(${arguments_}) as answer`,
-          [p],
-        );
-        expect(answer).toEqual({ answer: { outcome: "claimed" } });
-        const [row] = await transaction.sql`
-          select t.context_limit, t.history, k.hash, m.parts from turns t
-          join api_keys k on k.id = t.key_id
-          join messages m on m.chat_id = t.chat_id and m.id = t.message_id
-          where t.id = ${p.turn_id}`;
-        expect(row).toEqual({ context_limit: 7, history: null, hash: p.key.hash, parts: TEXT });
-      }
-    }));
 });
 
 describe("a turn", () => {
@@ -216,27 +181,6 @@ describe("provision_run_within", () => {
       expect(await transaction.call("provision_run_within", other)).toBeNull();
       const left = await transaction.sql`select from turns where effect_id = ${other.effect_id}`;
       expect(left).toHaveLength(0);
-    }));
-
-  test("takes one jsonb argument from servers of the version before, in both forms", () =>
-    rolledBack(async (transaction) => {
-      for (const name of ["provision_run", "provision_run_within"]) {
-        const { key_hash, key_prefix, key_name, key_expires_at, max_active, ...plan } = planOf(
-          await transaction.account(),
-        );
-        const key = {
-          hash: key_hash,
-          prefix: key_prefix,
-          name: key_name,
-          expires_at: key_expires_at,
-        };
-        const limit = name === "provision_run" ? "" : `, p_max_active => ${max_active}`;
-        const [row] = await transaction.sql.unsafe(
-          `select public.${name}(p => $1${limit}) as answer`,
-          [{ ...plan, key }],
-        );
-        expect(row?.answer).toMatchObject({ turn_id: plan.turn_id, run_id: null });
-      }
     }));
 
   test("is discarded whole, unless its run has started", () =>
