@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { localOrigin } from "../lib/platform/local-origin.ts";
+import { exitOf } from "./embedded/exit-of.ts";
 import { guardProcess } from "./embedded/guard-process.ts";
 import { projectRoot } from "./start-parts.ts";
 
@@ -59,10 +60,7 @@ export async function runNext(options: {
   guardProcess(child, "KILL", "group");
   const collected = collectOutput(child, options.output === "show");
 
-  const ended = new Promise<string>((done) => {
-    child.once("error", (error) => done(error.message));
-    child.once("exit", (code, signal) => done(String(code ?? signal)));
-  });
+  const ended = exitOf(child);
   let stopping = false;
   const stop = async () => {
     stopping = true;

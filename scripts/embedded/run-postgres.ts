@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
 import { freePort } from "../free-port.ts";
+import { exitOf } from "./exit-of.ts";
 import { type Account, findPostgres, type PostgresPrograms } from "./find-postgres.ts";
 import { guardProcess } from "./guard-process.ts";
 import { postgresUrl } from "./postgres-url.ts";
@@ -156,8 +157,8 @@ async function initialize(
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
     ];
-    const code = await exitOf(spawnOn(draft, account, programs.initdb, args, output));
-    if (code !== 0) throw new Error(`initdb failed:\n${readFileSync(log, "utf8")}`);
+    const how = await exitOf(spawnOn(draft, account, programs.initdb, args, output));
+    if (how !== "0") throw new Error(`initdb failed (${how}):\n${readFileSync(log, "utf8")}`);
   } finally {
     closeSync(output);
     rmSync(passwordFile, { force: true });
@@ -273,11 +274,4 @@ async function accepts(url: string): Promise<boolean> {
   } finally {
     await client.end({ timeout: 1 });
   }
-}
-
-function exitOf(child: ChildProcess): Promise<number | string> {
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code, signalName) => resolve(code ?? signalName ?? "unknown"));
-  });
 }

@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { exitOf } from "./exit-of.ts";
 import { guardProcess } from "./guard-process.ts";
 import { keepSecrets } from "./keep-secrets.ts";
 import { type LiteSettings, liteAnswerSchema } from "./lite-protocol.ts";
@@ -114,10 +115,7 @@ function startLite(logFile: string) {
   guardProcess(child, "TERM", "process");
 
   let stopping = false;
-  const ended = new Promise<string>((done) => {
-    child.once("error", (error) => done(error.message));
-    child.once("exit", (code, signal) => done(String(code ?? signal)));
-  });
+  const ended = exitOf(child);
   const died = new Promise<string>((done) => {
     ended.then((how) => {
       if (!stopping) done(`The embedded Supabase exited unexpectedly (${how}). See ${logFile}`);
