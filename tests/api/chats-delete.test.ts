@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chat } from "../../lib/sessions/session.ts";
-import { createSession, startEndlessTurn } from "../support/fixtures/sessions.ts";
+import { createSession } from "../support/fixtures/sessions.ts";
 import { createPerson } from "../support/harness/clients.ts";
+import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const created = z.object({ chat });

@@ -12,23 +12,23 @@ import { operations } from "../../lib/openapi/registry.ts";
 import { describeEndpoints } from "../../scripts/docs/describe-endpoints.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { Placeholders } from "../support/fixtures/placeholders.ts";
-import { askEverything } from "../support/harness/ask-everything.ts";
-import { contractOf, Recorder } from "../support/harness/exchanges.ts";
+import { contractOf } from "../support/harness/example-recorder.ts";
+import { recordExamples } from "../support/harness/record-examples.ts";
 import { startServer } from "../support/harness/server.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
 const root = join(import.meta.dirname, "../..");
 const placeholders = new Placeholders();
-const recorder = new Recorder(placeholders);
 
 // A database of its own: what is listed is what the new account has made.
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 let server: RunningNext;
+let recorded: Awaited<ReturnType<typeof recordExamples>>;
 beforeAll(async () => {
   parts = await startOwnParts();
   server = await startServer({ env: parts.env });
-  placeholders.tell(server.url, "http://localhost:3000");
-  await askEverything(server.url, parts.env.DATA_DIR ?? "", recorder, placeholders);
+  placeholders.replaceText(server.url, "http://localhost:3000");
+  recorded = await recordExamples(server.url, parts.env.DATA_DIR ?? "", placeholders);
 }, 300_000);
 afterAll(async () => {
   await server?.stop();
@@ -38,7 +38,7 @@ afterAll(async () => {
 async function record(): Promise<void> {
   const folder = join(root, "lib/openapi/examples");
   await mkdir(folder, { recursive: true });
-  const asked = Object.entries(recorder.recorded);
+  const asked = Object.entries(recorded);
   for (const [tag, list] of Map.groupBy(asked, ([id]) => contractOf(id).tag)) {
     const kept = Object.fromEntries(list);
     const file = join(folder, `${tag.toLowerCase().replaceAll(" ", "-")}.json`);
@@ -59,12 +59,12 @@ const isRecording = process.env.RECORD_EXAMPLES === "1";
 
 it.runIf(isRecording)("writes down what a running server answers today", async () => {
   await record();
-  await writeFile(REFERENCE, describeEndpoints(recorder.recorded));
+  await writeFile(REFERENCE, describeEndpoints(recorded));
 });
 
 describe.skipIf(isRecording)("what a running server answers today", () => {
   it.each(operations.map(({ id }) => id))("%s: is what its examples say", (id) => {
-    expect(recorder.recorded[id]).toEqual(examples[id]);
+    expect(recorded[id]).toEqual(examples[id]);
   });
 
   it("is what docs/api.md shows, for every operation", async () => {

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { listSandboxFilesContract, sandboxFile } from "../../lib/sandbox/contract.ts";
-import { createSession, startEndlessTurn, writeSandboxFile } from "../support/fixtures/sessions.ts";
+import { createSession, writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { type Client, createPerson, type Person } from "../support/harness/clients.ts";
+import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { setting, sql } from "../support/harness/stack.ts";
 
 const listed = z.strictObject({

@@ -4,12 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sandbox } from "../../lib/sandbox/contract.ts";
-import {
-  createSession,
-  sandboxFolderExists,
-  startEndlessTurn,
-} from "../support/fixtures/sessions.ts";
+import { createSession, sandboxFolderExists } from "../support/fixtures/sessions.ts";
 import { createPerson } from "../support/harness/clients.ts";
+import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { setting, sql } from "../support/harness/stack.ts";
 
 const answered = z.strictObject({

@@ -1,11 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import {
-  createSession,
-  sandboxFolderExists,
-  startEndlessTurn,
-} from "../support/fixtures/sessions.ts";
+import { createSession, sandboxFolderExists } from "../support/fixtures/sessions.ts";
 import { createPerson } from "../support/harness/clients.ts";
+import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { sql } from "../support/harness/stack.ts";
 
 describe("DELETE /api/sessions/{sessionId} 200", () => {

@@ -6,7 +6,6 @@ import { describeInBrowser } from "../support/harness/browser.ts";
 import {
   answers,
   type ChatServer,
-  eventually,
   expectShown,
   goTo,
   messageBox,
@@ -122,7 +121,7 @@ describeInBrowser("a turn", (browsing) => {
     }
     // And the other way round, in the same chat.
     await sendMessage(second, "[deltas:3]");
-    await eventually(() => answers(page).count()).toBe(2);
+    await expect.poll(() => answers(page).count()).toBe(2);
     await expectShown(page, conversation, "0 1 2 ");
   });
 
@@ -136,7 +135,7 @@ describeInBrowser("a turn", (browsing) => {
     await held.reached;
     await sendMessage(page, "me too");
     await page.getByRole("alert").getByText("Your message was not sent").waitFor();
-    await eventually(() => messageBox(page).inputValue()).toBe("me too");
+    await expect.poll(() => messageBox(page).inputValue()).toBe("me too");
     await page.getByText("After it,").waitFor();
     held.open();
     await other.ended;

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeInBrowser } from "../support/harness/browser.ts";
 import {
   type ChatServer,
-  eventually,
   messageBox,
   openChatPage,
   sendMessage,
@@ -42,7 +41,7 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     });
     const { page } = await openChatPage(browsing, place.server);
     // The box has the focus from the start.
-    await eventually(() => focused(page)).toBe("Message");
+    await expect.poll(() => focused(page)).toBe("Message");
     await page.keyboard.type("[script:keys]");
     await page.keyboard.press("Shift+Enter");
     await page.keyboard.type("second line");
@@ -65,7 +64,7 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     await page.keyboard.press("Enter");
     const files = page.getByRole("complementary", { name: "Sandbox files" });
     await files.waitFor();
-    await eventually(() => focused(page)).toBe("Sandbox files");
+    await expect.poll(() => focused(page)).toBe("Sandbox files");
     await page.keyboard.press("Escape");
     await files.waitFor({ state: "detached" });
 
@@ -100,7 +99,7 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     });
 
     await row.focus();
-    await eventually(() => held).toBeGreaterThan(0);
+    await expect.poll(() => held).toBeGreaterThan(0);
     await page.keyboard.press("Tab");
     const name = "Actions for [deltas:1] Slow menu";
     expect(await focused(page)).toBe(name);
@@ -109,9 +108,9 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     await page.keyboard.press("Enter");
     release();
     // The key came before the menu could hear it, and still leads to its first item.
-    await eventually(() => focused(page)).toBe("Rename");
+    await expect.poll(() => focused(page)).toBe("Rename");
     await page.keyboard.press("Escape");
-    await eventually(() => focused(page)).toBe(name);
+    await expect.poll(() => focused(page)).toBe(name);
     expect(await button.evaluate((now, old) => now === old, before)).toBe(true);
 
     // A second click closes what the first has opened.

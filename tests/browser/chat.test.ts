@@ -5,7 +5,6 @@ import { describeInBrowser } from "../support/harness/browser.ts";
 import {
   answers,
   type ChatServer,
-  eventually,
   expectShown,
   messageBox,
   openChatPage,
@@ -145,7 +144,7 @@ describeInBrowser("the chat", (browsing) => {
     const fromEnd = () =>
       box.evaluate((one) => one.scrollHeight - one.clientHeight - one.scrollTop);
     await page.getByText("Line 79").waitFor();
-    await eventually(fromEnd).toBeLessThan(2);
+    await expect.poll(fromEnd).toBeLessThan(2);
     await box.hover();
     await page.mouse.wheel(0, -600);
     const jump = page.getByRole("button", { name: "Jump to latest" });
@@ -156,7 +155,7 @@ describeInBrowser("the chat", (browsing) => {
     await waitUntilIdle(page);
     expect(await box.evaluate((one) => one.scrollTop)).toBe(place0);
     await jump.click();
-    await eventually(fromEnd).toBeLessThan(2);
+    await expect.poll(fromEnd).toBeLessThan(2);
     await jump.waitFor({ state: "detached" });
   });
 
@@ -168,7 +167,7 @@ describeInBrowser("the chat", (browsing) => {
     await messageBox(page).waitFor();
     expect(await messageBox(page).inputValue()).toBe("");
     await page.goBack();
-    await eventually(() => messageBox(page).inputValue()).toBe("half a thought");
+    await expect.poll(() => messageBox(page).inputValue()).toBe("half a thought");
   });
 
   it("lists, finds, renames and deletes chats, and marks one that runs", async () => {
@@ -183,10 +182,10 @@ describeInBrowser("the chat", (browsing) => {
     const list = page.getByRole("navigation", { name: "Chats" });
     await list.getByRole("button", { name: "Load older chats" }).click();
     await list.getByRole("link", { name: "New chat" }).waitFor();
-    await eventually(() => list.getByRole("link").count()).toBe(23);
+    await expect.poll(() => list.getByRole("link").count()).toBe(23);
 
     await page.getByLabel("Search chats by title").fill("session 17");
-    await eventually(() => list.getByRole("link").count()).toBe(1);
+    await expect.poll(() => list.getByRole("link").count()).toBe(1);
     await page.getByLabel("Search chats by title").fill("");
 
     await sendMessage(page, "[script:marked]");
@@ -215,7 +214,7 @@ describeInBrowser("the chat", (browsing) => {
   it("chooses the model of the next turn", async () => {
     const { page, conversation } = await openChatPage(browsing, place.server);
     await page.getByRole("combobox", { name: "Model" }).selectOption("fake-small");
-    await eventually(async () => (await conversation.read()).chat.modelId).toBe("fake-small");
+    await expect.poll(async () => (await conversation.read()).chat.modelId).toBe("fake-small");
     await sendMessage(page, "[deltas:2]");
     await answers(page)
       .last()

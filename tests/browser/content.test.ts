@@ -4,13 +4,15 @@ import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
 import { makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
 import { insertRun, plainRun, type RawRun } from "../support/fixtures/task-runs.ts";
 import {
+  appearances,
   describeInBrowser,
+  noteOf,
   type SignedIn,
   seriousFindings,
+  sidewaysScroll,
   signIn,
   type Tab,
 } from "../support/harness/browser.ts";
-import { appearances, noteOf, pollOptions, sidewaysScroll } from "../support/harness/page-facts.ts";
 import { sql } from "../support/harness/stack.ts";
 
 /** Milliseconds: pictures are really drawn and encoded, on a machine that does much else. */
@@ -29,7 +31,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const picture = result(page).getByRole("img", { name: "A singer on a flat roof at dusk" });
     await picture.waitFor({ timeout: RENDERED });
     await expect
-      .poll(() => picture.evaluate((one: HTMLImageElement) => one.naturalWidth), pollOptions)
+      .poll(() => picture.evaluate((one: HTMLImageElement) => one.naturalWidth))
       .toBeGreaterThan(300);
 
     await page.getByRole("button", { name: "Use in video" }).click();
@@ -40,13 +42,13 @@ describeInBrowser("the page of content", ({ newTab }) => {
     await page.getByRole("button", { name: "Generate video" }).click();
     const video = result(page).locator("video[controls]");
     await video.waitFor({ timeout: RENDERED });
-    await expect.poll(() => lengthOf(video), pollOptions).toBeCloseTo(4, 0);
+    await expect.poll(() => lengthOf(video)).toBeCloseTo(4, 0);
     await video.evaluate((one: HTMLVideoElement) => {
       one.muted = true;
       return one.play();
     });
     await expect
-      .poll(() => video.evaluate((one: HTMLVideoElement) => one.currentTime), pollOptions)
+      .poll(() => video.evaluate((one: HTMLVideoElement) => one.currentTime))
       .toBeGreaterThan(0.2);
     expect(await video.evaluate((one: HTMLVideoElement) => one.readyState)).toBeGreaterThan(1);
     const download = result(page).getByRole("link", { name: "Download" });
@@ -59,9 +61,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const { id } = await open(tab);
     await field(page, "Prompt").fill("Two hands on a tape deck");
     await page.getByRole("button", { name: "Generate image" }).click();
-    await expect
-      .poll(() => sql`select 1 from task_runs where account_id = ${id}`, pollOptions)
-      .toHaveLength(1);
+    await expect.poll(() => sql`select 1 from task_runs where account_id = ${id}`).toHaveLength(1);
     await page.reload();
     await result(page)
       .getByRole("img", { name: "Two hands on a tape deck" })
@@ -84,7 +84,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const url = await storeMedia(account.id, await makeVideo(1), "video/mp4");
     await sql`update task_runs set status = 'COMPLETED', updated_at = now(), finished_at = now(),
       output = ${sql.json({ videoSourceUrl: url })} where account_id = ${account.id}`;
-    await expect.poll(() => lengthOf(result(page).locator("video")), pollOptions).toBeCloseTo(1, 0);
+    await expect.poll(() => lengthOf(result(page).locator("video"))).toBeCloseTo(1, 0);
   });
 
   it("asks in each mode for the inputs of that mode, and says in its words what is missing", async () => {
@@ -105,14 +105,12 @@ describeInBrowser("the page of content", ({ newTab }) => {
     const urls = page.getByRole("form", { name: "Video" }).locator("input[type=url]");
     for (const [mode, labels, sentence] of modes) {
       await page.getByRole("radio", { name: mode }).check();
-      await expect.poll(() => urls.count(), pollOptions).toBe(labels.length);
+      await expect.poll(() => urls.count()).toBe(labels.length);
       for (const label of labels) await field(page, label).waitFor();
       await page.getByRole("button", { name: "Generate video" }).click();
       const first = field(page, labels[0]);
-      await expect.poll(() => noteOf(page, first), pollOptions).toBe(sentence);
-      await expect
-        .poll(() => first.evaluate((one) => one === document.activeElement), pollOptions)
-        .toBe(true);
+      await expect.poll(() => noteOf(page, first)).toBe(sentence);
+      await expect.poll(() => first.evaluate((one) => one === document.activeElement)).toBe(true);
     }
   });
 
@@ -132,8 +130,8 @@ describeInBrowser("the page of content", ({ newTab }) => {
     await page.getByText("The service cannot be reached").waitFor();
     for (const count of [2, 3]) {
       await make.click();
-      await expect.poll(() => keys.length, pollOptions).toBe(count);
-      await expect.poll(() => make.isEnabled(), pollOptions).toBe(true);
+      await expect.poll(() => keys.length).toBe(count);
+      await expect.poll(() => make.isEnabled()).toBe(true);
     }
     expect(keys[0]).toMatch(/^[\w-]{36}$/);
     expect(keys[1]).toBe(keys[0]);
@@ -170,14 +168,12 @@ describeInBrowser("the page of content", ({ newTab }) => {
       ),
     );
     const before = page.getByRole("region", { name: "History" }).getByRole("button");
-    await expect.poll(() => before.count(), pollOptions).toBe(texts.length);
+    await expect.poll(() => before.count()).toBe(texts.length);
     for (const [index, button] of (await before.all()).entries()) {
       await button.click();
       const alert = result(page).getByRole("alert");
-      await expect.poll(() => button.getAttribute("aria-pressed"), pollOptions).toBe("true");
-      await expect
-        .poll(() => alert.textContent(), pollOptions)
-        .toContain(texts.toReversed()[index]);
+      await expect.poll(() => button.getAttribute("aria-pressed")).toBe("true");
+      await expect.poll(() => alert.textContent()).toContain(texts.toReversed()[index]);
       expect(await sidewaysScroll(page)).toBe(0);
     }
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);

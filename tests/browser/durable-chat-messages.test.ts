@@ -11,11 +11,7 @@ import {
   userMessage,
 } from "../support/harness/chat-transport.ts";
 import type { Client } from "../support/harness/clients.ts";
-import {
-  type Conversation,
-  conversationAt,
-  openConversation,
-} from "../support/harness/conversation.ts";
+import { Conversation, openConversation } from "../support/harness/conversation.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
@@ -37,7 +33,7 @@ const transportOf = (conversation: Conversation, options?: Parameters<typeof ope
 describe("a message", () => {
   it("to a session without a sandbox provisions one first", async () => {
     const { session, chat } = await createSession(caller);
-    const conversation = conversationAt(caller, session.id, chat.id);
+    const conversation = new Conversation(caller, session.id, chat.id);
     const chunks = await collect(
       await sendThrough(transportOf(conversation), conversation, userMessage("[deltas:3]")),
     );
@@ -69,7 +65,7 @@ describe("a message", () => {
     ["too many requests", 429, "rate_limited"],
   ])("that meets %s is refused at once", async (_, status, code) => {
     const { session, chat } = await createSession(caller);
-    const conversation = conversationAt(caller, session.id, chat.id);
+    const conversation = new Conversation(caller, session.id, chat.id);
     const mine = transportOf(conversation, {
       answer: (path) =>
         path === "/api/sandbox"

@@ -10,11 +10,7 @@ import {
   userMessage,
 } from "../support/harness/chat-transport.ts";
 import type { Client } from "../support/harness/clients.ts";
-import {
-  type Conversation,
-  conversationAt,
-  openConversation,
-} from "../support/harness/conversation.ts";
+import { Conversation, openConversation } from "../support/harness/conversation.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
 import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
@@ -221,7 +217,7 @@ describe("a server that is killed in mid-turn and comes back", () => {
     await restarted;
     await expectCompleteTurn(
       chunks,
-      conversationAt(caller, conversation.sessionId, conversation.chatId),
+      new Conversation(caller, conversation.sessionId, conversation.chatId),
     );
     expect(mine.reported.connections).toContain("lost");
     expect(await workspace.readSandboxFile(conversation.sessionId, "effects")).toBe("once\n");

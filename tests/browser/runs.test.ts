@@ -3,13 +3,14 @@ import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
 import { makeVideo, storeMedia } from "../support/fixtures/media.ts";
 import { fullRun, insertRun, plainRun, type RawRun } from "../support/fixtures/task-runs.ts";
 import {
+  appearances,
   describeInBrowser,
   type SignedIn,
   seriousFindings,
+  sidewaysScroll,
   signIn,
   type Tab,
 } from "../support/harness/browser.ts";
-import { appearances, pollOptions, sidewaysScroll } from "../support/harness/page-facts.ts";
 import { sql } from "../support/harness/stack.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -61,10 +62,7 @@ describeInBrowser("the page of runs", ({ newTab }) => {
       expect(await panel.getByRole("region", { name }).first().isVisible()).toBe(true);
     }
     await expect
-      .poll(
-        () => panel.locator("video").evaluate((one: HTMLVideoElement) => one.duration),
-        pollOptions,
-      )
+      .poll(() => panel.locator("video").evaluate((one: HTMLVideoElement) => one.duration))
       .toBeCloseTo(1, 0);
   });
 
@@ -126,7 +124,7 @@ describeInBrowser("the page of runs", ({ newTab }) => {
       ),
     );
     const rows = page.getByRole("main").getByRole("listitem");
-    await expect.poll(() => rows.count(), pollOptions).toBe(texts.length);
+    await expect.poll(() => rows.count()).toBe(texts.length);
     expect(await sidewaysScroll(page)).toBe(0);
     const stored = await sql<{ id: string; task_identifier: string }[]>`
       select id, task_identifier from task_runs where account_id = ${account.id}`;

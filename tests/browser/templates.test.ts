@@ -6,13 +6,15 @@ import { type Template, template } from "../../lib/templates/template.ts";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
 import { createTemplate, setFavorite, validTemplate } from "../support/fixtures/templates.ts";
 import {
+  appearances,
   describeInBrowser,
+  noteOf,
   seriousFindings,
+  sidewaysScroll,
   signIn,
   type Tab,
 } from "../support/harness/browser.ts";
 import { type Client, client, createPerson } from "../support/harness/clients.ts";
-import { appearances, noteOf, pollOptions, sidewaysScroll } from "../support/harness/page-facts.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -57,7 +59,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
       .click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     // The card is out of reach while the dialog is open, too.
-    await expect.poll(() => templatesOf(caller, id), pollOptions).toEqual([]);
+    await expect.poll(() => templatesOf(caller, id)).toEqual([]);
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await cardOf(page, changed).waitFor({ state: "detached" });
   });
@@ -98,7 +100,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await form.getByRole("button", { name: "Create template" }).click();
 
     const title = form.getByLabel("Title");
-    await expect.poll(() => noteOf(page, title), pollOptions).toBe("Enter 3 to 50 characters.");
+    await expect.poll(() => noteOf(page, title)).toBe("Enter 3 to 50 characters.");
     for (const label of ["Title", "Prompt", "Share with"]) {
       expect(await form.getByLabel(label).getAttribute("aria-invalid")).toBe("true");
     }
@@ -118,7 +120,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await (await find(page, title)).getByRole("button", { name: "Use" }).click();
     await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);
     const box = page.getByRole("textbox", { name: "Message" });
-    await expect.poll(() => box.inputValue(), pollOptions).toBe(validTemplate.prompt);
+    await expect.poll(() => box.inputValue()).toBe(validTemplate.prompt);
   });
 
   it("marks a favourite at once and takes it back when the API refuses", async () => {
@@ -131,9 +133,9 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     const { caller } = await open(tab);
     const star = (await find(page, title)).getByRole("button", { name: `Favourite: ${title}` });
     await star.click();
-    await expect.poll(() => stateOf(star), pollOptions).toEqual(["true", "2"]);
+    await expect.poll(() => stateOf(star)).toEqual(["true", "2"]);
     await expect
-      .poll(() => templatesOf(caller, other.id), pollOptions)
+      .poll(() => templatesOf(caller, other.id))
       .toMatchObject([{ id, is_favourite: true, favorites_count: 2 }]);
 
     await page.route("**/favorite", (route) =>

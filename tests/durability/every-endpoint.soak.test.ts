@@ -1,7 +1,7 @@
 /** As tests/security/every-endpoint.test.ts, with a seed of its own each time and far more of it. */
 import { randomInt } from "node:crypto";
 import { vi } from "vitest";
-import { fuzzEveryEndpoint } from "../support/harness/fuzz-endpoints.ts";
+import { fuzzEveryEndpoint } from "../security/fuzz-endpoints.ts";
 
 vi.setConfig({ testTimeout: 30 * 60_000 });
 fuzzEveryEndpoint({

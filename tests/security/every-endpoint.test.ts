@@ -1,5 +1,5 @@
 /** `FUZZ_SEED` and `FUZZ_RUNS` repeat what the soak has found, or look further. */
-import { fuzzEveryEndpoint } from "../support/harness/fuzz-endpoints.ts";
+import { fuzzEveryEndpoint } from "./fuzz-endpoints.ts";
 
 fuzzEveryEndpoint({
   seed: Number(process.env.FUZZ_SEED ?? 20_261_120),

@@ -24,7 +24,7 @@ let caller: Client;
 let conversation: Conversation;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "stalls-"));
-  const preload = fileURLToPath(new URL("../support/harness/record-stalls.ts", import.meta.url));
+  const preload = fileURLToPath(new URL("./record-stalls.ts", import.meta.url));
   server = await startServer({
     env: {
       NODE_OPTIONS: `--no-warnings --import=${pathToFileURL(preload).href}`,

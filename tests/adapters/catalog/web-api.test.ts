@@ -78,7 +78,7 @@ describe.each([
   test.each([
     ["17", "17"],
     ["Wed, 21 Oct 2065 07:28:00 GMT", "Wed, 21 Oct 2065 07:28:00 GMT"],
-    ["pollOptions, says Spotify", "5"],
+    ["soon, says Spotify", "5"],
   ])("429 with retry-after: %s, which is passed on when it is one", async (given, passed) => {
     fake.failNext(api, { status: 429, headers: { "retry-after": given } });
     const answer = await caller.get(newPath());

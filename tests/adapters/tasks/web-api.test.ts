@@ -30,7 +30,7 @@ const unavailable = { status: "error", error: "Task runner unavailable" };
 
 test.each([
   ["9", "9"],
-  ["pollOptions, says trigger.dev", null],
+  ["soon, says trigger.dev", null],
 ])("502: 429 with retry-after: %s, which is passed on when it is one", async (given, passed) => {
   fake.fail({ status: 429, headers: { "retry-after": given }, body: "" });
   for (const answer of await both()) {

@@ -5,23 +5,13 @@
 import { randomUUID } from "node:crypto";
 import { HttpResponse, http } from "msw";
 import type { Sql } from "postgres";
-import { serveHandlers, type VendorServer } from "./vendor-server.ts";
+import { queryOf, serveHandlers } from "./vendor-server.ts";
 
-export interface FakeCatalog extends VendorServer {
-  /** The settings that make a server of the product use this catalog. */
-  readonly env: Record<string, string>;
-  /** Refuses every token that was issued so far. */
-  revokeTokens(): void;
-  /** Returns the query of the newest search. */
-  lastSearch(): Readonly<Record<string, string>>;
-}
+export type FakeCatalog = Awaited<ReturnType<typeof startFakeCatalog>>;
 
 const CLIENT = { id: "the-client", secret: "the-secret-of-the-catalog" };
 
-export async function startFakeCatalog(
-  sql: Sql,
-  { tokenSeconds = 3600 } = {},
-): Promise<FakeCatalog> {
+export async function startFakeCatalog(sql: Sql, { tokenSeconds = 3600 } = {}) {
   const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64");
   let tokens = new Set<string>();
   let lastSearch: Record<string, string> = {};
@@ -34,11 +24,8 @@ export async function startFakeCatalog(
       if (!isRight) return HttpResponse.json({ error: "invalid_client" }, { status: 400 });
       const token = randomUUID();
       tokens.add(token);
-      return HttpResponse.json({
-        access_token: token,
-        token_type: "Bearer",
-        expires_in: tokenSeconds,
-      });
+      const issued = { access_token: token, token_type: "Bearer", expires_in: tokenSeconds };
+      return HttpResponse.json(issued);
     }),
     http.all("*", ({ request }) => {
       const token = request.headers.get("authorization")?.replace("Bearer ", "");
@@ -51,31 +38,28 @@ export async function startFakeCatalog(
       const { type = "", q = "", market = null, limit = "20", offset = "0" } = query;
       const [row] = await sql`select catalog_search(
         ${type.split(",")}, ${q}, '{}', ${market}, ${limit}, ${offset}) as found`;
-      const found: Record<string, { total: number; items: object[] }> = row?.found;
-      const dressed = Object.entries(found).map(([plural, { total, items }]) => [
-        plural,
-        {
-          ...pageOf(request),
-          total,
-          // Searches do hold null items.
-          items: [null, ...items.map((item) => dress(plural.slice(0, -1), item))],
-        },
-      ]);
-      return HttpResponse.json(Object.fromEntries(dressed));
+      const found: Record<string, { total: number; items: CatalogItem[] }> = row?.found;
+      const pages = Object.entries(found).map(([plural, { total, items }]) => {
+        const complete = items.map((item) => addVendorFields(plural.slice(0, -1), item));
+        // The vendor's searches hold null items.
+        return [plural, { ...pageOf(request), total, items: [null, ...complete] }];
+      });
+      return HttpResponse.json(Object.fromEntries(pages));
     }),
     http.get<{ id: string }>("/v1/artists/:id/albums", async ({ request, params }) => {
       const { include_groups = "", market = null, limit = "20", offset = "0" } = queryOf(request);
       const [row] = await sql`select catalog_artist_albums(
         ${params.id}, ${include_groups.split(",")}, ${market}, ${limit}, ${offset}) as found`;
       if (!row?.found) return refuse(404, "Resource not found");
-      const { total, items }: { total: number; items: object[] } = row.found;
-      const albums = items.map((item) => dress("album", item));
+      const { total, items }: { total: number; items: CatalogItem[] } = row.found;
+      const albums = items.map((item) => addVendorFields("album", item));
       return HttpResponse.json({ ...pageOf(request), total, items: albums });
     }),
   ]);
 
   return {
     ...server,
+    /** The settings that make a server of the product use this catalog. */
     env: {
       CATALOG_CLIENT_ID: CLIENT.id,
       CATALOG_CLIENT_SECRET: CLIENT.secret,
@@ -83,15 +67,14 @@ export async function startFakeCatalog(
       CATALOG_TOKEN_URL: `${server.origin}/api/token`,
       LOOKUP_TIMEOUT_MS: "2000",
     },
+    /** Refuses every token that was issued so far. */
     revokeTokens() {
       tokens = new Set();
     },
+    /** Returns the query of the newest search. */
     lastSearch: () => lastSearch,
   };
 }
-
-const queryOf = (request: Request): Record<string, string> =>
-  Object.fromEntries(new URL(request.url).searchParams);
 
 function pageOf(request: Request) {
   const { limit = "20", offset = "0" } = queryOf(request);
@@ -101,28 +84,26 @@ function pageOf(request: Request) {
 const refuse = (status: number, message: string) =>
   HttpResponse.json({ error: { status, message: `Spotify: ${message}` } }, { status });
 
+interface CatalogItem {
+  readonly id?: string;
+  readonly url?: string;
+  readonly followers?: object;
+  readonly artists?: readonly CatalogItem[];
+  readonly album?: CatalogItem;
+  readonly images?: readonly object[];
+}
+
 /** Adds what the vendor's own answers have: its addresses, and more fields than the contract. */
-function dress(kind: string, thing: object): object {
-  const fields: Record<string, unknown> = { ...thing };
-  delete fields.url;
-  // The vendor always sends null.
-  if (typeof fields.followers === "object") {
-    fields.followers = { ...fields.followers, href: null };
-  }
-  for (const [name, inner] of Object.entries(fields)) {
-    if (name === "artists" && Array.isArray(inner)) {
-      fields.artists = inner.map((artist) => dress("artist", artist));
-    }
-    if (name === "album" && typeof inner === "object" && inner)
-      fields.album = dress("album", inner);
-    if (name === "images" && Array.isArray(inner)) {
-      const cover = { url: "https://image-cdn.spotifycdn.com/x", height: 1, width: 1 };
-      fields.images = [...inner, cover];
-    }
-  }
-  const id = String(fields.id);
+function addVendorFields(kind: string, { url: _, ...item }: CatalogItem): object {
+  const { id, followers, artists, album, images } = item;
+  const cover = { url: "https://image-cdn.spotifycdn.com/x", height: 1, width: 1 };
   return {
-    ...fields,
+    ...item,
+    // The vendor always sends null.
+    ...(followers && { followers: { ...followers, href: null } }),
+    ...(artists && { artists: artists.map((artist) => addVendorFields("artist", artist)) }),
+    ...(album && { album: addVendorFields("album", album) }),
+    ...(images && { images: [...images, cover] }),
     type: kind,
     uri: `spotify:${kind}:${id}`,
     href: `https://api.spotify.com/v1/${kind}s/${id}`,

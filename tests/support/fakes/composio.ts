@@ -2,16 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
-import { serveHandlers, type VendorServer } from "./vendor-server.ts";
+import { queryOf, requireHeader, serveHandlers } from "./vendor-server.ts";
 
-export interface FakeComposio extends VendorServer {
-  /** The settings that make a server of the product use this API. */
-  readonly env: Record<string, string>;
-  /** Adds a connection, or an item of any shape, to what a user's list has. */
-  add(userId: string, item: object): void;
-  /** Makes the list return every user's connections. */
-  ignoreUserFilter(): void;
-}
+export type FakeComposio = Awaited<ReturnType<typeof startFakeComposio>>;
 
 const KEY = "composio-test-key";
 const API = "/api/v3.1";
@@ -24,9 +17,9 @@ const sessionBody = z.object({
 });
 const linkBody = z.object({ toolkit: z.string(), callback_url: z.url() });
 
-export async function startFakeComposio(): Promise<FakeComposio> {
+export async function startFakeComposio() {
   const sessions = new Map<string, string>();
-  const links = new Map<string, { item: Record<string, unknown>; callback: string }>();
+  const links = new Map<string, { item: ReturnType<typeof composioItem>; callback: string }>();
   const accounts: { userId: string; item: object }[] = [];
   let isUserFilterIgnored = false;
 
@@ -37,18 +30,15 @@ export async function startFakeComposio(): Promise<FakeComposio> {
       link.item.status = "ACTIVE";
       const target = new URL(link.callback);
       target.searchParams.set("status", "success");
-      target.searchParams.set("connected_account_id", String(link.item.id));
+      target.searchParams.set("connected_account_id", link.item.id);
       return HttpResponse.redirect(target, 302);
     }),
-    http.all("*", ({ request }) => {
-      if (request.headers.get("x-api-key") !== KEY) return refuse(401, "ApiKey_Invalid");
-    }),
+    requireHeader("x-api-key", KEY, () => refuse(401, "ApiKey_Invalid")),
     http.get(`${API}/connected_accounts`, ({ request }) => {
-      const query = new URL(request.url).searchParams;
-      const wanted = query.get("user_ids");
-      const all = accounts.filter(({ userId }) => isUserFilterIgnored || userId === wanted);
+      const { user_ids, cursor } = queryOf(request);
+      const all = accounts.filter(({ userId }) => isUserFilterIgnored || userId === user_ids);
       // Short pages, so that an adapter that reads only the first one fails its tests.
-      const start = Number(query.get("cursor") ?? 0);
+      const start = Number(cursor ?? 0);
       const end = start + PAGE_SIZE;
       return HttpResponse.json({
         items: all.slice(start, end).map(({ item }) => item),
@@ -74,22 +64,20 @@ export async function startFakeComposio(): Promise<FakeComposio> {
         accounts.unshift({ userId, item });
         const token = randomUUID();
         links.set(token, { item, callback: callback_url });
-        return HttpResponse.json(
-          {
-            link_token: token,
-            redirect_url: new URL(`/consent/${token}`, request.url).href,
-            connected_account_id: item.id,
-          },
-          { status: 201 },
-        );
+        const redirect_url = new URL(`/consent/${token}`, request.url).href;
+        const link = { link_token: token, redirect_url, connected_account_id: item.id };
+        return HttpResponse.json(link, { status: 201 });
       },
     ),
   ]);
 
   return {
     ...server,
+    /** The settings that make a server of the product use this API. */
     env: { COMPOSIO_API_KEY: KEY, COMPOSIO_BASE_URL: server.origin },
-    add: (userId, item) => void accounts.unshift({ userId, item }),
+    /** Adds a connection, or an item of any shape, to a user's list. */
+    add: (userId: string, item: object) => void accounts.unshift({ userId, item }),
+    /** Makes the list return every user's connections. */
     ignoreUserFilter() {
       isUserFilterIgnored = true;
     },
@@ -100,11 +88,7 @@ const refuse = (status: number, slug: string) =>
   HttpResponse.json({ error: { message: `Composio: ${slug}`, slug, status } }, { status });
 
 /** Returns a connection as the list shows it, with the credentials that it carries. */
-export function composioItem(
-  userId: string,
-  toolkit: string,
-  status: string,
-): Record<string, unknown> {
+export function composioItem(userId: string, toolkit: string, status: string) {
   const at = new Date().toISOString();
   return {
     id: `ca_${randomUUID()}`,

@@ -2,40 +2,19 @@
  * fal's queue and storage on loopback. Each model accepts exactly the inputs of its published schema
  * and refuses others as fal does; its results are files of the requested size and length.
  */
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { path as ffmpeg } from "@ffmpeg-installer/ffmpeg";
 import { HttpResponse, http } from "msw";
 import sharp from "sharp";
 import { z } from "zod";
-import { serveHandlers, type VendorServer } from "./vendor-server.ts";
+import { encode, H264, TONE } from "../fixtures/media.ts";
+import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
 interface Job {
   readonly model: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-export interface FakeFal extends VendorServer {
-  readonly key: string;
-  /** The settings that make a server of the product use this API. */
-  readonly env: Record<string, string>;
-  /** What was submitted, oldest first. */
-  readonly submitted: readonly Job[];
-  /** The uploaded files by their URLs. */
-  readonly uploads: ReadonlyMap<string, Uint8Array>;
-  /** The ids of cancelled requests. */
-  readonly cancelled: ReadonlySet<string>;
-  /** Keeps requests in the queue; with false they are completed at once. */
-  hold(isHeld: boolean): void;
-  /** Sets the next output, for any model. */
-  outputNext(output: unknown): void;
-  /** Serves a file among the results, at `/results/name`. */
-  serve(name: string, bytes: Buffer): void;
-}
+export type FakeFal = Awaited<ReturnType<typeof startFakeFal>>;
 
 const aspect = z.enum(["auto", "16:9", "9:16"]);
 const veo = z.strictObject({
@@ -83,10 +62,10 @@ const models: Readonly<Record<string, z.ZodType>> = {
   "fal-ai/nano-banana-2/edit": image.extend({ image_urls: z.array(file).min(1) }),
 };
 
-export async function startFakeFal(): Promise<FakeFal> {
+export async function startFakeFal() {
   const key = `fal-${randomUUID()}`;
   const submitted: Job[] = [];
-  const uploads = new Map<string, Uint8Array>();
+  const uploads = new Map<string, Buffer>();
   const cancelled = new Set<string>();
   const jobs = new Map<string, Job>();
   const results = new Map<string, Buffer>();
@@ -100,15 +79,11 @@ export async function startFakeFal(): Promise<FakeFal> {
   };
   const make = async ({ model, input }: Job, origin: string) => {
     if (!model.includes("nano-banana")) {
-      return { video: keep(await film(input), "mp4", origin), seed: 1 };
+      return { video: keep(await encodeVideo(input), "mp4", origin), seed: 1 };
     }
-    const images = Array.from({ length: Number(input.num_images) }, (_, at) =>
-      drawImage(input, at),
-    );
-    return {
-      images: (await Promise.all(images)).map((bytes) => keep(bytes, "png", origin)),
-      description: "",
-    };
+    const drawn = Array.from({ length: Number(input.num_images) }, (_, at) => drawImage(input, at));
+    const images = (await Promise.all(drawn)).map((bytes) => keep(bytes, "png", origin));
+    return { images, description: "" };
   };
 
   const server = await serveHandlers([
@@ -122,9 +97,7 @@ export async function startFakeFal(): Promise<FakeFal> {
       uploads.set(request.url, Buffer.from(await request.arrayBuffer()));
       return new HttpResponse();
     }),
-    http.all("*", ({ request }) => {
-      if (request.headers.get("authorization") !== `Key ${key}`) return refuse(401, "no");
-    }),
+    requireHeader("authorization", `Key ${key}`, () => refuse(401, "no")),
     http.post("/storage/upload/initiate", ({ request }) => {
       const target = `${new URL(request.url).origin}/files/${randomUUID()}`;
       return HttpResponse.json({ upload_url: target, file_url: target });
@@ -140,15 +113,10 @@ export async function startFakeFal(): Promise<FakeFal> {
       const id = randomUUID();
       jobs.set(id, { model, input });
       // The application's own path, without that of the endpoint.
-      const place = `${origin}/${model.split("/").slice(0, 2).join("/")}/requests/${id}`;
-      return HttpResponse.json({
-        request_id: id,
-        status: "IN_QUEUE",
-        queue_position: 0,
-        response_url: place,
-        status_url: `${place}/status`,
-        cancel_url: `${place}/cancel`,
-      });
+      const url = `${origin}/${model.split("/").slice(0, 2).join("/")}/requests/${id}`;
+      const urls = { status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+      const queued = { request_id: id, status: "IN_QUEUE", queue_position: 0 };
+      return HttpResponse.json({ ...queued, response_url: url, ...urls });
     }),
     http.put<{ id: string }>("*/requests/:id/cancel", ({ params }) => {
       if (!jobs.has(params.id)) return;
@@ -163,10 +131,8 @@ export async function startFakeFal(): Promise<FakeFal> {
     http.get<{ id: string }>("*/requests/:id", async ({ request, params }) => {
       const job = jobs.get(params.id);
       if (!job) return;
-      const unreadable = urlsOf(job.input).some(
-        (one) => uploads.has(one) && !isMedia(uploads.get(one)),
-      );
-      if (unreadable) return invalid("file_download_error");
+      const files = urlsOf(job.input).flatMap((url) => uploads.get(url) ?? []);
+      if (!files.every(isMedia)) return invalid("file_download_error");
       const output = outputs.shift() ?? (await make(job, new URL(request.url).origin));
       return HttpResponse.json(output as object);
     }),
@@ -175,15 +141,22 @@ export async function startFakeFal(): Promise<FakeFal> {
   return {
     ...server,
     key,
+    /** The settings that make a server of the product use this API. */
     env: { FAL_KEY: key, FAL_BASE_URL: server.origin, FAL_STORAGE_URL: server.origin },
+    /** What was submitted, oldest first. */
     submitted,
+    /** The uploaded files by their URLs. */
     uploads,
+    /** The ids of cancelled requests. */
     cancelled,
-    hold(next) {
+    /** Keeps requests in the queue; with false they are completed at once. */
+    hold(next: boolean) {
       isHeld = next;
     },
-    outputNext: (output) => void outputs.push(output),
-    serve: (name, bytes) => void results.set(name, bytes),
+    /** Sets the next output, for any model. */
+    outputNext: (output: unknown) => void outputs.push(output),
+    /** Serves a file among the results, at `/results/name`. */
+    serve: (name: string, bytes: Buffer) => void results.set(name, bytes),
   };
 }
 
@@ -195,53 +168,32 @@ const invalid = (type: string) =>
     { status: 422 },
   );
 
-const urlsOf = (input: Readonly<Record<string, unknown>>): string[] =>
+const urlsOf = (input: Job["input"]): string[] =>
   Object.values(input)
     .flat()
     .filter((value): value is string => typeof value === "string" && value.startsWith("http"));
 
-const isMedia = (bytes: Uint8Array | undefined): boolean =>
-  /^(\x89PNG|\xff\xd8\xff|RIFF|ID3|....ftyp)/s.test(
-    Buffer.from(bytes ?? []).toString("latin1", 0, 12),
-  );
+const isMedia = (bytes: Buffer): boolean =>
+  /^(\x89PNG|\xff\xd8\xff|RIFF|ID3|....ftyp)/s.test(bytes.toString("latin1", 0, 12));
 
-function drawImage(input: Readonly<Record<string, unknown>>, at: number): Promise<Buffer> {
-  const isTall = input.aspect_ratio === "9:16";
-  const [long, short] = [1376, 768];
-  const size = isTall ? { width: short, height: long } : { width: long, height: short };
+function drawImage(input: Job["input"], at: number): Promise<Buffer> {
+  const [width, height] = input.aspect_ratio === "9:16" ? [768, 1376] : [1376, 768];
   const background = { r: 60 * at, g: 90, b: 200 - 40 * at };
-  return sharp({ create: { ...size, channels: 3, background } })
+  return sharp({ create: { width, height, channels: 3, background } })
     .png()
     .toBuffer();
 }
 
-const films = new Map<string, Promise<Buffer>>();
+const videos = new Map<string, Promise<Buffer>>();
 
-/** Encodes each kind of film once. */
-function film(input: Readonly<Record<string, unknown>>): Promise<Buffer> {
-  const isTall = input.aspect_ratio === "9:16";
-  const isHeard = Boolean(input.generate_audio || input.audio_url);
+/** Encodes each kind of video once. */
+function encodeVideo(input: Job["input"]): Promise<Buffer> {
   const seconds = Number.parseInt(String(input.duration ?? "3"), 10);
-  const name = JSON.stringify([isTall, isHeard, seconds]);
-  const found = films.get(name) ?? encode(isTall, isHeard, seconds);
-  films.set(name, found);
-  return found;
-}
-
-async function encode(isTall: boolean, isHeard: boolean, seconds: number): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), "agent-platform-fal-"));
-  try {
-    const path = join(folder, "made.mp4");
-    const sound = ["-f", "lavfi", "-i", "sine=frequency=330:sample_rate=48000"];
-    await promisify(execFile)(ffmpeg, [
-      ...["-loglevel", "error", "-f", "lavfi"],
-      ...["-i", `testsrc=size=${isTall ? "720x1280" : "1280x720"}:rate=24`],
-      ...(isHeard ? [...sound, "-c:a", "aac"] : []),
-      ...["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"],
-      ...["-t", String(seconds), "-movflags", "+faststart", path],
-    ]);
-    return await readFile(path);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const size = input.aspect_ratio === "9:16" ? "720x1280" : "1280x720";
+  const sound = input.generate_audio || input.audio_url ? [...TONE, "-c:a", "aac"] : [];
+  const options = ["-f", "lavfi", "-i", `testsrc=size=${size}:rate=24`, ...sound, ...H264];
+  const name = [seconds, ...options].join(" ");
+  const video = videos.get(name) ?? encode("mp4", seconds, [...options, "-movflags", "+faststart"]);
+  videos.set(name, video);
+  return video;
 }

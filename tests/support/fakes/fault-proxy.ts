@@ -1,7 +1,6 @@
-/** A TCP proxy in front of a server, that cuts connections where a test wants them cut. */
-
-import type { AddressInfo } from "node:net";
-import { connect, createServer, type Socket } from "node:net";
+/** A TCP proxy in front of a server, which cuts connections where a test wants them cut. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 interface Cut {
   readonly frames: number;
@@ -9,28 +8,11 @@ interface Cut {
   readonly once?: boolean;
 }
 
-export interface FaultProxy {
-  readonly url: string;
-  /** Connections that were accepted so far. */
-  readonly connections: number;
-  /**
-   * New connections, or only the next one, die when the server has sent so many of a stream's frames
-   * on them: after the last whole frame, or inside the frame after it. Null: none does.
-   */
-  cutAfterFrames(cut: Cut | null): void;
-  /** Ends every connection now. */
-  cutAll(): void;
-  /** New connections end at once, until `open()`. */
-  refuse(): void;
-  open(): void;
-  /** Where new connections lead from now on. */
-  setTarget(port: number): void;
-  close(): Promise<void>;
-}
+export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 
 const FRAME = /id: \d+\ndata: [^\n]*\n\n/g;
 
-export async function startFaultProxy(port: number): Promise<FaultProxy> {
+export async function startFaultProxy(port: number) {
   let target = port;
   let isRefusing = false;
   let rule: Cut | null = null;
@@ -39,10 +21,7 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
 
   const server = createServer((client) => {
     connections++;
-    if (isRefusing) {
-      client.destroy();
-      return;
-    }
+    if (isRefusing) return void client.destroy();
     const upstream = connect(target, "127.0.0.1");
     const cut = rule;
     if (cut?.once) rule = null;
@@ -59,10 +38,7 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
     }
     client.pipe(upstream);
     upstream.on("data", (bytes: Buffer) => {
-      if (cut === null) {
-        client.write(bytes);
-        return;
-      }
+      if (cut === null) return void client.write(bytes);
       // Bytes as characters, so that places in the text are places in the bytes.
       const before = sent.length;
       sent += bytes.toString("latin1");
@@ -73,32 +49,40 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
       else client.end(bytes.subarray(0, Math.max(0, place - before)), end);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await once(server.listen(0, "127.0.0.1"), "listening");
   const cutAll = () => {
     for (const socket of sockets) socket.destroy();
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Connections that were accepted so far. */
     get connections() {
       return connections;
     },
-    cutAfterFrames: (cut) => {
+    /**
+     * New connections, or only the next one, die when the server has sent so many of a stream's
+     * frames on them: after the last whole frame, or inside the frame after it. Null: none does.
+     */
+    cutAfterFrames(cut: Cut | null) {
       rule = cut;
     },
+    /** Ends every connection now. */
     cutAll,
-    refuse: () => {
+    /** Ends new connections at once, until `open()`. */
+    refuse() {
       isRefusing = true;
     },
-    open: () => {
+    open() {
       isRefusing = false;
     },
-    setTarget: (next) => {
+    /** Sets the port that new connections lead to. */
+    setTarget(next: number) {
       target = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        cutAll();
-      }),
+    async close() {
+      const closed = once(server.close(), "close");
+      cutAll();
+      await closed;
+    },
   };
 }

@@ -25,11 +25,8 @@ export async function startIdentityProvider(base = "") {
   const server = await serveHandlers([
     http.get(`${base}/.well-known/openid-configuration`, ({ request }) => {
       const issuer = new URL(request.url).origin + base;
-      return HttpResponse.json({
-        issuer,
-        jwks_uri: `${issuer}/jwks`,
-        userinfo_endpoint: `${issuer}/userinfo`,
-      });
+      const endpoints = { jwks_uri: `${issuer}/jwks`, userinfo_endpoint: `${issuer}/userinfo` };
+      return HttpResponse.json({ issuer, ...endpoints });
     }),
     http.get(`${base}/jwks`, keySet),
     http.get(`${base}/.well-known/jwks.json`, keySet),
@@ -47,23 +44,13 @@ export async function startIdentityProvider(base = "") {
     /** The settings that make a server of the product accept its tokens. */
     env: { OIDC_ISSUER: issuer, OIDC_AUDIENCE: AUDIENCE },
     /** Signs a token with the newest key; a claim given as undefined is left out. */
-    async sign(
-      claims: Readonly<Record<string, unknown>> = {},
-      header: object = {},
-    ): Promise<string> {
+    async sign(claims: Profile = {}, header: object = {}): Promise<string> {
       const [key] = keys;
       if (!key) throw new Error("no key");
       const now = Math.floor(Date.now() / 1000);
-      return new SignJWT({
-        iss: issuer,
-        aud: AUDIENCE,
-        sub: "person",
-        email: `${randomUUID()}@example.com`,
-        email_verified: true,
-        iat: now,
-        exp: now + 600,
-        ...claims,
-      })
+      const person = { sub: "person", email: `${randomUUID()}@example.com`, email_verified: true };
+      const times = { iat: now, exp: now + 600 };
+      return new SignJWT({ iss: issuer, aud: AUDIENCE, ...person, ...times, ...claims })
         .setProtectedHeader({ alg: "ES256", kid: key.kid, ...header })
         .sign(key.privateKey);
     },

@@ -2,26 +2,19 @@
 import { HttpResponse } from "msw";
 import type { CallRecord, CompletionBody, ScriptPart } from "./openai.ts";
 
+export interface ScriptedCall {
+  readonly parts: AsyncGenerator<ScriptPart>;
+  readonly body: CompletionBody;
+  readonly record: CallRecord;
+  readonly abandoned: Promise<void>;
+}
+
 /** The first part decides between an HTTP error, a broken connection and a stream. */
-export async function stream(
-  parts: AsyncGenerator<ScriptPart>,
-  body: CompletionBody,
-  record: CallRecord,
-  abandoned: Promise<void>,
-): Promise<Response> {
-  const { value: first } = await parts.next();
-  if (first && "fail" in first) {
-    record.outcome = "failed";
-    return HttpResponse.json(
-      { error: errorOf(first) },
-      { status: first.fail, headers: first.headers },
-    );
-  }
-  if (first && "cut" in first) {
-    record.outcome = "cut";
-    return HttpResponse.error();
-  }
-  const events = eventsOf(first, parts, body, record, abandoned);
+export async function stream(call: ScriptedCall): Promise<Response> {
+  const { value: first } = await call.parts.next();
+  const failure = first && failureOf(first, call.record);
+  if (failure) return failure;
+  const events = eventsOf(first, call);
   const encoder = new TextEncoder();
   const sse = new ReadableStream({
     async pull(controller) {
@@ -37,10 +30,7 @@ export async function stream(
 
 async function* eventsOf(
   first: ScriptPart | undefined,
-  rest: AsyncGenerator<ScriptPart>,
-  body: CompletionBody,
-  record: CallRecord,
-  abandoned: Promise<void>,
+  { parts, body, record, abandoned }: ScriptedCall,
 ): AsyncGenerator<string, void> {
   const id = `chatcmpl-${Math.random().toString(36).slice(2)}`;
   const base = { id, object: "chat.completion.chunk", created: 0, model: body.model };
@@ -51,7 +41,7 @@ async function* eventsOf(
   let written = 0;
   let toolCalls = 0;
   let finish: string | undefined;
-  for (let part = first; part; part = (await rest.next()).value) {
+  for (let part = first; part; part = (await parts.next()).value) {
     if ("text" in part) {
       written += part.text.length;
       yield delta({ role: "assistant", content: part.text });
@@ -61,7 +51,7 @@ async function* eventsOf(
     } else if ("tool" in part) {
       const { first: head, rest: pieces } = toolCallDeltas(part, toolCalls++);
       yield delta({ role: "assistant", tool_calls: [head] });
-      if ("between" in part) await Promise.race([part.between?.(), abandoned]);
+      if (part.between) await Promise.race([part.between(), abandoned]);
       for (const piece of pieces) yield delta({ tool_calls: [piece] });
       written += 10;
     } else if ("fail" in part) {
@@ -86,12 +76,8 @@ async function* eventsOf(
   yield "data: [DONE]\n\n";
 }
 
-export async function complete(
-  parts: AsyncGenerator<ScriptPart>,
-  body: CompletionBody,
-  record: CallRecord,
-  abandoned: Promise<void>,
-): Promise<Response> {
+export async function complete(call: ScriptedCall): Promise<Response> {
+  const { parts, body, record, abandoned } = call;
   let content = "";
   const toolCalls: unknown[] = [];
   for await (const part of parts) {
@@ -99,15 +85,8 @@ export async function complete(
     if ("tool" in part)
       toolCalls.push(toolCallDeltas({ ...part, pieces: 1 }, toolCalls.length).first);
     if ("hang" in part) await abandoned;
-    if ("cut" in part) {
-      record.outcome = "cut";
-      return HttpResponse.error();
-    }
-    if ("fail" in part) {
-      record.outcome = "failed";
-      const { fail: status, headers } = part;
-      return HttpResponse.json({ error: errorOf(part) }, { status, headers });
-    }
+    const failure = failureOf(part, record);
+    if (failure) return failure;
   }
   if (record.outcome === "running") record.outcome = "answered";
   const message = {
@@ -126,39 +105,40 @@ export async function complete(
   });
 }
 
-const errorOf = ({
-  fail,
-  message = "The model failed",
-}: Extract<ScriptPart, { fail: number }>) => ({
-  message,
+function failureOf(part: ScriptPart, record: CallRecord): Response | undefined {
+  if ("cut" in part) {
+    record.outcome = "cut";
+    return HttpResponse.error();
+  }
+  if ("fail" in part) {
+    record.outcome = "failed";
+    const { fail: status, headers } = part;
+    return HttpResponse.json({ error: errorOf(part) }, { status, headers });
+  }
+}
+
+const errorOf = ({ fail, message }: Extract<ScriptPart, { fail: number }>) => ({
+  message: message ?? "The model failed",
   type: "server_error",
   code: fail,
 });
 
 /** The first delta names the call; all arguments are in it unless they come in pieces. */
 function toolCallDeltas(part: Extract<ScriptPart, { tool: string }>, index: number) {
-  const text = "rawInput" in part ? part.rawInput : JSON.stringify(part.input);
+  const text = part.rawInput ?? JSON.stringify(part.input);
   const pieces = part.pieces ?? 1;
   const size = Math.max(1, Math.ceil(text.length / pieces));
   const slices = Array.from({ length: pieces }, (_, n) => text.slice(n * size, (n + 1) * size));
   const id = part.id ?? `call_${Math.random().toString(36).slice(2)}`;
+  const call = { name: part.tool, arguments: slices[0] ?? "" };
   return {
-    first: {
-      index,
-      id,
-      type: "function",
-      function: { name: part.tool, arguments: slices[0] ?? "" },
-    },
+    first: { index, id, type: "function", function: call },
     rest: slices.slice(1).map((slice) => ({ index, function: { arguments: slice } })),
   };
 }
 
 function usageOf(messages: unknown, written: number) {
-  const prompt = Math.ceil(JSON.stringify(messages).length / 4);
-  const completion = Math.ceil(written / 4);
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-  };
+  const prompt_tokens = Math.ceil(JSON.stringify(messages).length / 4);
+  const completion_tokens = Math.ceil(written / 4);
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }

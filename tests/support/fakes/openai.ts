@@ -1,12 +1,12 @@
 /**
- * An OpenAI-compatible server on loopback whose answers are scripted: what stands where a model
- * vendor would. A script is chosen by `[script:name]` in the newest user text, so that many tests
+ * An OpenAI-compatible server on loopback with scripted answers. A script is chosen by `[script:name]` in the newest user text, so that many tests
  * can share one server; without one the built-in scripts below are followed.
  *
  * - `[deltas:200]`: the answer is 200 text deltas
  * - `[tools:10]`: before the answer, 10 model calls that each run `echo <n>` with the tool bash
  * - otherwise the newest user text comes back
  */
+import { once } from "node:events";
 import { HttpResponse, http } from "msw";
 import { complete, stream } from "./openai-answers.ts";
 import { serveHandlers } from "./vendor-server.ts";
@@ -15,22 +15,16 @@ export type ScriptPart =
   | { readonly text: string }
   | { readonly reasoning: string }
   /**
-   * Several in a row are called at once. `pieces`: the arguments come in so many deltas; `between`
-   * is awaited after the first of them.
+   * Several in a row are called at once. `rawInput`: the arguments as they are, valid JSON or not;
+   * `pieces`: they come in so many deltas; `between` is awaited after the first of them.
    */
   | {
       readonly tool: string;
-      readonly input: unknown;
+      readonly input?: unknown;
+      readonly rawInput?: string;
       readonly id?: string;
       readonly pieces?: number;
       readonly between?: () => Promise<void>;
-    }
-  /** Arguments as they are, valid JSON or not. */
-  | {
-      readonly tool: string;
-      readonly rawInput: string;
-      readonly id?: string;
-      readonly pieces?: number;
     }
   /** As the first part: an HTTP error. Later: an error event in the stream. */
   | { readonly fail: number; readonly message?: string; readonly headers?: Record<string, string> }
@@ -62,17 +56,7 @@ export interface CallRecord extends Omit<ScriptCall, "abandoned"> {
   outcome: "running" | "answered" | "failed" | "cut" | "abandoned";
 }
 
-export interface FakeOpenAI {
-  /** For `OPENAI_BASE_URL`. */
-  readonly url: string;
-  /** Every chat completion that was asked for, oldest first. */
-  readonly calls: readonly CallRecord[];
-  /** Those whose newest user text named this script. */
-  callsOf(name: string): readonly CallRecord[];
-  script(name: string, script: Script): void;
-  /** Breaks every connection and ends. */
-  close(): Promise<void>;
-}
+export type FakeOpenAI = Awaited<ReturnType<typeof startFakeOpenAI>>;
 
 export interface ChatMessage {
   readonly role: string;
@@ -80,23 +64,19 @@ export interface ChatMessage {
   readonly tool_calls?: readonly unknown[];
 }
 
-/** A place in a script where it waits for the test. */
-export interface Gate {
-  /** In the script: `await gate.pass()`. */
-  pass(): Promise<void>;
-  /** In the test: resolves once the script stands at the gate. */
-  readonly reached: Promise<void>;
-  open(): void;
-}
+export type Gate = ReturnType<typeof gate>;
 
-export function gate(): Gate {
+/** Creates a place in a script where it waits for the test. */
+export function gate() {
   const reached = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
   return {
-    pass() {
+    /** In the script: `await gate.pass()`. */
+    pass(): Promise<void> {
       reached.resolve();
       return opened.promise;
     },
+    /** In the test: resolves once the script stands at the gate. */
     reached: reached.promise,
     open: () => opened.resolve(),
   };
@@ -117,15 +97,14 @@ const builtIn: Script = function* ({ userText, step }) {
 const numberIn = (text: string, name: string): number =>
   Number(new RegExp(`\\[${name}:(\\d+)\\]`).exec(text)?.[1] ?? 0);
 
-const MODELS = ["fake-model", "fake-small"];
-
-export async function startFakeOpenAI(): Promise<FakeOpenAI> {
+export async function startFakeOpenAI() {
   const scripts = new Map<string, Script>();
   const calls: CallRecord[] = [];
 
   const server = await serveHandlers([
     http.get("/v1/models", () => {
-      const data = MODELS.map((id) => ({ id, object: "model", created: 0, owned_by: "fake" }));
+      const entry = { object: "model", created: 0, owned_by: "fake" };
+      const data = ["fake-model", "fake-small"].map((id) => ({ id, ...entry }));
       return HttpResponse.json({ object: "list", data });
     }),
     http.post("/v1/chat/completions", async ({ request }) => {
@@ -138,18 +117,20 @@ export async function startFakeOpenAI(): Promise<FakeOpenAI> {
       abandoned.then(() => {
         if (record.outcome === "running") record.outcome = "abandoned";
       });
-      const script = name === undefined ? builtIn : (scripts.get(name) ?? builtIn);
+      const script = scripts.get(name ?? "") ?? builtIn;
       const parts = untilAbandoned(script(call), abandoned);
-      return body.stream
-        ? stream(parts, body, record, abandoned)
-        : complete(parts, body, record, abandoned);
+      return (body.stream ? stream : complete)({ parts, body, record, abandoned });
     }),
   ]);
   return {
+    /** For `OPENAI_BASE_URL`. */
     url: `${server.origin}/v1`,
-    calls,
-    callsOf: (name) => calls.filter((call) => call.script === name),
-    script: (name, script) => void scripts.set(name, script),
+    /** Every chat completion that was asked for, oldest first. */
+    calls: calls as readonly CallRecord[],
+    /** Those whose newest user text named this script. */
+    callsOf: (name: string): readonly CallRecord[] => calls.filter(({ script }) => script === name),
+    script: (name: string, script: Script) => void scripts.set(name, script),
+    /** Breaks every connection and ends. */
     close: server.close,
   };
 }
@@ -162,10 +143,11 @@ export interface CompletionBody {
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
-type Parts = Iterable<ScriptPart> | AsyncIterable<ScriptPart>;
-
 /** Ends early when the client goes away, also while the script stands at a gate. */
-async function* untilAbandoned(parts: Parts, abandoned: Promise<void>): AsyncGenerator<ScriptPart> {
+async function* untilAbandoned(
+  parts: ReturnType<Script>,
+  abandoned: Promise<void>,
+): AsyncGenerator<ScriptPart> {
   const iterator =
     Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
   const gone = abandoned.then(() => "gone" as const);
@@ -190,10 +172,9 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
     toolResults: later
       .filter((message) => message.role === "tool")
       .map((message) => textOf(message.content)),
-    abandoned: new Promise((resolve) => {
-      request.signal.addEventListener("abort", () => resolve());
-      if (request.signal.aborted) resolve();
-    }),
+    abandoned: request.signal.aborted
+      ? Promise.resolve()
+      : once(request.signal, "abort").then(() => {}),
   };
 }
 

@@ -1,6 +1,6 @@
 /** A research web API on loopback, in the shape of Songstats'. */
 import { HttpResponse, http } from "msw";
-import { serveHandlers, type VendorServer } from "./vendor-server.ts";
+import { queryOf, requireHeader, serveHandlers } from "./vendor-server.ts";
 
 export interface FakeArtist {
   readonly id: string;
@@ -8,32 +8,27 @@ export interface FakeArtist {
   readonly tracks: number;
 }
 
-export interface FakeResearch extends VendorServer {
-  /** The settings that make a server of the product use this API. */
-  readonly env: Record<string, string>;
-}
+export type FakeResearch = Awaited<ReturnType<typeof startFakeResearch>>;
 
 const KEY = "research-key-of-the-tests";
 const API = "/enterprise/v1";
 
-export async function startFakeResearch(artists: readonly FakeArtist[]): Promise<FakeResearch> {
+export async function startFakeResearch(artists: readonly FakeArtist[]) {
   const server = await serveHandlers([
-    http.all("*", ({ request }) => {
-      if (request.headers.get("apikey") !== KEY) return refuse(401, "bad key");
-    }),
+    requireHeader("apikey", KEY, () => refuse(401, "bad key")),
     http.get(`${API}/artists/search`, ({ request }) => {
-      const words = queryOf(request).get("q")?.toLowerCase() ?? "";
-      const found = artists.filter(({ name }) => name.toLowerCase().includes(words));
+      const { q = "" } = queryOf(request);
+      const found = artists.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
       const results = found.map(({ id, name }) => ({ songstats_artist_id: id, name, avatar: "x" }));
       return HttpResponse.json({ result: "success", results });
     }),
     http.get(`${API}/artists/catalog`, ({ request }) => {
-      const query = queryOf(request);
-      const artist = artists.find(({ id }) => id === query.get("songstats_artist_id"));
+      const { songstats_artist_id, limit, offset } = queryOf(request);
+      const artist = artists.find(({ id }) => id === songstats_artist_id);
       if (!artist) return refuse(404, "no such artist");
-      const [limit, offset] = [Number(query.get("limit")), Number(query.get("offset"))];
+      const start = Number(offset);
       const numbers = Array.from({ length: artist.tracks }, (_, index) => index);
-      const catalog = numbers.slice(offset, offset + limit).map((number) => ({
+      const catalog = numbers.slice(start, start + Number(limit)).map((number) => ({
         songstats_track_id: `t${number}`,
         title: `${artist.name} ${number}`,
         avatar: `https://images.example.com/${number}.jpg`,
@@ -48,6 +43,7 @@ export async function startFakeResearch(artists: readonly FakeArtist[]): Promise
   ]);
   return {
     ...server,
+    /** The settings that make a server of the product use this API. */
     env: {
       RESEARCH_API_KEY: KEY,
       RESEARCH_BASE_URL: `${server.origin}${API}`,
@@ -55,8 +51,6 @@ export async function startFakeResearch(artists: readonly FakeArtist[]): Promise
     },
   };
 }
-
-const queryOf = (request: Request) => new URL(request.url).searchParams;
 
 const refuse = (status: number, message: string) =>
   HttpResponse.json({ message: `Songstats: ${message}` }, { status });

@@ -1,25 +1,13 @@
 import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { SMTPServer } from "smtp-server";
 
-interface ReceivedMail {
-  readonly from: string;
-  readonly to: readonly string[];
-  readonly raw: string;
-}
-
-export interface FakeSmtp {
-  /** With user and password. */
-  readonly url: string;
-  readonly mails: readonly ReceivedMail[];
-  /** What the next commands of this name are answered: an SMTP status, or never. */
-  answer(command: "MAIL FROM" | "RCPT TO" | "DATA", status: number | "nothing"): void;
-  close(): void;
-}
+export type FakeSmtp = Awaited<ReturnType<typeof startFakeSmtp>>;
 
 /** A mail server on loopback that insists on `user` and `secret-password`. */
-export async function startFakeSmtp(): Promise<FakeSmtp> {
-  const mails: ReceivedMail[] = [];
+export async function startFakeSmtp() {
+  const mails: { from: string; to: string[]; raw: string }[] = [];
   const answers = new Map<string, number | "nothing">();
   const reply = (command: string, done: (error?: Error) => void): void => {
     const status = answers.get(command);
@@ -50,12 +38,14 @@ export async function startFakeSmtp(): Promise<FakeSmtp> {
   // A client that gives up is no fault of the server's.
   server.on("error", () => {});
   await once(server.listen(0, "127.0.0.1"), "listening");
-  const address = server.server.address();
-  const port = typeof address === "object" ? address?.port : 0;
+  const { port } = server.server.address() as AddressInfo;
   return {
+    /** With user and password. */
     url: `smtp://user:secret-password@127.0.0.1:${port}`,
     mails,
-    answer: (command, status) => answers.set(command, status),
+    /** What the next commands of this name are answered: an SMTP status, or never. */
+    answer: (command: "MAIL FROM" | "RCPT TO" | "DATA", status: number | "nothing") =>
+      answers.set(command, status),
     close: () => {
       for (const connection of server.connections) connection.close();
       server.close();

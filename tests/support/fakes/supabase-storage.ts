@@ -1,12 +1,9 @@
 /** The part of Supabase Storage that is used, on loopback: public buckets, upload, download, size, deletion. */
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
-import { serveHandlers, type VendorServer } from "./vendor-server.ts";
+import { serveHandlers } from "./vendor-server.ts";
 
-export interface FakeStorage extends VendorServer {
-  readonly secretKey: string;
-  bucketOf(id: string): { readonly public: boolean; readonly types: readonly string[] } | undefined;
-}
+export type FakeStorage = Awaited<ReturnType<typeof startFakeStorage>>;
 
 const newBucket = z.object({
   id: z.string(),
@@ -19,10 +16,7 @@ const STORAGE = "/storage/v1";
 type ObjectPath = { bucket: string; path: string };
 
 /** @param project the project whose other services are reached through this server, with the same key */
-export async function startFakeStorage(project?: {
-  readonly url: string;
-  readonly secretKey: string;
-}): Promise<FakeStorage> {
+export async function startFakeStorage(project?: { url: string; secretKey: string }) {
   const secretKey = project?.secretKey ?? "sb_secret_fake_project";
   const buckets = new Map<string, { public: boolean; types: string[] }>();
   const objects = new Map<string, { bytes: ArrayBuffer; type: string; cache: string }>();
@@ -82,7 +76,7 @@ export async function startFakeStorage(project?: {
     http.get<ObjectPath>(`${STORAGE}/object/:bucket/:path+`, ({ params }) => download(params)),
   ]);
 
-  return { ...server, secretKey, bucketOf: (id) => buckets.get(id) };
+  return { ...server, secretKey, bucketOf: (id: string) => buckets.get(id) };
 }
 
 /** Refuses as the service does: the status of the response is 400, the real one is in the body. */
@@ -98,10 +92,10 @@ async function passOn(request: Request, project: string): Promise<Response> {
     headers,
     ...(request.method === "GET" ? {} : { body: await request.arrayBuffer() }),
   });
+  // Fetch has decoded the body: of the headers only its type still holds.
   const type = response.headers.get("content-type") ?? "";
-  const { status } = response;
-  return new Response(status === 204 ? null : await response.arrayBuffer(), {
-    status,
+  return new Response(response.body, {
+    status: response.status,
     headers: { "content-type": type },
   });
 }

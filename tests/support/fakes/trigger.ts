@@ -4,20 +4,11 @@
  */
 import { HttpResponse, http } from "msw";
 import { type RawRun, splitForTrigger } from "../fixtures/task-runs.ts";
-import { serveHandlers, type VendorServer } from "./vendor-server.ts";
+import { queryOf, requireHeader, serveHandlers } from "./vendor-server.ts";
 
-export interface FakeTrigger extends VendorServer {
-  /** The settings that make a server of the product use this API. */
-  readonly env: Record<string, string>;
-  /** Adds a run. Runs are listed newest first. */
-  addRun(run: RawRun): void;
-  /** Adds an item of any shape to the list, until `recover()`. */
-  addItem(item: unknown): void;
-  /** Keeps a value apart from its run, behind a URL, as Trigger.dev does with large ones. */
-  store(runId: string, name: "payload" | "output", value: unknown): void;
-}
+export type FakeTrigger = Awaited<ReturnType<typeof startFakeTrigger>>;
 
-export async function startFakeTrigger(): Promise<FakeTrigger> {
+export async function startFakeTrigger() {
   const secretKey = "tr_test_secret_of_the_runs";
   const runs: RawRun[] = [];
   let items: unknown[] = [];
@@ -30,18 +21,16 @@ export async function startFakeTrigger(): Promise<FakeTrigger> {
       const status = request.headers.has("authorization") ? 400 : 200;
       if (packet !== undefined) return HttpResponse.json(packet as object, { status });
     }),
-    http.all("*", ({ request }) => {
-      const isKnown = request.headers.get("authorization") === `Bearer ${secretKey}`;
-      if (!isKnown) return HttpResponse.json({}, { status: 401 });
-    }),
+    requireHeader("authorization", `Bearer ${secretKey}`, () =>
+      HttpResponse.json({}, { status: 401 }),
+    ),
     http.get("/api/v1/runs", ({ request }) => {
-      const query = new URL(request.url).searchParams;
-      const tag = query.get("filter[tag]");
+      const { "filter[tag]": tag, "page[size]": size } = queryOf(request);
       const tagged = runs
-        .filter(({ tags }) => tag !== null && tags.includes(tag))
+        .filter(({ tags }) => tag !== undefined && tags.includes(tag))
         .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
         .map((run) => splitForTrigger(run).item);
-      const data = [...items, ...tagged].slice(0, Number(query.get("page[size]")));
+      const data = [...items, ...tagged].slice(0, Number(size));
       return HttpResponse.json({ data: data as object[], pagination: {} });
     }),
     http.get<{ id: string }>("/api/v3/runs/:id", ({ request, params }) => {
@@ -57,10 +46,15 @@ export async function startFakeTrigger(): Promise<FakeTrigger> {
 
   return {
     ...server,
+    /** The settings that make a server of the product use this API. */
     env: { TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: server.origin },
-    addRun: (run) => void runs.push(run),
-    addItem: (item) => void items.push(item),
-    store: (runId, name, value) => void stored.set(`/packets/${runId}/${name}`, value),
+    /** Adds a run. Runs are listed newest first. */
+    addRun: (run: RawRun) => void runs.push(run),
+    /** Adds an item of any shape to the list, until `recover()`. */
+    addItem: (item: unknown) => void items.push(item),
+    /** Keeps a value apart from its run, behind a URL, as Trigger.dev does with large ones. */
+    store: (runId: string, name: "payload" | "output", value: unknown) =>
+      void stored.set(`/packets/${runId}/${name}`, value),
     recover() {
       server.recover();
       items = [];

@@ -5,20 +5,17 @@
  * `@mswjs/http-middleware` serves handlers too, but works with msw 2 only, and neither tells a handler
  * that its client has gone nor breaks the connection when the body of a response fails.
  */
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
-import { getResponse, HttpResponse, type RequestHandler } from "msw";
+import { getResponse, HttpResponse, http, type RequestHandler } from "msw";
 
 export type Fault =
-  | {
-      readonly status: number;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly body?: string;
-    }
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   /** The handlers answer; the next fault in the list is for the next request. */
   | "none"
   /** An HTML page with status 200. */
@@ -35,23 +32,9 @@ export type Fault =
   | "stalled body";
 
 /** In every method, `part` is a piece of the request's path and query; "/" is in all of them. */
-export interface VendorServer {
-  readonly origin: string;
-  /** The next requests that match end with these faults, one each. */
-  failNext(part: string, ...faults: readonly Fault[]): void;
-  /** Every request that matches ends with this fault until `recover()` or the next call. */
-  fail(fault: Fault, part?: string): void;
-  recover(): void;
-  /** Returns how many requests have matched, failed ones included. */
-  count(part: string): number;
-  /** Breaks every connection and refuses new ones until `reopen()`. */
-  close(): Promise<void>;
-  reopen(): Promise<void>;
-}
-
-export async function serveHandlers(handlers: RequestHandler[]): Promise<VendorServer> {
-  const next: { readonly part: string; readonly fault: Fault }[] = [];
-  let lasting: { readonly part: string; readonly fault: Fault } | undefined;
+export async function serveHandlers(handlers: RequestHandler[]) {
+  const next: { part: string; fault: Fault }[] = [];
+  let lasting: { part: string; fault: Fault } | undefined;
   const targets: string[] = [];
 
   const takeFault = (target: string): Fault | undefined => {
@@ -67,25 +50,29 @@ export async function serveHandlers(handlers: RequestHandler[]): Promise<VendorS
     if (fault !== undefined && fault !== "none") sendFault(fault, outgoing);
     else void respond(handlers, incoming, outgoing);
   });
-  const listen = (port: number) =>
-    new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const listen = (port: number) => once(server.listen(port, "127.0.0.1"), "listening");
   await listen(0);
   const { port } = server.address() as AddressInfo;
   return {
     origin: `http://127.0.0.1:${port}`,
-    failNext: (part, ...faults) => void next.push(...faults.map((fault) => ({ part, fault }))),
-    fail(fault, part = "/") {
+    /** The next requests that match end with these faults, one each. */
+    failNext: (part: string, ...faults: readonly Fault[]) =>
+      void next.push(...faults.map((fault) => ({ part, fault }))),
+    /** Every request that matches ends with this fault until `recover()` or the next call. */
+    fail(fault: Fault, part = "/") {
       lasting = { part, fault };
     },
     recover() {
       lasting = undefined;
     },
-    count: (part) => targets.filter((target) => target.includes(part)).length,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    /** Returns how many requests have matched, failed ones included. */
+    count: (part: string) => targets.filter((target) => target.includes(part)).length,
+    /** Breaks every connection and refuses new ones until `reopen()`. */
+    async close() {
+      const closed = once(server.close(), "close");
+      server.closeAllConnections();
+      await closed;
+    },
     reopen: () => listen(port),
   };
 }
@@ -102,12 +89,11 @@ async function respond(
   outgoing.once("close", () => {
     if (!outgoing.writableFinished) abort.abort();
   });
-  const { method = "GET", headers } = incoming;
   const body = await buffer(incoming);
-  const url = new URL(incoming.url ?? "/", `http://${headers.host}`);
+  const url = new URL(incoming.url ?? "/", `http://${incoming.headers.host}`);
   const request = new Request(url, {
-    method,
-    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    method: incoming.method ?? "GET",
+    headers: Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
     signal: abort.signal,
     ...(body.length > 0 ? { body } : {}),
   });
@@ -130,27 +116,30 @@ async function respond(
   }
 }
 
+/** Refuses every request without this header. Handlers in front of it need no credential. */
+export const requireHeader = (name: string, value: string, refuse: () => Response) =>
+  http.all("*", ({ request }) => {
+    if (request.headers.get(name) !== value) return refuse();
+  });
+
+export const queryOf = (request: Request): Record<string, string> =>
+  Object.fromEntries(new URL(request.url).searchParams);
+
 /** What a vendor says about itself in its errors. None of it may reach a caller. */
 export const PROVIDER_TEXT = "Spotify-Songstats internal: see https://status.example.com/secret";
 
 function sendFault(fault: Exclude<Fault, "none">, response: ServerResponse): void {
   if (fault === "silence") return;
-  if (fault === "hang-up" || fault === "reset") {
-    if (fault === "reset") response.socket?.resetAndDestroy();
-    else response.destroy();
-    return;
-  }
+  if (fault === "reset") return void response.socket?.resetAndDestroy();
+  if (fault === "hang-up") return void response.destroy();
   if (fault === "html") {
     const page = `<!doctype html><title>${PROVIDER_TEXT}</title>`;
-    response.writeHead(200, { "content-type": "text/html" }).end(page);
-    return;
+    return void response.writeHead(200, { "content-type": "text/html" }).end(page);
   }
   if (fault === "cut" || fault === "stalled body") {
     response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
-    response.write('{"artists": {"items": [', () => {
-      if (fault === "cut") response.destroy();
-    });
-    return;
+    const start = '{"artists": {"items": [';
+    return void response.write(start, () => fault === "cut" && response.destroy());
   }
   const { status, headers = {}, body } = fault;
   response

@@ -36,19 +36,7 @@ interface Command {
   sessionId: string;
 }
 
-export interface FakeVercel {
-  /** The adapter's `fetch`, which leads calls to Vercel's API to this server. */
-  fetch: typeof globalThis.fetch;
-  /** Returns the network policy that the adapter set for a machine. */
-  networkPolicyOf(name: string): unknown;
-  /** Stops a machine as Vercel does when its time has run out: it is saved, and resumed by the next call. */
-  stopMachine(name: string): void;
-  /** Returns how many commands were started. */
-  commandsStarted(): number;
-  /** Breaks the connection of the next request that starts a command, after the command has started. */
-  loseNextAnswer(): void;
-  close(): Promise<void>;
-}
+export type FakeVercel = Awaited<ReturnType<typeof startFakeVercel>>;
 
 const createBody = z.object({ name: z.string(), networkPolicy: z.unknown() });
 const commandBody = z.object({
@@ -57,7 +45,7 @@ const commandBody = z.object({
   env: z.record(z.string(), z.string()),
 });
 
-export async function startFakeVercel(rootDir: string): Promise<FakeVercel> {
+export async function startFakeVercel(rootDir: string) {
   const machines = new Map<string, Machine>();
   const commands = new Map<string, Command>();
   let ids = 0;
@@ -176,13 +164,19 @@ export async function startFakeVercel(rootDir: string): Promise<FakeVercel> {
   }
 
   return {
-    fetch: (input, init) => fetch(String(input).replace("https://vercel.com", server.origin), init),
-    networkPolicyOf: (name) => machines.get(name)?.networkPolicy,
-    stopMachine(name) {
+    /** The adapter's `fetch`, which sends calls of Vercel's API to this server. */
+    fetch: ((input, init) =>
+      fetch(String(input).replace("https://vercel.com", server.origin), init)) as typeof fetch,
+    /** Returns the network policy that the adapter set for a machine. */
+    networkPolicyOf: (name: string) => machines.get(name)?.networkPolicy,
+    /** Stops a machine as Vercel does when its time has run out: it is saved, and resumed by the next call. */
+    stopMachine(name: string) {
       const machine = machines.get(name);
       if (machine) machine.session.status = "stopped";
     },
+    /** Returns how many commands were started. */
     commandsStarted: () => commands.size,
+    /** Breaks the connection of the next request that starts a command, after the command has started. */
     loseNextAnswer() {
       isNextAnswerLost = true;
     },
@@ -198,18 +192,11 @@ const refuse = (status: number, code: string) =>
 
 function describe({ name, createdAt, session }: Machine) {
   const times = { createdAt, updatedAt: createdAt };
+  const { id, status } = session;
+  const machine = { cwd: HOME, memory: 2048, vcpus: 1, region: "iad1", timeout: 1_800_000 };
   return {
-    sandbox: {
-      name,
-      persistent: true,
-      currentSessionId: session.id,
-      status: session.status,
-      ...times,
-    },
-    session: {
-      ...{ id: session.id, status: session.status, cwd: HOME, memory: 2048, vcpus: 1 },
-      ...{ region: "iad1", timeout: 1_800_000, requestedAt: createdAt, ...times },
-    },
+    sandbox: { name, persistent: true, currentSessionId: id, status, ...times },
+    session: { id, status, ...machine, requestedAt: createdAt, ...times },
     routes: [],
   };
 }

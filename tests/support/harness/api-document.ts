@@ -1,10 +1,18 @@
-/** The served OpenAPI document, as whoever reads nothing else sees it. */
+/** The OpenAPI document as it is served. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { z } from "zod";
 import { client } from "./clients.ts";
 
-const schema = z.record(z.string(), z.unknown());
+/** The keywords of JSON Schema that the document uses. */
+export interface JsonSchema extends z.core.JSONSchema.JSONSchema {
+  readonly anyOf?: JsonSchema[];
+  readonly oneOf?: JsonSchema[];
+  readonly properties?: Record<string, JsonSchema>;
+  readonly items?: JsonSchema;
+  readonly exclusiveMinimum?: number;
+}
+const schema = z.custom<JsonSchema>((value) => typeof value === "object");
 const named = z.looseObject({ description: z.string() });
 const media = z.looseObject({
   schema: schema.optional(),
@@ -47,10 +55,7 @@ const document = z.looseObject({
   }),
 });
 
-export type JsonSchema = z.output<typeof schema>;
 export type Media = z.output<typeof media>;
-export type Parameter = z.output<typeof parameter>;
-export type Header = z.output<typeof header>;
 
 export interface Described {
   readonly id: string;
@@ -79,41 +84,39 @@ export class ApiDocument {
     );
   }
 
-  parametersOf({ operation }: Described): Parameter[] {
-    return (operation.parameters ?? []).map((one) =>
-      "$ref" in one ? parameter.parse(this.resolve(String(one.$ref))) : parameter.parse(one),
-    );
+  parametersOf({ operation }: Described) {
+    return (operation.parameters ?? []).map((one) => parameter.parse(this.#dereference(one)));
   }
 
-  headersOf({ operation }: Described, status: number): [string, Header][] {
-    const headers = operation.responses[status]?.headers ?? {};
-    return Object.entries(headers).map(([name, one]) => [
-      name,
-      header.parse("$ref" in one ? this.resolve(String(one.$ref)) : one),
-    ]);
+  headersOf({ operation }: Described, status: number) {
+    const headers = Object.entries(operation.responses[status]?.headers ?? {});
+    return headers.map(([name, one]) => [name, header.parse(this.#dereference(one))] as const);
   }
 
-  /** `#/components/…` */
+  #dereference(value: object): unknown {
+    return "$ref" in value ? this.resolve(String(value.$ref)) : value;
+  }
+
+  /** Returns what a reference such as `#/components/…` points to. */
   resolve(reference: string): unknown {
     let found: unknown = this.raw;
     for (const part of reference.split("/").slice(1)) {
-      found = z.record(z.string(), z.unknown()).parse(found)[decodePart(part)];
+      const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      found = z.record(z.string(), z.unknown()).parse(found)[name];
     }
     return found;
   }
 
-  /** Of what an operation is sent (`"request"`) or answers with a status, as JSON. */
+  /** Returns the validator of an operation's JSON body: of its request, or of the answer with a status. */
   validator({ method, path }: Described, side: "request" | number): ValidateFunction {
-    const place = side === "request" ? "requestBody" : `responses/${side}`;
+    const part = side === "request" ? "requestBody" : `responses/${side}`;
     const operation = `${path.replaceAll("/", "~1")}/${method.toLowerCase()}`;
-    const pointer = `/paths/${operation}/${place}/content/application~1json/schema`;
+    const pointer = `/paths/${operation}/${part}/content/application~1json/schema`;
     const validate = this.#ajv.getSchema(`api#${encodeURI(pointer)}`);
     if (!validate) throw new Error(`${pointer} is not in the document`);
     return validate;
   }
 }
-
-const decodePart = (part: string): string => part.replaceAll("~1", "/").replaceAll("~0", "~");
 
 export async function readApiDocument(): Promise<ApiDocument> {
   return new ApiDocument((await client().get("/api/openapi.json")).body);

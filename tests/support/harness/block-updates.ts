@@ -1,21 +1,11 @@
-/** A write that waits where a test wants it to, as if its process were slow there, or dead. */
+/** Holds writes back where a test wants it, as if their process were slow or dead. */
 import postgres from "postgres";
 
-export interface BlockedUpdates {
-  /** Writes that wait now. */
-  waiting(): Promise<number>;
-  /** The writes happen after all. */
-  release(): Promise<void>;
-  /** The writes never happen: their process died right before them. */
-  drop(): Promise<void>;
-}
-
-/** Makes updates of a kind wait. @param what.when a condition on the row that would be, `new` */
+/** Makes updates of a table wait. @param when the condition on the row that would be, `new` */
 export async function blockUpdates(
   databaseUrl: string,
-  what: { readonly lock: number; readonly table: string; readonly when: string },
-): Promise<BlockedUpdates> {
-  const { lock, table, when } = what;
+  { lock, table, when }: { lock: number; table: string; when: string },
+) {
   const holder = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   await holder`select pg_advisory_lock(${lock})`;
   await holder.unsafe(`
@@ -30,11 +20,14 @@ export async function blockUpdates(
     await holder.end();
   };
   return {
+    /** Returns how many writes are waiting. */
     waiting: async () => (await waiting()).length,
+    /** Lets the writes happen. */
     async release() {
       await holder`select pg_advisory_unlock(${lock})`;
       await remove();
     },
+    /** The writes never happen, as if their process had died right before them. */
     async drop() {
       for (const { pid } of await waiting()) await holder`select pg_terminate_backend(${pid})`;
       await remove();

@@ -5,9 +5,14 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Result as AxeFinding, AxeResults } from "axe-core";
-import axe from "axe-core";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import axe, { type AxeResults } from "axe-core";
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+} from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, vi } from "vitest";
 import { sessionFor } from "./auth-session.ts";
 import { createAccount } from "./clients.ts";
@@ -65,7 +70,7 @@ export interface Browsing {
 export function describeInBrowser(title: string, body: (browsing: Browsing) => void): void {
   if (executablePath === undefined && !required) {
     console.warn(missing);
-    describe.skip(`${title} (no Chromium: see CHROMIUM_PATH)`, () => body(unavailable));
+    describe.skip(`${title} (no Chromium: see CHROMIUM_PATH)`, () => {});
     return;
   }
   describe(title, () => {
@@ -75,17 +80,7 @@ export function describeInBrowser(title: string, body: (browsing: Browsing) => v
       if (executablePath === undefined) throw new Error(missing);
       browser = await chromium.launch({
         executablePath,
-        args: [
-          "--headless",
-          "--no-sandbox",
-          "--disable-gpu",
-          "--disable-quic",
-          "--no-first-run",
-          "--disable-background-networking",
-          "--disable-component-update",
-          "--disable-sync",
-          "--disable-dev-shm-usage",
-        ],
+        args: ["--disable-gpu", "--disable-quic"],
       });
     });
     afterAll(() => browser?.close());
@@ -124,11 +119,6 @@ export function describeInBrowser(title: string, body: (browsing: Browsing) => v
   });
 }
 
-const unavailable: Browsing = {
-  newTab: () => Promise.reject(new Error(missing)),
-  anotherTab: () => Promise.reject(new Error(missing)),
-};
-
 function watchFaults(page: Page, { url = stack.url, allow }: TabOptions): string[] {
   const faults: string[] = [];
   // A violation of the policy and a failed request are errors on the console, too.
@@ -146,17 +136,13 @@ function watchFaults(page: Page, { url = stack.url, allow }: TabOptions): string
   return faults;
 }
 
-export interface SignedIn {
-  readonly id: string;
-  readonly email: string;
-  readonly bearer: string;
-}
+export type SignedIn = Awaited<ReturnType<typeof signIn>>;
 
 /**
- * Signs a new person in, past the forms: the browser gets a session of the auth server's, as if it
- * had signed in before. The pages' own ways in have tests of their own.
+ * Signs a new person in without the forms: the browser gets a session of the auth server, as if it
+ * had signed in before. The forms have tests of their own.
  */
-export async function signIn(tab: Tab, url: string = stack.url): Promise<SignedIn> {
+export async function signIn(tab: Tab, url: string = stack.url) {
   const email = `${randomUUID()}@example.com`;
   const { id } = await createAccount({ email });
   const session = await sessionFor(email);
@@ -164,12 +150,8 @@ export async function signIn(tab: Tab, url: string = stack.url): Promise<SignedI
   return { id, email, bearer: session.access_token };
 }
 
-/** The browser has this session from an earlier visit to the server: all its tabs, once. */
-export async function restoreSession(
-  { context }: Tab,
-  session: object,
-  url: string = stack.url,
-): Promise<void> {
+/** Gives all tabs of a browser a session, once, as if from an earlier visit to the server. */
+export async function restoreSession({ context }: Tab, session: object, url = stack.url) {
   await context.addInitScript(
     ([key, value, origin]) => {
       if (location.origin !== origin || localStorage.getItem("seeded") !== null) return;
@@ -180,13 +162,33 @@ export async function restoreSession(
   );
 }
 
-/** What axe finds on the page that is serious or worse, as text. Run from outside, past the policy. */
+/** Returns axe's serious and critical findings as text. It runs outside of the page's policy. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>(
     "axe.run(document, { resultTypes: ['violations'] })",
   );
   return violations
-    .filter(({ impact }: AxeFinding) => impact === "serious" || impact === "critical")
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+}
+
+/** The colour schemes and widths that every page is tested in. */
+export const appearances = [
+  { colorScheme: "light", width: 1280 },
+  { colorScheme: "dark", width: 1280 },
+  { colorScheme: "light", width: 360 },
+] as const;
+
+/** How far the page can be scrolled sideways, in pixels. */
+export const sidewaysScroll = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const main = document.querySelector("main") ?? document.documentElement;
+    return main.scrollWidth - main.clientWidth;
+  });
+
+/** The hint or the error of a field. */
+export async function noteOf(page: Page, control: Locator): Promise<string | null> {
+  const id = await control.getAttribute("aria-describedby");
+  return id === null ? null : page.locator(`[id="${id}"]`).textContent();
 }

@@ -2,20 +2,17 @@
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
-import { type FakeOpenAI, startFakeOpenAI } from "../fakes/openai.ts";
-import { type Browsing, signIn, type Tab, type TabOptions } from "./browser.ts";
-import { type Client, client } from "./clients.ts";
+import { startFakeOpenAI } from "../fakes/openai.ts";
+import { type Browsing, signIn, type TabOptions } from "./browser.ts";
+import { client } from "./clients.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import { mailsTo } from "./mailbox.ts";
 import { startServer } from "./server.ts";
+import { textOf } from "./turn-stream.ts";
 
-export interface ChatServer {
-  readonly model: FakeOpenAI;
-  readonly server: RunningNext;
-  stop(): Promise<void>;
-}
+export type ChatServer = Awaited<ReturnType<typeof startChatServer>>;
 
-export async function startChatServer(): Promise<ChatServer> {
+export async function startChatServer() {
   const model = await startFakeOpenAI();
   const server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
   return {
@@ -28,19 +25,12 @@ export async function startChatServer(): Promise<ChatServer> {
   };
 }
 
-export interface OpenChat {
-  readonly tab: Tab;
-  readonly page: Page;
-  readonly caller: Client;
-  readonly conversation: Conversation;
-}
-
-/** Someone new at an empty chat. */
+/** Opens an empty chat of a new account. */
 export async function openChatPage(
   browsing: Browsing,
   { url }: RunningNext,
   options: TabOptions = {},
-): Promise<OpenChat> {
+) {
   const pageUrl = options.url ?? url;
   const tab = await browsing.newTab({ ...options, url: pageUrl });
   const { bearer } = await signIn(tab, pageUrl);
@@ -60,15 +50,12 @@ export const messageBox = (page: Page): Locator => page.getByRole("textbox", { n
 
 export const answers = (page: Page): Locator => page.getByRole("article", { name: "Agent" });
 
-/** What is so at last, on however slow a machine. */
-export const eventually = <T>(fact: () => T | Promise<T>) => expect.poll(fact, { timeout: 45_000 });
-
 const sendButton = (page: Page): Locator => page.getByRole("button", { name: "Send", exact: true });
 
 export async function sendMessage(page: Page, text: string): Promise<void> {
   await messageBox(page).fill(text);
   // A chat takes no message before it was read.
-  await eventually(() => sendButton(page).isEnabled()).toBe(true);
+  await expect.poll(() => sendButton(page).isEnabled()).toBe(true);
   await messageBox(page).press("Enter");
 }
 
@@ -77,7 +64,7 @@ export async function waitUntilIdle(page: Page): Promise<void> {
   await sendButton(page).waitFor();
 }
 
-/** The newest answer, as a person reads it, is the one that is stored; and there is no other. */
+/** Expects the newest answer on the page to be the one that is stored, and no other answers. */
 export async function expectShown(
   page: Page,
   conversation: Conversation,
@@ -86,22 +73,20 @@ export async function expectShown(
   await waitUntilIdle(page);
   const { messages } = await conversation.read();
   const stored = messages.filter(({ role }) => role === "assistant");
-  await eventually(() => answers(page).count()).toBe(stored.length);
-  const newest = stored.at(-1)?.parts ?? [];
-  const said = newest.map((part) => (part.type === "text" ? part.text : "")).join("");
-  expect(said).toBe(text);
+  await expect.poll(() => answers(page).count()).toBe(stored.length);
+  expect(textOf(stored.at(-1))).toBe(text);
   const shown = (await answers(page).last().locator("p").allTextContents()).join("");
   expect(shown).toBe(text);
 }
 
-/** Through the form, with the code of the mail. @param dataDir where the server's mailbox is. */
+/** Signs in through the form, with a mailed code. @param dataDir of the server, with its mailbox */
 export async function signInByCode(page: Page, dataDir?: string): Promise<void> {
   const email = `${crypto.randomUUID()}@example.com`;
   await page.getByLabel("Email").fill(email);
   await page.getByRole("button", { name: "Send code" }).click();
   const code = async () =>
     /code is (\d{8})/.exec((await mailsTo(email, dataDir)).at(-1) ?? "")?.[1];
-  await eventually(() => code().catch(() => undefined)).toBeDefined();
+  await expect.poll(() => code().catch(() => undefined)).toBeDefined();
   await page.getByLabel("Code").fill((await code()) ?? "");
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }

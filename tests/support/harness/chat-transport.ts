@@ -8,21 +8,13 @@ import {
 import type { Conversation } from "./conversation.ts";
 import { assemble } from "./turn-stream.ts";
 
-interface TransportPlace {
-  readonly origin: string;
-  /** The credential of the caller, which a restart may change. */
-  readonly headers: () => Readonly<Record<string, string>>;
-}
-
 /** Creates a transport that connects through `origin`, and records what it reports. */
 export function openTransport(
-  { origin, headers }: TransportPlace,
+  /** `headers`: the credential of the caller, which a restart may change. */
+  { origin, headers }: { origin: string; headers: () => Readonly<Record<string, string>> },
   { sessionId }: Conversation,
-  more: {
-    waitForRetry?: () => Promise<void>;
-    /** What a service that is in trouble answers to a path; null: it is not. */
-    answer?: (path: string) => Response | null;
-  } = {},
+  /** `answer`: the answer of a service in trouble to a path; null: the service answers itself. */
+  more: { waitForRetry?: () => Promise<void>; answer?: (path: string) => Response | null } = {},
 ) {
   const reported = { missedEnds: 0, connections: [] as Connection[] };
   const transport = createDurableChatTransport({
@@ -74,7 +66,7 @@ export async function collect(
   return chunks;
 }
 
-/** One whole turn, equal to what is stored. */
+/** Expects one whole turn, equal to what is stored. */
 export async function expectCompleteTurn(
   chunks: readonly UIMessageChunk[],
   conversation: Conversation,

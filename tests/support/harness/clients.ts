@@ -1,28 +1,24 @@
-import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
-import createApiClient, { type Client as ApiClient } from "openapi-fetch";
+import createApiClient from "openapi-fetch";
 import { newKey } from "../../../lib/identity/keys/key-format.ts";
 import type { paths } from "../../generated/api.ts";
 import { registerSecret } from "../secrets/register.ts";
 import { setting, sql, stack } from "./stack.ts";
 
-export type Kind = "personal" | "organization" | "artist" | "workspace";
-
-export interface TestAccount {
-  readonly id: string;
-  readonly email: string | null;
-}
-
-/** Straight into the database; a personal account gets an e-mail of its own. */
-export async function createAccount(
-  given: { kind?: Kind; email?: string | null; isAdmin?: boolean } = {},
-): Promise<TestAccount> {
-  const kind = given.kind ?? "personal";
-  const fallback = kind === "personal" ? `${randomUUID()}@example.com` : null;
-  const email = given.email === undefined ? fallback : given.email;
+/** Inserts an account; a personal one gets an e-mail of its own. */
+export async function createAccount({
+  kind = "personal",
+  email = kind === "personal" ? `${randomUUID()}@example.com` : null,
+  isAdmin = false,
+}: {
+  kind?: "personal" | "organization" | "artist" | "workspace";
+  email?: string | null;
+  isAdmin?: boolean;
+} = {}) {
   const id = randomUUID();
   await sql`insert into accounts (id, kind, email, is_admin)
-    values (${id}, ${kind}, ${email}, ${given.isAdmin ?? false})`;
+    values (${id}, ${kind}, ${email}, ${isAdmin})`;
   return { id, email };
 }
 
@@ -32,19 +28,18 @@ export async function link(organizationId: string, accountId: string): Promise<v
     values (${organizationId}, ${accountId})`;
 }
 
-/** The raw key of a new row. */
+/** Inserts a key and returns it. */
 export async function createKey(
   accountId: string,
-  given: { expiresAt?: Date; revokedAt?: Date } = {},
+  { expiresAt, revokedAt }: { expiresAt?: Date; revokedAt?: Date } = {},
 ): Promise<string> {
   const { raw, hash, prefix } = newKey(setting("API_KEY_SECRET"));
   await sql`insert into api_keys (account_id, name, hash, prefix, expires_at, revoked_at)
-    values (${accountId}, 'test', ${hash}, ${prefix}, ${given.expiresAt ?? null},
-      ${given.revokedAt ?? null})`;
+    values (${accountId}, 'test', ${hash}, ${prefix}, ${expiresAt ?? null}, ${revokedAt ?? null})`;
   return registerSecret(raw, "API key");
 }
 
-/** A token as the embedded Supabase's auth signs them. A claim given as undefined is left out. */
+/** Signs a token as the embedded Supabase does. A claim given as undefined is left out. */
 export async function createBearer(
   email: string,
   claims: Readonly<Record<string, unknown>> = {},
@@ -67,10 +62,8 @@ export async function createBearer(
   return registerSecret(bearer, "bearer");
 }
 
-/** A well-formed key that nobody has. */
-export function unknownKey(): string {
-  return newKey(createHmac("sha256", randomBytes(8)).digest("hex")).raw;
-}
+/** Returns a well-formed key that no account has. */
+export const unknownKey = (): string => newKey(randomUUID()).raw;
 
 export interface Answer {
   readonly status: number;
@@ -86,51 +79,49 @@ interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Client {
-  /** The server's origin. */
-  readonly url: string;
-  /** The headers that authenticate, for requests made by other means. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** As the OpenAPI document types it (`npm run check` generates them): for requests that are right. */
-  readonly api: ApiClient<paths>;
-  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  get(path: string, options?: RequestOptions): Promise<Answer>;
-  post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  patch(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  delete(path: string, options?: RequestOptions): Promise<Answer>;
-}
+export type Client = ReturnType<typeof client>;
 
+/** Creates a client of a server, the shared one by default, that authenticates as given. */
 export function client(
   credential: { key: string } | { bearer: string } | null = null,
   url: string = stack.url,
-): Client {
+) {
   const headers: Record<string, string> = {};
   if (credential && "key" in credential) headers["x-api-key"] = credential.key;
   if (credential && "bearer" in credential) headers.authorization = `Bearer ${credential.bearer}`;
-  const request: Client["request"] = async (method, path, options = {}) => {
-    const { body } = options;
+  const request = async (
+    method: string,
+    path: string,
+    { body, ...options }: RequestOptions = {},
+  ): Promise<Answer> => {
     const response = await fetch(url + path, {
       method,
       headers: { ...headers, "content-type": "application/json", ...options.headers },
-      ...(body === undefined
-        ? {}
-        : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      body: typeof body === "string" ? body : JSON.stringify(body),
     });
+    const { status, headers: received } = response;
     const text = await response.text();
-    const isJson =
-      text !== "" && response.headers.get("content-type")?.includes("application/json");
-    const parsed: unknown = isJson ? JSON.parse(text) : text;
-    return { status: response.status, headers: response.headers, body: parsed, text };
+    const isJson = text !== "" && received.get("content-type")?.includes("application/json");
+    return { status, headers: received, body: isJson ? JSON.parse(text) : text, text };
   };
+  const withoutBody = (method: string) => (path: string, options?: RequestOptions) =>
+    request(method, path, options);
+  const withBody =
+    (method: string) =>
+    (path: string, body?: unknown, options: RequestOptions = {}) =>
+      request(method, path, { ...options, body });
   return {
+    /** The server's origin. */
     url,
-    headers,
+    /** The headers that authenticate, for requests made by other means. */
+    headers: headers as Readonly<Record<string, string>>,
+    /** Typed by the OpenAPI document (`npm run check` generates the types), for valid requests. */
     api: createApiClient<paths>({ baseUrl: url, headers }),
     request,
-    get: (path, options) => request("GET", path, options),
-    post: (path, body, options) => request("POST", path, { ...options, body }),
-    patch: (path, body, options) => request("PATCH", path, { ...options, body }),
-    delete: (path, options) => request("DELETE", path, options),
+    get: withoutBody("GET"),
+    delete: withoutBody("DELETE"),
+    post: withBody("POST"),
+    patch: withBody("PATCH"),
   };
 }
 
@@ -143,22 +134,14 @@ export async function dataOf<T>(
   return data;
 }
 
-export interface Person {
-  readonly id: string;
-  readonly email: string;
-  readonly key: string;
-  readonly bearer: string;
-  readonly withKey: Client;
-  readonly withBearer: Client;
-}
+export type Person = Awaited<ReturnType<typeof createPerson>>;
 
-/** A personal account with both credentials. */
-export async function createPerson(url: string = stack.url): Promise<Person> {
+/** Creates a personal account with both credentials. */
+export async function createPerson(url: string = stack.url) {
   const email = `${randomUUID()}@example.com`;
   const { id } = await createAccount({ email });
   const key = await createKey(id);
   const bearer = await createBearer(email);
-  const withKey = client({ key }, url);
-  const withBearer = client({ bearer }, url);
-  return { id, email, key, bearer, withKey, withBearer };
+  const clients = { withKey: client({ key }, url), withBearer: client({ bearer }, url) };
+  return { id, email, key, bearer, ...clients };
 }

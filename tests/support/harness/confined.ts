@@ -17,20 +17,15 @@ export async function listConfined(...words: string[]): Promise<number[]> {
   return found;
 }
 
-/** The first of them, as soon as there is one. */
+/** Waits for the first of them. */
 export async function findConfined(...words: string[]): Promise<number> {
-  let found: number | undefined;
-  await expect
-    .poll(
-      async () => {
-        [found] = await listConfined(...words);
-        return found;
-      },
-      { timeout: 120_000 },
-    )
-    .toBeDefined();
-  if (found === undefined) throw new Error("There is no such process");
-  return found;
+  let found: number[] = [];
+  const search = async () => {
+    found = await listConfined(...words);
+    return found;
+  };
+  await expect.poll(search, { timeout: 120_000 }).not.toEqual([]);
+  return found[0] ?? expect.unreachable();
 }
 
 /** The names of what is in a process's environment. */

@@ -1,17 +1,13 @@
 import { fetch as plainFetch } from "undici";
 import { z } from "zod";
 
-export interface ConsentForm {
-  readonly url: string;
-  readonly fields: { readonly state: string; readonly token: string };
-  readonly cookie: string;
-}
+export type ConsentForm = Awaited<ReturnType<typeof openConsent>>;
 
 const field = (html: string, name: string): string =>
   z.string().parse(new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1]);
 
-/** What a browser has after it has opened the link of the embedded provider. */
-export async function openConsent(redirectUrl: string, cookie?: string): Promise<ConsentForm> {
+/** Opens the link of the embedded provider as a browser does, and returns its form. */
+export async function openConsent(redirectUrl: string, cookie?: string) {
   const response = await fetch(redirectUrl, { headers: cookie ? { cookie } : {} });
   const html = await response.text();
   if (response.status !== 200) throw new Error(`${response.status} ${html}`);
@@ -22,12 +18,12 @@ export async function openConsent(redirectUrl: string, cookie?: string): Promise
   };
 }
 
-/** What a browser sends when a button of the page is pressed; what is given replaces it. */
+/** Sends the form as a browser does when a button is pressed. @param headers replace the browser's */
 export async function decide(
   { url, fields, cookie }: ConsentForm,
   decision: string,
   headers: Record<string, string> = {},
-): Promise<{ status: number; location: string; text: string }> {
+) {
   // Node's own fetch refuses to set `origin` and `sec-fetch-site`, which a browser does.
   const response = await plainFetch(url, {
     method: "POST",

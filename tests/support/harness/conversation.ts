@@ -1,9 +1,9 @@
-/** A chat with a sandbox, talked to over HTTP. */
+/** A chat with a sandbox, over HTTP. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import { chat, message } from "../../../lib/sessions/session.ts";
 import { createSession } from "../fixtures/sessions.ts";
-import type { Answer, Client } from "./clients.ts";
+import { type Answer, type Client, dataOf } from "./clients.ts";
 import { TurnStream } from "./turn-stream.ts";
 
 export interface Entry {
@@ -17,74 +17,89 @@ const view = z.object({ chat, isStreaming: z.boolean(), messages: z.array(messag
 type ChatView = z.output<typeof view>;
 export type StoredMessage = ChatView["messages"][number];
 
-export interface Conversation {
+export class Conversation {
   readonly sessionId: string;
   readonly chatId: string;
-  /** A text is a new user message with an id of its own. */
+  readonly #caller: Client;
+
+  constructor(caller: Client, sessionId: string, chatId: string) {
+    this.#caller = caller;
+    this.sessionId = sessionId;
+    this.chatId = chatId;
+  }
+
+  /** Sends messages; a text is a new user message with an id of its own. */
   send(
     messages: string | readonly Entry[],
-    more?: { readonly context?: { readonly contextLimit: number } },
-  ): Promise<TurnStream>;
-  resume(from?: { startIndex?: number; lastEventId?: number }): Promise<TurnStream>;
-  stop(): Promise<Answer>;
-  read(): Promise<ChatView>;
-  /** The newest assistant message as it is stored, in the form a client holds it. */
-  answer(): Promise<UIMessage>;
-  /** The same chat through another client, as of another server process. */
-  through(caller: Client): Conversation;
+    more: { readonly context?: { readonly contextLimit: number } } = {},
+  ): Promise<TurnStream> {
+    const { sessionId, chatId } = this;
+    const isText = typeof messages === "string";
+    const entries = isText ? [{ id: crypto.randomUUID(), content: messages }] : messages;
+    const body = JSON.stringify({ sessionId, chatId, ...more, messages: entries });
+    return openStream(this.#caller, "/api/chat", { method: "POST", body });
+  }
+
+  resume(from: { startIndex?: number; lastEventId?: number } = {}): Promise<TurnStream> {
+    const { startIndex, lastEventId } = from;
+    const query = startIndex === undefined ? "" : `?startIndex=${startIndex}`;
+    const headers = { ...(lastEventId !== undefined && { "last-event-id": String(lastEventId) }) };
+    return openStream(this.#caller, `/api/chat/${this.chatId}/stream${query}`, { headers });
+  }
+
+  stop(): Promise<Answer> {
+    return this.#caller.post(`/api/chat/${this.chatId}/stop`);
+  }
+
+  async read(): Promise<ChatView> {
+    const path = `/api/sessions/${this.sessionId}/chats/${this.chatId}`;
+    const answer = await this.#caller.get(path);
+    if (answer.status !== 200) throw new Error(`GET chat: ${answer.status} ${answer.text}`);
+    return view.parse(answer.body);
+  }
+
+  /** Returns the newest assistant message as it is stored, in the form a client holds it. */
+  async answer(): Promise<UIMessage> {
+    const { messages } = await this.read();
+    const newest = messages.findLast(({ role }) => role === "assistant");
+    if (!newest) throw new Error("The chat has no answer");
+    return asClientHolds(newest);
+  }
+
+  /** Returns the same chat through another client, as of another server process. */
+  through(caller: Client): Conversation {
+    return new Conversation(caller, this.sessionId, this.chatId);
+  }
 }
 
 export async function openConversation(caller: Client): Promise<Conversation> {
   const { session, chat: first } = await createSession(caller);
-  const sandbox = await caller.post("/api/sandbox", { sessionId: session.id });
-  if (sandbox.status !== 200) throw new Error(`POST /api/sandbox: ${sandbox.text}`);
-  return conversationAt(caller, session.id, first.id);
+  await provision(caller, session.id);
+  return new Conversation(caller, session.id, first.id);
+}
+
+const provision = (caller: Client, sessionId: string) =>
+  dataOf(caller.api.POST("/api/sandbox", { body: { sessionId } }));
+
+/**
+ * Starts a turn whose command runs longer than any test, so that it ends only when it is stopped.
+ * Resolves once the command is running; `stream` resolves with all that was sent when it has ended.
+ */
+export async function startEndlessTurn(
+  caller: Client,
+  { sessionId, chatId }: { sessionId: string; chatId: string },
+): Promise<{ stream: Promise<string> }> {
+  await provision(caller, sessionId);
+  const turn = await new Conversation(caller, sessionId, chatId).send("run: sleep 100");
+  await turn.until(({ type }) => type === "tool-input-available");
+  return { stream: turn.ended.then(() => turn.text) };
 }
 
 /** One more chat in the same session, with the same sandbox. */
 export async function openChat({ sessionId }: Conversation, caller: Client): Promise<Conversation> {
-  const answer = await caller.post(`/api/sessions/${sessionId}/chats`, {});
-  if (answer.status !== 201) throw new Error(`POST chats: ${answer.status} ${answer.text}`);
-  return conversationAt(caller, sessionId, z.object({ chat }).parse(answer.body).chat.id);
-}
-
-export function conversationAt(caller: Client, sessionId: string, chatId: string): Conversation {
-  const read = async (): Promise<ChatView> => {
-    const answer = await caller.get(`/api/sessions/${sessionId}/chats/${chatId}`);
-    if (answer.status !== 200) throw new Error(`GET chat: ${answer.status} ${answer.text}`);
-    return view.parse(answer.body);
-  };
-  return {
-    sessionId,
-    chatId,
-    read,
-    send: (messages, more = {}) =>
-      openStream(caller, "POST", "/api/chat", {
-        body: {
-          sessionId,
-          chatId,
-          ...more,
-          messages:
-            typeof messages === "string"
-              ? [{ id: crypto.randomUUID(), content: messages }]
-              : messages,
-        },
-      }),
-    resume: ({ startIndex, lastEventId } = {}) =>
-      openStream(
-        caller,
-        "GET",
-        `/api/chat/${chatId}/stream${startIndex === undefined ? "" : `?startIndex=${startIndex}`}`,
-        lastEventId === undefined ? {} : { headers: { "last-event-id": String(lastEventId) } },
-      ),
-    stop: () => caller.post(`/api/chat/${chatId}/stop`),
-    answer: async () => {
-      const newest = (await read()).messages.filter(({ role }) => role === "assistant").at(-1);
-      if (!newest) throw new Error("The chat has no answer");
-      return asClientHolds(newest);
-    },
-    through: (other) => conversationAt(other, sessionId, chatId),
-  };
+  const params = { path: { sessionId } };
+  const made = dataOf(caller.api.POST("/api/sessions/{sessionId}/chats", { params, body: {} }));
+  return new Conversation(caller, sessionId, (await made).chat.id);
 }
 
 /** A stored message without what only the server knows of it. */
@@ -92,18 +107,9 @@ export function asClientHolds({ createdAt: _, ...kept }: StoredMessage): UIMessa
   return kept as UIMessage;
 }
 
-async function openStream(
-  caller: Client,
-  method: string,
-  path: string,
-  { body, headers }: { body?: unknown; headers?: Record<string, string> },
-): Promise<TurnStream> {
+async function openStream(caller: Client, path: string, init: RequestInit): Promise<TurnStream> {
   const leave = new AbortController();
-  const response = await fetch(caller.url + path, {
-    method,
-    signal: leave.signal,
-    headers: { ...caller.headers, "content-type": "application/json", ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  const headers = { ...caller.headers, "content-type": "application/json", ...init.headers };
+  const response = await fetch(caller.url + path, { ...init, signal: leave.signal, headers });
   return new TurnStream(response, leave);
 }

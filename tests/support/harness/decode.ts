@@ -5,27 +5,20 @@ import { promisify } from "node:util";
 import { path as ffmpeg } from "@ffmpeg-installer/ffmpeg";
 
 const run = promisify(execFile);
-const MAX_OUTPUT = 512 * 1024 * 1024;
+
+/** Returns what ffmpeg makes of a file, as raw bytes. */
+async function decode(path: string, ...options: string[]): Promise<Buffer> {
+  const { stdout } = await run(ffmpeg, ["-loglevel", "error", "-i", path, ...options, "-"], {
+    encoding: "buffer",
+    maxBuffer: 512 * 1024 * 1024,
+  });
+  return stdout;
+}
 
 /** Every picture is looked at in this size, one byte a pixel. */
 const FRAME_SIZE = { width: 160, height: 90 } as const;
 
-export interface DecodedVideo {
-  readonly codec: string;
-  readonly pixelFormat: string;
-  readonly width: number;
-  readonly height: number;
-  readonly frameRate: number;
-  /** Frames that decode. */
-  readonly frames: number;
-  /** Of the longest track. */
-  readonly seconds: number;
-  readonly audio: { readonly codec: string; readonly rate: number } | null;
-  /** Plays while it is still loading: its index stands before its content. */
-  readonly isFastStart: boolean;
-}
-
-export async function decodeVideo(path: string): Promise<DecodedVideo> {
+export async function decodeVideo(path: string) {
   // A file that does not decode without a complaint is an error here.
   const { stderr } = await run(ffmpeg, [
     ...["-hide_banner", "-nostats", "-xerror", "-i", path],
@@ -45,9 +38,12 @@ export async function decodeVideo(path: string): Promise<DecodedVideo> {
     width: Number(width),
     height: Number(height),
     frameRate: Number(read(/, ([\d.]+) fps/)[0]),
+    /** How many frames decode. */
     frames: Number(frames),
+    /** Of the longest track. */
     seconds: (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0),
     audio: audioCodec ? { codec: audioCodec, rate: Number(rate) } : null,
+    /** Whether it plays while it is still loading: its index stands before its content. */
     isFastStart: atoms.indexOf("moov") < atoms.indexOf("mdat"),
   };
 }
@@ -55,22 +51,13 @@ export async function decodeVideo(path: string): Promise<DecodedVideo> {
 /** The pictures of a video, or the one of an image, small and grey: by way of RGB, as a screen shows them. */
 export async function decodeFrames(path: string): Promise<readonly Uint8Array[]> {
   const { width, height } = FRAME_SIZE;
-  const { stdout } = await run(
-    ffmpeg,
-    [
-      ...["-loglevel", "error", "-i", path, "-vsync", "0"],
-      // Cut to the shape that the renderer cuts to, from the middle.
-      ...[
-        "-vf",
-        `scale=${width}:${height}:force_original_aspect_ratio=increase:flags=area,crop=${width}:${height}`,
-      ],
-      ...["-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
-    ],
-    { encoding: "buffer", maxBuffer: MAX_OUTPUT },
-  );
+  // Cut to the shape that the renderer cuts to, from the middle.
+  const scale = `scale=${width}:${height}:force_original_aspect_ratio=increase:flags=area`;
+  const filter = ["-vsync", "0", "-vf", `${scale},crop=${width}:${height}`];
+  const frames = await decode(path, ...filter, "-f", "rawvideo", "-pix_fmt", "rgb24");
   const size = width * height;
-  return Array.from({ length: stdout.length / size / 3 }, (_, at) => {
-    const rgb = stdout.subarray(at * size * 3, (at + 1) * size * 3);
+  return Array.from({ length: frames.length / size / 3 }, (_, at) => {
+    const rgb = frames.subarray(at * size * 3, (at + 1) * size * 3);
     return Uint8Array.from({ length: size }, (_, pixel) => {
       const [red = 0, green = 0, blue = 0] = rgb.subarray(pixel * 3, pixel * 3 + 3);
       return (red + green + blue) / 3;
@@ -89,16 +76,12 @@ export function difference(one: Uint8Array | undefined, other: Uint8Array | unde
 /** The root mean square of a file's sound, 0 to 1, in pieces of so many seconds. */
 export async function measureVolume(path: string, piece: number): Promise<readonly number[]> {
   const rate = 8000;
-  const { stdout } = await run(
-    ffmpeg,
-    ["-loglevel", "error", "-i", path, "-ac", "1", "-ar", String(rate), "-f", "f32le", "-"],
-    { encoding: "buffer", maxBuffer: MAX_OUTPUT },
-  );
+  const samples = await decode(path, "-ac", "1", "-ar", String(rate), "-f", "f32le");
   const length = piece * rate;
-  return Array.from({ length: Math.floor(stdout.length / 4 / length) }, (_, at) => {
+  return Array.from({ length: Math.floor(samples.length / 4 / length) }, (_, at) => {
     let sum = 0;
     for (let sample = 0; sample < length; sample++) {
-      sum += stdout.readFloatLE(4 * (at * length + sample)) ** 2;
+      sum += samples.readFloatLE(4 * (at * length + sample)) ** 2;
     }
     return Math.sqrt(sum / length);
   });

@@ -7,19 +7,16 @@ import { stack } from "./stack.ts";
 
 Object.assign(process.env, stack.env);
 
-/** Returns the contract of a small endpoint. */
-const contractWith = (changes: Partial<Contract> = {}): Contract =>
-  contract({
-    method: "POST",
-    path: "/api/echo",
-    summary: "Echo",
-    tag: "Test",
-    family: "error",
-    auth: "required",
-    responses: { 200: { description: "Echo", schema: z.object({ ok: z.literal(true) }) } },
-    errors: [],
-    ...changes,
-  });
+const echo: Contract = {
+  method: "POST",
+  path: "/api/echo",
+  summary: "Echo",
+  tag: "Test",
+  family: "error",
+  auth: "required",
+  responses: { 200: { description: "Echo", schema: z.object({ ok: z.literal(true) }) } },
+  errors: [],
+};
 
 /** What a test gives; the rest is a request that every stage admits. */
 interface Given {
@@ -34,7 +31,7 @@ interface Given {
 }
 
 export function exchangeOf(given: Given = {}): Exchange {
-  const declared = contractWith(given.contract);
+  const declared = contract({ ...echo, ...given.contract });
   const access = [declared.accountAccess, declared.organizationAccess, declared.artistAccess];
   const plan: Plan = {
     contract: declared,

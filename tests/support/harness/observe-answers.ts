@@ -17,24 +17,21 @@ if (published) {
     const response = await ask(input, init);
     const { origin, pathname: path } = new URL(response.url);
     if (servers.has(origin) && path.startsWith("/api/")) {
-      const given = init?.method ?? (input instanceof Request ? input.method : "GET");
+      const given = input instanceof Request ? input : init;
       const { status, headers } = response;
       const isJson = headers.get("content-type")?.startsWith("application/json");
       // A connection that is lost in the middle of a body says nothing about what was to be sent.
-      const text = isJson ? await readCopy(response).catch(() => null) : undefined;
-      const method = response.redirected ? "GET" : given.toUpperCase();
+      const read = () => response.clone().text();
+      const text = isJson ? await read().catch(() => null) : undefined;
+      const method = response.redirected ? "GET" : (given?.method ?? "GET").toUpperCase();
       if (text) registerAnswered(text);
-      if (response.ok)
-        registerSent(new Headers(input instanceof Request ? input.headers : init?.headers));
-      const fault =
-        text === null ? null : faultOf({ method, path, status, headers, text }, published);
-      if (fault !== null) faults.push(fault);
+      if (response.ok) registerSent(new Headers(given?.headers));
+      const fault = text !== null && faultOf({ method, path, status, headers, text }, published);
+      if (fault) faults.push(fault);
     }
     return response;
   };
 }
-
-const readCopy = (response: Response): Promise<string> => response.clone().text();
 
 afterEach(() => {
   expect(faults.splice(0), "answers that are not as published").toEqual([]);

@@ -31,49 +31,42 @@ export function faultOf(exchange: Exchange, document: OpenApi): string | null {
   return fault === null ? null : `${method} ${path} ${status}: ${fault} ${text.slice(0, 2000)}`;
 }
 
-function faultIn({ path, headers, ...exchange }: Exchange, document: OpenApi): string | null {
+function faultIn(exchange: Exchange, document: OpenApi): string | null {
+  const { path, status, headers, text } = exchange;
   if (!headers.has("x-request-id")) return "no x-request-id";
   const method = exchange.method === "HEAD" ? "GET" : exchange.method;
-  const answer = { ...exchange, headers };
   if (method === "OPTIONS") {
-    return exchange.status === 204 ? null : "OPTIONS is answered with 204 and nothing else";
+    return status === 204 ? null : "OPTIONS is answered with 204 and nothing else";
   }
   // Before any endpoint is asked (proxy.ts).
-  if (!isDecodable(path)) return faultOfError(answer, errorShapes.error, ["invalid_request"]);
+  if (!isDecodable(path)) return faultOfError(exchange, errorShapes.error, ["invalid_request"]);
   const ofPath = contractsOf(path);
   const contract = ofPath.find((one) => one.method === method);
   if (!contract) {
-    if (exchange.status !== (ofPath.length > 0 ? 405 : 404)) return "there is no such endpoint";
-    return faultOfError(answer, errorShapes.error, ["not_found", "method_not_allowed"]);
+    if (status !== (ofPath.length > 0 ? 405 : 404)) return "there is no such endpoint";
+    return faultOfError(exchange, errorShapes.error, ["not_found", "method_not_allowed"]);
   }
   const responses = document.paths[contract.path]?.[contract.method.toLowerCase()]?.responses;
-  const described = responses?.[exchange.status]?.description;
+  const described = responses?.[status]?.description;
   if (described === undefined) return "the status is not published";
-  const success = contract.responses[exchange.status];
+  const success = contract.responses[status];
   if (!success) {
     const codes = [...described.matchAll(/`(\w+)`/g)].map(([, code = ""]) => code);
-    return faultOfError(answer, errorShapes[contract.family], codes);
+    return faultOfError(exchange, errorShapes[contract.family], codes);
   }
   const type = headers.get("content-type");
   if (success.schema) {
     if (!type?.startsWith("application/json")) return `${type} is not JSON`;
-    return exchange.method === "HEAD" || exchange.text === undefined
-      ? null
-      : faultOfBody(JSON.parse(exchange.text), success.schema);
+    if (exchange.method === "HEAD" || text === undefined) return null;
+    return faultOfBody(JSON.parse(text), success.schema);
   }
   if (success.stream) return type?.startsWith("text/event-stream") ? null : `${type} is no stream`;
   if (success.bytes) return success.bytes.includes(type ?? "") ? null : `${type} is not published`;
   return type === null ? null : `${type} where no body is published`;
 }
 
-interface ErrorAnswer {
-  readonly method: string;
-  readonly headers: Headers;
-  readonly text: string | undefined;
-}
-
 function faultOfError(
-  { method, headers, text }: ErrorAnswer,
+  { method, headers, text }: Exchange,
   shape: z.ZodType,
   codes: readonly string[],
 ): string | null {

@@ -1,4 +1,4 @@
-/** What the sandbox of a run has, of a turn that goes on. */
+/** Credentials as the sandbox of a running turn has them. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { RunCredentialForm } from "../../../lib/identity/keys/derive-run-credential.ts";
 import {
@@ -10,21 +10,15 @@ import {
 import { registerSecret } from "../secrets/register.ts";
 import { setting, sql } from "./stack.ts";
 
-export interface RunCredential {
-  readonly raw: string;
-  /** The headers that authenticate with it. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly sessionId: string;
-  readonly chatId: string;
-  readonly turnId: string;
-}
-
-/** @param sessionId of the account; a new one when left out */
+/**
+ * Creates a running turn with its credential, and the headers that authenticate with it.
+ * @param sessionId of the account; a new one by default
+ */
 export async function createRunCredential(
   accountId: string,
   form: RunCredentialForm,
   sessionId: string = randomUUID(),
-): Promise<RunCredential> {
+) {
   const [chatId, turnId, keyId] = [randomUUID(), randomUUID(), randomUUID()];
   const raw = form === "key" ? formatKey(randomBytes(32)) : formatRunToken(randomBytes(32));
   const hash = hashKey(raw, setting("API_KEY_SECRET"));

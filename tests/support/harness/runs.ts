@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { type Run, run } from "../../../lib/turns/contract.ts";
 import type { Answer, Client } from "./clients.ts";
-import { type Conversation, conversationAt } from "./conversation.ts";
+import { Conversation } from "./conversation.ts";
 
 const started = z.strictObject({ runId: z.string(), chatId: z.uuid(), sessionId: z.uuid() });
 export type Started = z.output<typeof started>;
@@ -26,13 +26,11 @@ export async function readRun(caller: Client, { runId }: Started): Promise<Run> 
   return found;
 }
 
-/** The run once it has ended. */
+/** Waits until a run has ended, and returns it. */
 export async function waitForRun(caller: Client, run: Started): Promise<Run> {
-  await expect
-    .poll(async () => (await readRun(caller, run)).finishedAt, { timeout: 50_000, interval: 50 })
-    .not.toBeNull();
+  await expect.poll(async () => (await readRun(caller, run)).finishedAt).not.toBeNull();
   return readRun(caller, run);
 }
 
 export const conversationOf = (caller: Client, { sessionId, chatId }: Started): Conversation =>
-  conversationAt(caller, sessionId, chatId);
+  new Conversation(caller, sessionId, chatId);

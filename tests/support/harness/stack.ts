@@ -17,40 +17,32 @@ export function setting(name: string): string {
   return value;
 }
 
-/** Straight to PostgreSQL, past row-level security: to arrange and to look. */
-export const sql = postgres(setting("DATABASE_URL"), {
-  max: 4,
-  idle_timeout: 5,
-  onnotice: () => {},
-});
+const options = { max: 4, idle_timeout: 5, onnotice: () => {} };
+/** PostgreSQL itself, past row-level security. */
+export const sql = postgres(setting("DATABASE_URL"), options);
+
+const createSupabase = (key: string): SupabaseClient =>
+  createClient(setting("SUPABASE_URL"), setting(key), {
+    auth: { persistSession: false, autoRefreshToken: false },
+  });
 
 /** Supabase as the application sees it (service role). */
-export const admin: SupabaseClient = createClient(
-  setting("SUPABASE_URL"),
-  setting("SUPABASE_SECRET_KEY"),
-  { auth: { persistSession: false, autoRefreshToken: false } },
-);
+export const admin = createSupabase("SUPABASE_SECRET_KEY");
 
 /** Supabase as anybody with the public key sees it. */
-export const anonymous: SupabaseClient = createClient(
-  setting("SUPABASE_URL"),
-  setting("SUPABASE_PUBLISHABLE_KEY"),
-  { auth: { persistSession: false, autoRefreshToken: false } },
-);
+export const anonymous = createSupabase("SUPABASE_PUBLISHABLE_KEY");
 
 /**
  * A whole database of its own, migrated and with the engine's tables, for tests that break theirs.
  * Its `env` goes into `startServer({ env })`.
  */
-export async function startOwnParts(): Promise<{
-  env: Record<string, string>;
-  stop(): Promise<void>;
-}> {
+export async function startOwnParts() {
   const dataDir = await mkdtemp(join(tmpdir(), "agent-platform-test-"));
   const parts = await startParts({ dataDir, publicUrl: stack.url, given: {} });
   noteSettings(stack.records, parts.env);
+  const env: Record<string, string> = { ...parts.env, DATA_DIR: dataDir };
   return {
-    env: { ...parts.env, DATA_DIR: dataDir },
+    env,
     /** Fails when a secret of the tests is found in what is left. */
     async stop() {
       const search = new StorageSearch(stack.records);

@@ -4,6 +4,7 @@
  * an earlier run with its effect or of too many others, it says so, and ends.
  */
 import { randomUUID } from "node:crypto";
+import { on } from "node:events";
 import { z } from "zod";
 import { appError, isAppError } from "../../../lib/contract/app-error.ts";
 import { runTask } from "../../../lib/tasks/run-task.ts";
@@ -15,12 +16,7 @@ const order = z.union([
   z.object({ throw: z.string() }),
 ]);
 
-const orders: z.output<typeof order>[] = [];
-let arrived = Promise.withResolvers<void>();
-process.on("message", (message) => {
-  orders.push(order.parse(message));
-  arrived.resolve();
-});
+const messages = on(process, "message");
 
 const started = await runTask(
   {
@@ -34,19 +30,15 @@ const started = await runTask(
     metadata: { step: "begun" },
   },
   async (run) => {
-    for (;;) {
-      const next = orders.shift();
-      if (!next) {
-        await arrived.promise;
-        arrived = Promise.withResolvers();
-        continue;
-      }
+    for await (const [message] of messages) {
+      const next = order.parse(message);
       if ("finish" in next) return next.finish;
       if ("fail" in next) return appError("upstream_error", next.fail);
       if ("throw" in next) throw new Error(next.throw);
       await run.progress(next.progress);
       process.send?.({ noted: true });
     }
+    throw new Error("The test has gone");
   },
 );
 if (isAppError(started)) {

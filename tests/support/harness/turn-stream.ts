@@ -1,5 +1,7 @@
 /** A turn's Server-Sent Events as a client sees them: each chunk with its index, as it comes. */
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+import { convertArrayToReadableStream } from "ai/test";
+import { createParser } from "eventsource-parser";
 import { expect } from "vitest";
 
 export interface Frame {
@@ -18,7 +20,7 @@ export class TurnStream {
   isDone = false;
   /** Resolves with the frames when the connection is over, whatever the reason. */
   readonly ended: Promise<Frame[]>;
-  /** The body of an answer that is not a stream. */
+  /** The body as it was sent. */
   text = "";
   readonly #leave: AbortController;
   #waiting: (() => void)[] = [];
@@ -49,7 +51,7 @@ export class TurnStream {
         if (this.#isOver) {
           const seen = JSON.stringify(this.chunks).slice(-2000);
           throw new Error(
-            `The stream (${this.status}) ended without ${what}: ${seen} ${this.text}`,
+            `The stream (${this.status}) ended without ${what}: ${seen} ${this.text.slice(0, 500)}`,
           );
         }
         await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -66,17 +68,17 @@ export class TurnStream {
 
   async #read(response: Response): Promise<void> {
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-    let rest = "";
+    const parser = createParser({
+      onComment: () => void this.comments++,
+      onEvent: ({ id, data }) => {
+        if (data === "[DONE]") this.isDone = true;
+        else this.frames.push({ id: Number(id), chunk: JSON.parse(data) });
+      },
+    });
     try {
-      const body = response.body?.pipeThrough(new TextDecoderStream()) ?? [];
-      for await (const piece of body) {
-        if (!isStream) {
-          this.text += piece;
-          continue;
-        }
-        const events = (rest + piece).split("\n\n");
-        rest = events.pop() ?? "";
-        for (const event of events) this.#take(event);
+      for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        this.text += piece;
+        if (isStream) parser.feed(piece);
         this.#wake();
       }
     } catch {
@@ -86,14 +88,6 @@ export class TurnStream {
     this.#wake();
   }
 
-  #take(event: string): void {
-    const fields = new Map(event.split("\n").map((line) => fieldOf(line)));
-    const data = fields.get("data");
-    if (data === undefined) this.comments++;
-    else if (data === "[DONE]") this.isDone = true;
-    else this.frames.push({ id: Number(fields.get("id")), chunk: JSON.parse(data) });
-  }
-
   #wake(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -101,28 +95,16 @@ export class TurnStream {
   }
 }
 
-function fieldOf(line: string): [string, string] {
-  const colon = line.indexOf(":");
-  return [line.slice(0, colon), line.slice(colon + 1).trimStart()];
-}
-
 /** What a client that holds `before` has in hand after these chunks. */
 export async function assemble(
   chunks: readonly UIMessageChunk[],
   before?: UIMessage,
 ): Promise<UIMessage> {
-  const stream = new ReadableStream<UIMessageChunk>({
-    start(controller) {
-      for (const chunk of chunks) controller.enqueue(chunk);
-      controller.close();
-    },
-  });
-  let message: UIMessage | undefined = before;
-  const copy = before && structuredClone(before);
+  let message = before;
   const errors: unknown[] = [];
   const states = readUIMessageStream({
-    stream,
-    ...(copy ? { message: copy } : {}),
+    stream: convertArrayToReadableStream([...chunks]),
+    ...(before ? { message: structuredClone(before) } : {}),
     onError: (error) => errors.push(error),
   });
   for await (const state of states) message = state;

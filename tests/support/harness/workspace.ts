@@ -5,58 +5,29 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres, { type Sql } from "postgres";
+import postgres from "postgres";
 import { newKey } from "../../../lib/identity/keys/key-format.ts";
 import type { RunningNext } from "../../../scripts/run-next.ts";
-import { type FakeOpenAI, startFakeOpenAI } from "../fakes/openai.ts";
+import { startFakeOpenAI } from "../fakes/openai.ts";
 import { registerSecret } from "../secrets/register.ts";
 import { type Client, client } from "./clients.ts";
 import { startServer } from "./server.ts";
 import { startOwnParts } from "./stack.ts";
 
-export interface Workspace {
-  readonly env: Readonly<Record<string, string>>;
-  readonly model: FakeOpenAI;
-  readonly sql: Sql;
-  /** The newest server. */
-  readonly server: RunningNext;
-  /** One more server on the same database and folder. */
-  startServer(): Promise<RunningNext>;
-  /** An account's API key. */
-  createKey(): Promise<string>;
-  /** Someone new, at the newest server unless `url` names another. */
-  createCaller(url?: string): Promise<Client>;
-  /** A file of a session's sandbox as it is on disk; empty when there is none. */
-  readSandboxFile(sessionId: string, path: string): Promise<string>;
-  stop(): Promise<void>;
-}
+export type Workspace = Awaited<ReturnType<typeof startWorkspace>>;
 
-export async function startWorkspace(
-  env: Readonly<Record<string, string>> = {},
-): Promise<Workspace> {
+export async function startWorkspace(env: Readonly<Record<string, string>> = {}) {
   const parts = await startOwnParts();
   const model = await startFakeOpenAI();
   const sql = postgres(parts.env.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
   const servers: RunningNext[] = [];
   const start = async () => {
-    const server = await startServer({
-      env: {
-        ...parts.env,
-        OPENAI_BASE_URL: model.url,
-        LOG_LEVEL: "info",
-        CHECK_RESPONSES: "true",
-        ...env,
-      },
-    });
+    const defaults = { OPENAI_BASE_URL: model.url, LOG_LEVEL: "info", CHECK_RESPONSES: "true" };
+    const server = await startServer({ env: { ...parts.env, ...defaults, ...env } });
     servers.push(server);
     return server;
   };
-  const newest = () => {
-    const server = servers.at(-1);
-    if (!server) throw new Error("No server was started");
-    return server;
-  };
-  const createAccountKey = async () => {
+  const createKey = async () => {
     const id = randomUUID();
     const { raw, hash, prefix } = newKey(parts.env.API_KEY_SECRET ?? "");
     await sql`insert into accounts (id, kind, email, is_admin)
@@ -65,18 +36,25 @@ export async function startWorkspace(
       values (${id}, 'test', ${hash}, ${prefix}, 'full')`;
     return registerSecret(raw, "API key");
   };
-  await start();
+  const first = await start();
   return {
     env: parts.env,
     model,
     sql,
+    /** The newest server. */
     get server() {
-      return newest();
+      return servers.at(-1) ?? first;
     },
+    /** Starts one more server on the same database and folder. */
     startServer: start,
-    createKey: createAccountKey,
-    createCaller: async (url = newest().url) => client({ key: await createAccountKey() }, url),
-    readSandboxFile: (sessionId, path) =>
+    /** Creates an account and returns its API key. */
+    createKey,
+    /** Creates an account with a client of the newest server, unless `url` names another. */
+    async createCaller(url?: string): Promise<Client> {
+      return client({ key: await createKey() }, url ?? this.server.url);
+    },
+    /** Returns a file of a session's sandbox as it is on disk; empty when there is none. */
+    readSandboxFile: (sessionId: string, path: string) =>
       readFile(join(parts.env.DATA_DIR ?? "", "sandboxes", sessionId, "home", path), "utf8").catch(
         () => "",
       ),

@@ -8,25 +8,22 @@ import { z } from "zod";
 import type { KnownSecret } from "./trace-search.ts";
 import { MIN_SECRET_LENGTH } from "./trace-search.ts";
 
-const entry = z.discriminatedUnion("is", [
+const entrySchema = z.discriminatedUnion("is", [
   z.object({ is: z.literal("secret"), secret: z.string(), kind: z.string() }),
   /** Six digits: chance finds them, so they are looked for beside the address they were sent to. */
   z.object({ is: z.literal("code"), code: z.string(), email: z.string() }),
   /** A test has put it somewhere that lasts, in a form that no redaction knows. */
   z.object({ is: z.literal("disguised"), secret: z.string() }),
 ]);
-type Entry = z.output<typeof entry>;
+type Entry = z.output<typeof entrySchema>;
 
-export interface KnownCode {
-  readonly code: string;
-  readonly email: string;
-}
+export type KnownCode = Omit<Extract<Entry, { is: "code" }>, "is">;
 
 const fileOf = (records: string): string => join(records, "secrets.jsonl");
 const written = new Set<string>();
 
-function write(records: string, made: Entry): void {
-  const line = `${JSON.stringify(made)}\n`;
+function write(records: string, entry: Entry): void {
+  const line = `${JSON.stringify(entry)}\n`;
   if (written.has(line)) return;
   written.add(line);
   appendFileSync(fileOf(records), line, { mode: 0o600 });
@@ -58,12 +55,10 @@ export function noteSettings(records: string, env: Readonly<Record<string, strin
 export function readKnown(records: string): { secrets: KnownSecret[]; codes: KnownCode[] } {
   const file = fileOf(records);
   const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
-  const entries = lines.map((line) => entry.parse(JSON.parse(line)));
-  const hidden = new Set(entries.flatMap((one) => (one.is === "disguised" ? [one.secret] : [])));
-  return {
-    secrets: entries
-      .filter((one) => one.is === "secret")
-      .map((one) => ({ ...one, disguised: hidden.has(one.secret) })),
-    codes: entries.filter((one) => one.is === "code"),
-  };
+  const entries = lines.map((line) => entrySchema.parse(JSON.parse(line)));
+  const hidden = new Set(entries.map((one) => one.is === "disguised" && one.secret));
+  const secrets = entries
+    .filter((one) => one.is === "secret")
+    .map((one) => ({ ...one, disguised: hidden.has(one.secret) }));
+  return { secrets, codes: entries.filter((one) => one.is === "code") };
 }

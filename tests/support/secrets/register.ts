@@ -1,4 +1,4 @@
-/** What a test file registers of the secrets that it makes or receives. */
+/** Registers the secrets that a test file creates or receives. */
 import { inject } from "vitest";
 import { isWellFormedKey } from "../../../lib/identity/keys/key-format.ts";
 import { noteCode, noteDisguised, noteSecret } from "./known.ts";

@@ -46,30 +46,28 @@ export class StorageSearch {
 
   async #table(sql: Sql, name: string, bytes: readonly string[]): Promise<string[]> {
     const columns = ["searched_row::text as row", ...bytes].join(", ");
-    const found = new Set<string>();
-    const search = this.#search;
+    // The parameter makes it a query of the extended protocol, which alone has cursors.
+    const query = sql.unsafe(`select ${columns} from ${name} searched_row where $1`, [true]);
+    const codes: string[] = [];
     const codesIn = (row: string) => this.#codesIn(row);
     async function* pieces() {
-      // The parameter makes it a query of the extended protocol, which alone has cursors.
-      for await (const rows of sql
-        .unsafe(`select ${columns} from ${name} searched_row where $1`, [true])
-        .cursor(ROWS_AT_ONCE)) {
+      for await (const rows of query.cursor(ROWS_AT_ONCE)) {
         for (const row of rows) {
-          for (const label of codesIn(String(row.row))) found.add(label);
+          codes.push(...codesIn(String(row.row)));
           for (const value of Object.values(row)) {
             if (value !== null) yield value instanceof Uint8Array ? value : `${value}\n`;
           }
         }
       }
     }
-    for (const label of await search.findIn(pieces())) found.add(label);
+    const found = new Set([...(await this.#search.findIn(pieces())), ...codes]);
     return [...found].map((label) => `${name}: ${label}`);
   }
 
   /** What a server or a part of it wrote. */
   log(name: string, text: string): string[] {
-    const found = this.#search.find(Buffer.from(text));
-    for (const line of text.split("\n")) for (const label of this.#codesIn(line)) found.add(label);
+    const codes = text.split("\n").flatMap((line) => this.#codesIn(line));
+    const found = new Set([...this.#search.find(Buffer.from(text)), ...codes]);
     return [...found].map((label) => `${name}: ${label}`);
   }
 

@@ -27,26 +27,23 @@ export class TraceSearch {
   readonly #patterns = new Map<number, Pattern[]>();
   /** Says of most hashes at once that no pattern begins with them. */
   readonly #filter = new Uint8Array(FILTER_BITS / 8);
-  readonly #longest: number;
+  #longest = 0;
   #leaving = 1;
 
   constructor(secrets: readonly KnownSecret[]) {
     for (let at = 1; at < MIN_SECRET_LENGTH; at++) this.#leaving = Math.imul(this.#leaving, BASE);
-    let longest = 0;
-    const seen = new Set<string>();
+    const labels = new Map<string, string>();
     for (const { secret, kind, disguised } of secrets) {
       for (const [form, text] of disguised ? [["clear", secret] as const] : formsOf(secret)) {
-        if (seen.has(text)) continue;
-        seen.add(text);
-        this.#add({ bytes: Buffer.from(text), label: `${kind} ${secret.slice(0, 5)}…, ${form}` });
-        longest = Math.max(longest, text.length);
+        if (!labels.has(text)) labels.set(text, `${kind} ${secret.slice(0, 5)}…, ${form}`);
       }
     }
-    this.#longest = longest;
+    for (const [text, label] of labels) this.#add({ bytes: Buffer.from(text), label });
   }
 
   #add(pattern: Pattern): void {
     if (pattern.bytes.length < MIN_SECRET_LENGTH) throw new Error(`Too short: ${pattern.label}`);
+    this.#longest = Math.max(this.#longest, pattern.bytes.length);
     let hash = 0;
     for (let at = 0; at < MIN_SECRET_LENGTH; at++) hash = roll(hash, pattern.bytes[at] ?? 0);
     const bit = slotOf(hash);

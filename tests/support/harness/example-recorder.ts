@@ -14,14 +14,6 @@ export function contractOf(operation: string): Contract {
   return found.contract;
 }
 
-interface Options {
-  readonly caller: Client;
-  /** What is special about it. */
-  readonly name?: string;
-  /** What is published of a body that is too long to be read. */
-  readonly shorten?: (body: unknown) => unknown;
-}
-
 export class Recorder {
   readonly recorded: Record<string, Exchanges> = {};
   readonly #placeholders: Placeholders;
@@ -30,14 +22,21 @@ export class Recorder {
     this.#placeholders = placeholders;
   }
 
-  async ask(operation: string, asked: Asked, options: Options): Promise<Answer> {
+  /** @param shorten returns what is published of a body that is too long to be read */
+  async ask(
+    caller: Client,
+    operation: string,
+    asked: Asked,
+    {
+      name,
+      shorten = (body) => body,
+    }: { name?: string; shorten?: (body: unknown) => unknown } = {},
+  ): Promise<Answer> {
     const contract = contractOf(operation);
-    const { caller, shorten = (body) => body } = options;
-    const answer = await caller.request(contract.method, addressOf(contract, asked), {
-      ...(asked.headers ? { headers: asked.headers } : {}),
-      ...("body" in asked ? { body: asked.body } : {}),
-    });
-    this.keep(operation, asked, { ...answer, body: shorten(answer.body) }, options.name);
+    const { headers, body } = asked;
+    const options = { ...(headers ? { headers } : {}), body };
+    const answer = await caller.request(contract.method, addressOf(contract, asked), options);
+    this.keep(operation, asked, { ...answer, body: shorten(answer.body) }, name);
     return answer;
   }
 
@@ -46,21 +45,17 @@ export class Recorder {
     const contract = contractOf(operation);
     const { stream: isStream, bytes } = contract.responses[answer.status] ?? {};
     const isText = !bytes || answer.headers.get("content-type")?.startsWith("text/");
-    const exchange = {
-      request: asked,
-      response: {
-        status: answer.status,
-        headers: headersOf(contract, answer),
-        ...(answer.body === "" || !isText
-          ? {}
-          : { body: isStream ? framesOf(answer.text) : answer.body }),
-      },
+    const body = isStream ? framesOf(answer.text) : answer.body;
+    const response = {
+      status: answer.status,
+      headers: headersOf(contract, answer),
+      ...(body === "" || !isText ? {} : { body }),
     };
-    const place = `${operation} ${name}`;
+    const path = `${operation} ${name}`;
     this.recorded[operation] ??= {};
     this.recorded[operation][name] ??= {
-      request: this.#placeholders.replace(exchange.request, place) as Asked,
-      response: this.#placeholders.replace(exchange.response, place) as Exchange["response"],
+      request: this.#placeholders.replace(asked, path) as Asked,
+      response: this.#placeholders.replace(response, path) as Exchange["response"],
     };
   }
 }
@@ -69,12 +64,8 @@ const nameFor = ({ headers }: Answer): string => headers.get("x-error-code") ?? 
 
 function headersOf(contract: Contract, { status, headers }: Answer): Record<string, string> {
   const published = contract.responses[status]?.headers ?? ["x-error-code"];
-  return Object.fromEntries(
-    published.flatMap((name) => {
-      const value = headers.get(name);
-      return value === null ? [] : [[name, value]];
-    }),
-  );
+  const present = published.filter((name) => headers.has(name));
+  return Object.fromEntries(present.map((name) => [name, headers.get(name) ?? ""]));
 }
 
 /** Without the comment lines, which only keep the connection open. */

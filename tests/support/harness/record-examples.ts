@@ -1,0 +1,250 @@
+/** Calls every operation as a new account would, with its common errors, to record the examples. */
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { z } from "zod";
+import type { Contract } from "../../../lib/contract/contract.ts";
+import { addressOf } from "../../../lib/openapi/curl.ts";
+import { operations } from "../../../lib/openapi/registry.ts";
+import type { Placeholders } from "../fixtures/placeholders.ts";
+import { validTemplate } from "../fixtures/templates.ts";
+import { type Client, client } from "./clients.ts";
+import { Conversation } from "./conversation.ts";
+import { type Asked, contractOf, Recorder } from "./example-recorder.ts";
+import { codeSentTo } from "./mailbox.ts";
+
+interface Context {
+  readonly anonymous: Client;
+  readonly caller: Client;
+  readonly recorder: Recorder;
+  /** Calls an operation that succeeds, and returns the body as the schema reads it. */
+  record<S extends z.ZodType = z.ZodUnknown>(
+    operation: string,
+    request?: Asked,
+    more?: { schema?: S; name?: string; shorten?: (body: unknown) => unknown },
+  ): Promise<z.output<S>>;
+}
+
+/** @param dataDir of the server, with its mailbox */
+export async function recordExamples(url: string, dataDir: string, placeholders: Placeholders) {
+  const anonymous = client(null, url);
+  const recorder = new Recorder(placeholders);
+  for (const id of [MISSING_ID, MISSING_RUN]) placeholders.keep(id);
+  const key = await signUp(anonymous, recorder, placeholders, dataDir);
+  const caller = client({ key }, url);
+  const record: Context["record"] = async (operation, request = {}, { schema, ...more } = {}) => {
+    const by = contractOf(operation).auth === "required" ? caller : anonymous;
+    const answer = await recorder.ask(by, operation, request, more);
+    expect(answer.status, `${operation}: ${answer.text}`).toBeLessThan(400);
+    return (schema ?? z.unknown()).parse(answer.body) as never;
+  };
+  const context = { anonymous, caller, recorder, record };
+  await recordService(context);
+  await recordKeys(context);
+  await recordChats(context);
+  await recordTemplates(context);
+  await recordCatalog(context);
+  await record("createConnection", { body: { connector: "gmail" } });
+  await record("listConnections");
+  await recordContent(context);
+  for (const { id, contract } of operations) await recordErrors(context, id, contract);
+  return recorder.recorded;
+}
+
+const withId = z.object({ id: z.string() });
+
+async function signUp(
+  caller: Client,
+  recorder: Recorder,
+  placeholders: Placeholders,
+  dataDir: string,
+): Promise<string> {
+  const email = `${randomUUID()}@example.com`;
+  placeholders.replaceText(email, "ada@example.com");
+  await recorder.ask(caller, "signup", { body: { email } });
+  const code = await codeSentTo(email, dataDir);
+  placeholders.replaceText(code, "482913");
+  const answer = await recorder.ask(caller, "verify", { body: { email, code } });
+  return z.object({ api_key: z.string() }).parse(answer.body).api_key;
+}
+
+async function recordService({ record }: Context) {
+  await record("health");
+  await record("ready");
+  const start = z.object({ openapi: z.string(), info: z.unknown(), servers: z.unknown() });
+  await record("openApi", {}, { name: "how it begins", shorten: (body) => start.parse(body) });
+  await record("listModels");
+}
+
+async function recordKeys({ record }: Context) {
+  const { id } = await record("createKey", { body: { key_name: "laptop" } }, { schema: withId });
+  const expiring = { key_name: "a month", expires_in_days: 30 };
+  await record("createKey", { body: expiring }, { name: "with an end" });
+  await record("listKeys");
+  const rotated = { params: { id }, body: { grace_seconds: 3600 } };
+  const { id: newId } = await record("rotateKey", rotated, { schema: withId });
+  await record("revokeKey", { params: { id: newId } });
+}
+
+async function recordChats(context: Context) {
+  const { record, caller, recorder } = context;
+  const made = z.object({ session: withId, chat: withId });
+  const body = { title: "Release week" };
+  const { session, chat } = await record("createSession", { body }, { schema: made });
+  const sessionId = session.id;
+  const chatId = chat.id;
+  const params = { sessionId, chatId };
+  await record("getSession", { params: { sessionId } });
+  await record("updateSession", { params: { sessionId }, body: { title: "Release week, Berlin" } });
+  await record("listSessions", { query: { limit: "10" } });
+
+  const messages = [{ id: "m1", content: "Write hello to hello.txt" }];
+  const turn = { body: { sessionId, chatId, messages } };
+  const early = await caller.post("/api/chat", turn.body);
+  await record("provisionSandbox", { body: { sessionId } });
+  await record("getSandbox", { query: { sessionId } });
+  await record("startTurn", turn);
+  recorder.keep("startTurn", turn, early);
+  await record("getChat", { params });
+  await record("updateChat", { params, body: { title: "Hello" } });
+  await record("listSandboxFiles", { query: { sessionId } });
+  await record("readSandboxFile", { query: { sessionId, path: "hello.txt" } });
+
+  const other = { params: { sessionId }, body: { title: "A second chat" } };
+  const second = await record("createChat", other, { schema: z.object({ chat: withId }) });
+  await record("listChats", { params: { sessionId }, query: { limit: "1" } });
+  await recordResumeAndStop(context, sessionId, second.chat.id);
+  await record("deleteChat", { params: { sessionId, chatId: second.chat.id } });
+
+  const run = await record(
+    "startRun",
+    { headers: { "idempotency-key": "hello-1" }, body: { prompt: "Write hello to hello.txt" } },
+    { schema: z.object({ runId: z.string() }) },
+  );
+  const read = async () => (await caller.get(`/api/chat/runs/${run.runId}`)).text;
+  await expect.poll(read).not.toContain('"finishedAt":null');
+  await record("getRun", { params: { runId: run.runId } });
+
+  await record("stopSandbox", { query: { sessionId } });
+  await record("deleteSession", { params: { sessionId } });
+}
+
+/** Records a turn that ends only when it is stopped, with its whole stream. */
+async function recordResumeAndStop(
+  { record, caller, recorder }: Context,
+  sessionId: string,
+  chatId: string,
+) {
+  const first = await new Conversation(caller, sessionId, chatId).send("run `sleep 100`");
+  await first.until(({ type }) => type === "tool-input-available");
+  const request = { params: { chatId } };
+  const address = caller.url + addressOf(contractOf("resumeTurn"), request);
+  // Open before the turn is stopped, read to its end afterwards.
+  const resumed = await fetch(address, { headers: caller.headers });
+  const late = { body: { sessionId, chatId, messages: [{ id: "m2", content: "Are you there?" }] } };
+  await recorder.ask(caller, "startTurn", late);
+  await record("stopTurn", request);
+  const { status, headers } = resumed;
+  const text = await resumed.text();
+  recorder.keep("resumeTurn", request, { status, headers, body: text, text });
+  await first.ended;
+}
+
+async function recordTemplates({ record }: Context) {
+  const headers = { "idempotency-key": "release-planner-1" };
+  const body = { ...validTemplate, is_private: true, share_emails: ["grace@example.com"] };
+  const schema = z.object({ template: withId });
+  const made = await record("createTemplate", { headers, body }, { schema });
+  const params = { id: made.template.id };
+  await record("getTemplate", { params });
+  await record("updateTemplate", { params, body: { tags: ["release"] } });
+  await record("setFavorite", { params, body: { is_favourite: true } });
+  await record("listTemplates", { query: { limit: "10" } });
+  await record("deleteTemplate", { params });
+}
+
+async function recordContent({ record }: Context) {
+  const listed = z.object({ templates: z.array(withId) });
+  const { templates } = await record("listContentTemplates", {}, { schema: listed });
+  await record("getContentTemplate", { params: { id: templates[0]?.id ?? "" } });
+  const made = z.object({ imageUrl: z.string() });
+  const image = { prompt: "A red kite over a grey sea", aspect_ratio: "9:16" };
+  const headers = { "idempotency-key": "kite-1" };
+  const { imageUrl } = await record("createImage", { headers, body: image }, { schema: made });
+  const [accountId = "", name = ""] = new URL(imageUrl).pathname.split("/").slice(-2);
+  await record("getMedia", { params: { accountId, name } });
+  const range = { params: { accountId, name }, headers: { range: "bytes=0-99" } };
+  await record("getMedia", range, { name: "a range" });
+  const video = { image_url: imageUrl, prompt: "The kite climbs", duration: "4s" };
+  await record("createVideo", { headers: { "idempotency-key": "kite-2" }, body: video });
+  const runs = z.object({ runs: z.array(withId) });
+  const { runs: newest } = await record(
+    "listTaskRuns",
+    { query: { limit: "1" } },
+    { schema: runs },
+  );
+  const query = { runId: newest[0]?.id ?? "" };
+  await record("listTaskRuns", { query }, { name: "one run, with its output" });
+  await record("deleteMedia", { params: { accountId, name } });
+}
+
+async function recordCatalog({ record, recorder, anonymous }: Context) {
+  const found = z.object({ artists: z.object({ items: z.array(withId) }) });
+  const query = { q: "Hana Mizuki Trio", type: "artist", limit: "1" };
+  const { artists } = await record("searchCatalog", { query }, { schema: found });
+  const id = artists.items[0]?.id ?? "";
+  await record("listArtistAlbums", { query: { id, include_groups: "single", limit: "1" } });
+  const whole = z.object({ status: z.string(), tracks: z.array(z.unknown()) });
+  const shorten = (body: unknown) => {
+    const { status, tracks } = whole.parse(body);
+    return { status, tracks: tracks.slice(0, 2) };
+  };
+  const tracks = { query: { artist: "Velvet Harbor" } };
+  await record("listTracks", tracks, { name: "the first two", shorten });
+  // The embedded catalog has no pages outside.
+  await recorder.ask(anonymous, "openPage", { query: { type: "artist", id } });
+}
+
+const MISSING_ID = "00000000-0000-4000-8000-000000000000";
+const MISSING_RUN = "wrun_00000000000000000000000000";
+
+/** Calls without a credential, with ids that do not exist, with no input and for a missing account. */
+async function recordErrors(
+  { recorder, anonymous, caller }: Context,
+  id: string,
+  contract: Contract,
+): Promise<void> {
+  const plainest = Object.values(recorder.recorded[id] ?? {})[0]?.request ?? {};
+  if (contract.auth === "required") await recorder.ask(anonymous, id, plainest);
+  for (const asked of wrongRequests(contract, plainest)) {
+    const answer = await recorder.ask(caller, id, asked);
+    expect(answer.status, `${id} ${JSON.stringify(asked)}`).toBeGreaterThanOrEqual(400);
+  }
+}
+
+const namesTo = ({ shape }: z.ZodObject, value: string): Record<string, string> =>
+  Object.fromEntries(Object.keys(shape).map((name) => [name, value]));
+
+function wrongRequests({ params, query, body, ...access }: Contract, plainest: Asked): Asked[] {
+  const { headers: _, ...request } = plainest;
+  const wrong: Asked[] = [];
+  const unknown = JSON.stringify(request)
+    .replaceAll(/[0-9a-f-]{36}/g, MISSING_ID)
+    .replaceAll(/wrun_[0-9A-Z]{26}/g, MISSING_RUN);
+  if (access.errors.includes("not_found") && unknown !== JSON.stringify(request)) {
+    wrong.push(JSON.parse(unknown));
+  }
+  if (body && !body.safeParse({}).success) wrong.push({ ...request, body: {} });
+  else if (query instanceof z.ZodObject && "limit" in query.shape) {
+    wrong.push({ ...request, query: { ...request.query, limit: "0" } });
+  } else if (query && !query.safeParse({}).success) {
+    wrong.push({ ...request, query: {} });
+  } else if (params && !params.safeParse(namesTo(params, "42")).success) {
+    wrong.push({ ...request, params: namesTo(params, "42") });
+  }
+  const place = access.accountAccess?.in;
+  if (place) {
+    const given = place === "body" ? request.body : request.query;
+    wrong.push({ ...request, [place]: { ...Object(given), account_id: MISSING_ID } });
+  }
+  return wrong;
+}
