@@ -389,56 +389,6 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
   });
 });
 
-describe("the vercel sandbox", () => {
-  const connect = (allowedHosts: string[], serviceOrigin?: string) =>
-    createVercelProvider({
-      credentials: { token: "token", teamId: "team", projectId: "project" },
-      allowedHosts,
-      serviceOrigin,
-      fetch: vercel.fetch,
-    });
-
-  const mark = [{ headers: { "x-agent-sandbox": "1" } }];
-
-  test("reaches only the service and the allow-list, marked, and no private address", async () => {
-    const state = await connect(
-      ["*.example.org", "a.example:8443"],
-      "https://api.example.com",
-    ).provision(randomUUID(), account);
-    expect(vercel.networkPolicyOf(state.name)).toMatchObject({
-      allow: {
-        "api.example.com": expect.any(Array),
-        "*.example.org": [{ transform: mark }],
-        "a.example": [{ transform: mark }],
-      },
-      subnets: { deny: expect.arrayContaining(["169.254.0.0/16", "10.0.0.0/8", "127.0.0.0/8"]) },
-    });
-    const closed = await connect([]).provision(randomUUID(), account);
-    expect(vercel.networkPolicyOf(closed.name)).toEqual({ mode: "deny-all" });
-  });
-
-  test("resumes a machine that was stopped meanwhile, with its files", async () => {
-    const provider = connect([]);
-    const state = await provider.provision(randomUUID(), account);
-    const sandbox = provider.open(state, account);
-    await sandbox.writeFile("a.txt", "a");
-    vercel.stopMachine(state.name);
-    expect(await provider.status(state)).toBe("active");
-    expect(await sandbox.run("cat a.txt", options)).toMatchObject({ exitCode: 0, stdout: "a" });
-  });
-
-  test("never starts a command twice when the answer to its start is lost", async () => {
-    const provider = connect([]);
-    const sandbox = provider.open(await provider.provision(randomUUID(), account), account);
-    const before = vercel.commandsStarted();
-    vercel.loseNextAnswer();
-    await expect(sandbox.run("echo once >> log.txt", options)).rejects.toMatchObject({
-      code: "unavailable",
-    });
-    expect(vercel.commandsStarted()).toBe(before + 1);
-  });
-});
-
 test("a local sandbox whose deletion was cut by a crash is deleted at the next start", async () => {
   const rootDir = join(dir, "cut");
   const left = join(rootDir, ".gone-session-1-2");

@@ -1,0 +1,195 @@
+/** Videos over HTTP, made by a provider that queues its requests. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { contentTemplate } from "../../lib/content/template.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
+import { download, runOf, videoIn, waitForOnlyRun } from "../support/fixtures/generations.ts";
+import { makeImage, storeMedia } from "../support/fixtures/media.ts";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { runsIn } from "../support/fixtures/task-runs.ts";
+import { type Client, client, createPerson } from "../support/harness/clients.ts";
+import { startServer } from "../support/harness/server.ts";
+import { sql, stack } from "../support/harness/stack.ts";
+
+const post = (caller: Client, body: unknown, headers: Record<string, string> = {}) =>
+  caller.post("/api/content/video", body, { headers });
+const anImage = async ({ id }: { readonly id: string }) =>
+  storeMedia(id, await makeImage(), "image/png");
+
+describe("with a provider that takes its time", () => {
+  let fal: FakeFal;
+  let server: RunningNext;
+  let impatient: RunningNext;
+  beforeAll(async () => {
+    fal = await startFakeFal();
+    server = await startServer({ env: fal.env });
+    // Of one origin, so that the same body is good at both.
+    const both = { ...fal.env, PUBLIC_URL: server.url };
+    impatient = await startServer({
+      env: { ...both, CONTENT_TIMEOUT_MS: "1", CONTENT_AT_ONCE: "1" },
+    });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await impatient?.stop();
+    await fal.close();
+  });
+
+  /** An account of its own for each test, and a request. */
+  async function arrange() {
+    const { id, key } = await createPerson();
+    const image = (await anImage({ id })).replace(stack.url, server.url);
+    return {
+      id,
+      key,
+      body: { image_url: image, duration: "4s" },
+      caller: client({ key }, server.url),
+      hurried: client({ key }, impatient.url),
+    };
+  }
+  const awaitSubmitted = (count: number) =>
+    expect.poll(() => fal.submitted.length, { timeout: 50_000, interval: 20 }).toBe(count);
+
+  test("200: a client that goes away finds its run completed, with the video", async () => {
+    const { key, caller, body } = await arrange();
+    const before = fal.submitted.length;
+    fal.hold(true);
+    const leaving = new AbortController();
+    const asked = fetch(`${server.url}/api/content/video`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    });
+    await awaitSubmitted(before + 1);
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    fal.hold(false);
+    const run = await waitForOnlyRun(caller);
+    expect(run).toMatchObject({ status: "COMPLETED", output: { lipsync: false } });
+    const { videoSourceUrl } = z.object({ videoSourceUrl: z.url() }).parse(run.output);
+    expect((await download(videoSourceUrl)).byteLength).toBeGreaterThan(10_000);
+  });
+
+  test("200: ten posts with one key are one generation", async () => {
+    const { caller, body } = await arrange();
+    const before = fal.submitted.length;
+    const key = { "idempotency-key": randomUUID() };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(caller, body, key)));
+    for (const answer of answers) {
+      expect([200, 409]).toContain(answer.status);
+      if (answer.status === 200) continue;
+      expectErrorShape(answer, "plain");
+      expect(sentenceOf(answer)).toBe("A request with this Idempotency-Key is still running");
+    }
+    const last = await post(caller, body, key);
+    const urls = [...answers, last].filter(({ status }) => status === 200).map(videoIn);
+    expect(new Set(urls.map(({ videoUrl }) => videoUrl)).size).toBe(1);
+    expect(last.headers.get("idempotency-replayed")).toBe("true");
+    expect(fal.submitted.length).toBe(before + 1);
+    expect(runsIn(await caller.get("/api/tasks/runs"))).toHaveLength(1);
+  });
+
+  test("422: the same key for another video", async () => {
+    const { caller, body } = await arrange();
+    const key = { "idempotency-key": randomUUID() };
+    videoIn(await post(caller, body, key));
+    const answer = await post(caller, { ...body, duration: "6s" }, key);
+    expect(answer.status).toBe(422);
+    expectErrorShape(answer, "plain");
+  });
+
+  test("502: the provider fails; a retry with the same key succeeds with the same choices", async () => {
+    const { caller, body } = await arrange();
+    const key = { "idempotency-key": randomUUID() };
+    const asked = { ...body, template: "rooftop-dusk" };
+    fal.failNext("/fal-ai/veo", { status: 500 });
+    const failed = await post(caller, asked, key);
+    expect([failed.status, failed.body]).toEqual([502, { error: "Video generation failed" }]);
+    expectErrorShape(failed, "plain");
+    expect(failed.headers.get("x-error-code")).toBe("upstream_error");
+    const done = await post(caller, asked, key);
+    videoIn(done);
+
+    const [first, second] = await Promise.all([runOf(caller, failed), runOf(caller, done)]);
+    expect([first.status, second.status]).toEqual(["FAILED", "COMPLETED"]);
+    const motion = z.object({ movement: z.string(), mood: z.string() });
+    expect(motion.parse(first.metadata)).toEqual(motion.parse(second.metadata));
+    const template = await caller.get("/api/content/templates/rooftop-dusk");
+    const { video } = contentTemplate.parse(template.body);
+    const { movement, mood } = motion.parse(second.metadata);
+    expect(video?.movements).toContain(movement);
+    expect(video?.moods).toContain(mood);
+    const prompt = String(fal.submitted.at(-1)?.input.prompt);
+    expect(prompt).toContain(movement);
+    expect(prompt).toContain(mood);
+    expect(second.output).toMatchObject({ template: "rooftop-dusk" });
+  });
+
+  test("200: the caller's prompt wins over the template's, which does for mode prompt", async () => {
+    const { caller, body } = await arrange();
+    const withTemplate = { ...body, template: "paper-collage" };
+    const answer = await post(caller, { ...withTemplate, prompt: "she winks twice" });
+    expect((await runOf(caller, answer)).metadata).not.toHaveProperty("movement");
+    expect(fal.submitted.at(-1)?.input.prompt).toContain("she winks twice");
+    const prompted = await post(caller, { ...withTemplate, mode: "prompt" });
+    expect(videoIn(prompted).mode).toBe("prompt");
+    expect((await runOf(caller, prompted)).metadata).toHaveProperty("movement");
+  });
+
+  test("429: an account that has as many in the making as it may have", async () => {
+    const { hurried: caller, body } = await arrange();
+    fal.hold(true);
+    expect((await post(caller, body)).status).toBe(504);
+    const answer = await post(caller, body);
+    expect([answer.status, answer.body]).toEqual([429, { error: "Too many requests" }]);
+    expectErrorShape(answer, "plain");
+    expect(answer.headers.get("retry-after")).toBe("5");
+    fal.hold(false);
+    await waitForOnlyRun(caller);
+  });
+
+  test("504: the answer does not wait for ever, the work goes on, and a retry finds it", async () => {
+    const { hurried: caller, body } = await arrange();
+    const before = fal.submitted.length;
+    const key = { "idempotency-key": randomUUID() };
+    fal.hold(true);
+    const late = await post(caller, body, key);
+    expect([late.status, late.body]).toEqual([504, { error: "Video generation timed out" }]);
+    expectErrorShape(late, "plain");
+    expect(late.headers.get("x-error-code")).toBe("upstream_timeout");
+    expect((await runOf(caller, late)).status).toBe("EXECUTING");
+
+    const again = await post(caller, body, key);
+    expect([again.status, again.headers.get("retry-after")]).toEqual([409, "5"]);
+    fal.hold(false);
+    const run = await waitForOnlyRun(caller);
+    expect(run.idempotencyKey).toBe(key["idempotency-key"]);
+    const done = await post(caller, body, key);
+    expect(run.output).toMatchObject({ videoSourceUrl: videoIn(done).videoUrl });
+    expect((await runOf(caller, done)).id).toBe(run.id);
+    expect(fal.submitted.length).toBe(before + 1);
+  });
+
+  test("when the process dies the run has crashed, and a retry makes the video", async () => {
+    const { id, caller, hurried, body } = await arrange();
+    const before = fal.submitted.length;
+    const key = { "idempotency-key": randomUUID() };
+    fal.hold(true);
+    const late = await post(hurried, body, key);
+    expect(late.status, late.text).toBe(504);
+    await awaitSubmitted(before + 1);
+    impatient.kill("SIGKILL");
+    await impatient.died;
+    fal.hold(false);
+    // Or twenty seconds later.
+    await sql`update task_runs set lease_until = now() - interval '1 second'
+      where account_id = ${id}`;
+    const done = await post(caller, body, key);
+    videoIn(done);
+    const runs = runsIn(await caller.get("/api/tasks/runs"));
+    expect(runs.map(({ status }) => status)).toEqual(["COMPLETED", "CRASHED"]);
+  });
+});
