@@ -14,7 +14,7 @@ const artistNames = async (q: string) =>
   (await search({ q, type: "artist" })).artists?.items.map(({ name }) => name);
 
 describe("GET /api/catalog/search 200", () => {
-  test("answers a key, a bearer and nobody alike", async () => {
+  test("answers a key, a bearer and an anonymous caller alike", async () => {
     const person = await createPerson();
     const query = { q: "velvet harbor", type: "artist,album" };
     const anonymous = await search(query);

@@ -74,7 +74,7 @@ describe("GET /api/openapi.json", () => {
     expect(names.sort()).toEqual(contracts.map(nameOf).sort());
   });
 
-  it("names each operation once, and each of its tags is told about", () => {
+  it("has unique operation ids, and describes every tag", () => {
     const ids = document.operations.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
@@ -84,7 +84,7 @@ describe("GET /api/openapi.json", () => {
   });
 
   it.each(contracts.map((contract) => [nameOf(contract), contract] as const))(
-    "%s tells its parameters, answers and security",
+    "%s documents its parameters, responses and security",
     (_, contract) => {
       const found = described(contract);
       const statuses = Object.keys(found.operation.responses);

@@ -15,7 +15,7 @@ async function tracks(query: Record<string, string>, caller: Client = client()) 
 }
 
 describe("GET /api/research/tracks 200", () => {
-  test("answers a key, a bearer and nobody alike", async () => {
+  test("answers a key, a bearer and an anonymous caller alike", async () => {
     const person = await createPerson();
     const anonymous = await tracks({ artist: "Glass Orchard" });
     expect(await tracks({ artist: "Glass Orchard" }, person.withKey)).toEqual(anonymous);
@@ -94,7 +94,7 @@ describe("GET /api/research/tracks 401", () => {
 
 describe("GET /api/research/tracks 404", () => {
   test.each(["artist=Nobody+At+All", "artist=!!!", "id=nobody", "id=not:in-here.at_all"])(
-    "%s is nobody",
+    "%s matches no artist",
     async (query) => {
       const answer = await client().get(`/api/research/tracks?${query}`);
       expect(answer.status).toBe(404);

@@ -17,44 +17,44 @@ async function expectGood(page: Page): Promise<void> {
   expect(await page.evaluate(isWide)).toBe(false);
 }
 
-describeInBrowser("nothing serious is found", ({ newTab }) => {
-  it.each(appearances)(
-    "for those who are signed out: $colorScheme, $width px",
-    async (appearance) => {
-      const { page } = await newTab({ ...appearance, expected: /status of 404/ });
-      await page.goto("/");
-      await page.getByRole("button", { name: "Send code" }).waitFor();
-      await expectGood(page);
-      await page.goto("/keys");
-      await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
-      await expectGood(page);
-      await page.goto("/not/there");
-      await page.getByRole("heading", { name: "Page not found" }).waitFor();
-      await expectGood(page);
-    },
-  );
-
-  it.each(appearances)("for who is signed in: $colorScheme, $width px", async (appearance) => {
-    const tab = await newTab(appearance);
-    const { page } = tab;
-    const { id } = await signIn(tab);
+describeInBrowser("axe has no serious finding", ({ newTab }) => {
+  it.each(appearances)("on pages without sign-in: $colorScheme, $width px", async (appearance) => {
+    const { page } = await newTab({ ...appearance, expected: /status of 404/ });
+    await page.goto("/");
+    await page.getByRole("button", { name: "Send code" }).waitFor();
+    await expectGood(page);
     await page.goto("/keys");
-    await page.getByRole("heading", { name: "No keys yet" }).waitFor();
+    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
     await expectGood(page);
-    await createKey(id);
-    await page.reload();
-    await page.getByRole("button", { name: "Rotate test" }).click();
-    await page.getByRole("dialog").waitFor();
+    await page.goto("/not/there");
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
     await expectGood(page);
-    await page.goto("/connectors");
-    await page.getByRole("heading", { name: "No connections yet" }).waitFor();
-    await expectGood(page);
-    if (appearance.width === 360) {
-      await page.getByRole("button", { name: "Open navigation" }).click();
+  });
+
+  it.each(appearances)(
+    "on pages of a signed-in account: $colorScheme, $width px",
+    async (appearance) => {
+      const tab = await newTab(appearance);
+      const { page } = tab;
+      const { id } = await signIn(tab);
+      await page.goto("/keys");
+      await page.getByRole("heading", { name: "No keys yet" }).waitFor();
+      await expectGood(page);
+      await createKey(id);
+      await page.reload();
+      await page.getByRole("button", { name: "Rotate test" }).click();
       await page.getByRole("dialog").waitFor();
       await expectGood(page);
-    }
-  });
+      await page.goto("/connectors");
+      await page.getByRole("heading", { name: "No connections yet" }).waitFor();
+      await expectGood(page);
+      if (appearance.width === 360) {
+        await page.getByRole("button", { name: "Open navigation" }).click();
+        await page.getByRole("dialog").waitFor();
+        await expectGood(page);
+      }
+    },
+  );
 
   it.each(appearances)("in the API reference: $colorScheme, $width px", async (appearance) => {
     const { page } = await newTab(appearance);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { describeInBrowser, signIn } from "../support/harness/browser.ts";
 
-describeInBrowser("the shell", ({ newTab }) => {
+describeInBrowser("the console shell", ({ newTab }) => {
   it("shows who is signed in and the way to every page", async () => {
     const tab = await newTab();
     const { email } = await signIn(tab);

@@ -22,7 +22,7 @@ export function fuzzEveryEndpoint({ seed, runs }: { seed: number; runs: number }
     document = await readApiDocument();
   });
 
-  describe.each(contracts.map(nameOf))(`%s, by its description (seed ${seed})`, (name) => {
+  describe.each(contracts.map(nameOf))(`%s, fuzzed from its description (seed ${seed})`, (name) => {
     let operation: Described;
     let person: Person;
     let requests: ReturnType<typeof generateRequests>;
@@ -49,8 +49,8 @@ export function fuzzEveryEndpoint({ seed, runs }: { seed: number; runs: number }
         { seed, numRuns },
       );
 
-    it("answers what it asks for as it says", () => expectAllDescribed("valid"));
-    it("answers anything else as it says", () => expectAllDescribed("broken"));
+    it("answers valid requests as described", () => expectAllDescribed("valid"));
+    it("answers broken requests as described", () => expectAllDescribed("broken"));
   });
 }
 

@@ -102,13 +102,13 @@ describe.each(named(withBody))("%s refuses", (_, contract) => {
     }
   });
 
-  it("a body over its limit: told, lied about, or in pieces", async () => {
+  it("a body over its limit, whether its length is declared, wrong or unknown", async () => {
     const limit = contract.bodyLimit ?? 1024 * 1024;
     const large = JSON.stringify({ a: "x".repeat(limit) });
-    const told = await send(contract, large);
-    expect(told.status).toBe(413);
-    expectErrorShape(told, contract.family);
-    expect(sentenceOf(told)).toBe("Request body too large");
+    const declared = await send(contract, large);
+    expect(declared.status).toBe(413);
+    expectErrorShape(declared, contract.family);
+    expect(sentenceOf(declared)).toBe("Request body too large");
     expect(await sendEndless(contract, limit)).toBe(413);
   });
 
@@ -185,7 +185,7 @@ const oddTexts = [
 ];
 const encoded = (text: string) => (text.startsWith("%") ? text : encodeURIComponent(text));
 
-describe.each(named(withQuery))("%s takes no harm from a query", (_, contract) => {
+describe.each(named(withQuery))("%s survives hostile query parameters", (_, contract) => {
   it("of any text, repeated, empty or long", async () => {
     if (!(contract.query instanceof z.ZodObject)) return;
     const path = fillPath(contract.path, {});
@@ -205,7 +205,7 @@ describe.each(named(withQuery))("%s takes no harm from a query", (_, contract) =
   });
 });
 
-describe.each(named(withParams))("%s takes no harm from a path", (_, contract) => {
+describe.each(named(withParams))("%s survives hostile path parameters", (_, contract) => {
   const ids = oddTexts.filter((text) => !["", " ", "../..", "%ED%A0%80"].includes(text));
   it.each(ids.map((text) => [text]))("with %s for an id", async (text) => {
     const path = fillPath(contract.path, {}, () => encoded(text));
@@ -302,7 +302,7 @@ function sendEndless(contract: Contract, limit: number): Promise<number> {
   });
 }
 
-describe("of a great many wrong items", () => {
+describe("validation of a great many invalid items", () => {
   it.each([
     [20_000, "messages.0.parts must have at most 10000 items"],
     // One value for 40 of the 4 MiB that the body may have.

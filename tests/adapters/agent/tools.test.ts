@@ -8,7 +8,7 @@ import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts"
 const { sandbox, faults, run, remove } = await createToolFixture();
 afterAll(remove);
 
-describe("the set", () => {
+describe("the set of tools", () => {
   const names = "bash read write grep glob todo task skill fetch".split(" ");
 
   test("has the ten names, none with execute, each input an object schema", async () => {

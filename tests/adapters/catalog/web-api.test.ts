@@ -107,7 +107,7 @@ describe.each([
   });
 });
 
-describe("when nobody listens at the web API", () => {
+describe("when the web API refuses connections", () => {
   test("502, and it is found again as soon as somebody does", async () => {
     await fake.close();
     const answer = await caller.get(newSearch());
@@ -118,7 +118,7 @@ describe("when nobody listens at the web API", () => {
   });
 });
 
-describe("what is wrong is told before the web API is asked", () => {
+describe("invalid requests are refused before the web API is called", () => {
   test.each([
     "/api/catalog/search?q=a",
     "/api/catalog/search?q=a&type=artist&market=ZZ",
@@ -179,14 +179,14 @@ describe("the token", () => {
     Promise.all(Array.from({ length: 50 }, async () => (await asking.get(newSearch())).status));
   const all200 = Array.from({ length: 50 }, () => 200);
 
-  test("is fetched once for 50 requests at once, and kept for the next 50", async () => {
+  test("is fetched once for 50 concurrent requests, and reused by the next 50", async () => {
     const before = fake.count("/api/token");
     expect(await fifty()).toEqual(all200);
     expect(await fifty()).toEqual(all200);
     expect(fake.count("/api/token")).toBe(before + 1);
   });
 
-  test("that is refused is replaced once for 50 requests at once", async () => {
+  test("that is refused is replaced once for 50 concurrent requests", async () => {
     await asking.get(newSearch());
     fake.revokeTokens();
     const before = fake.count("/api/token");

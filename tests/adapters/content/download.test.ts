@@ -73,7 +73,7 @@ async function fetchFrom(url: string | URL, given = limits, signal = new AbortCo
 }
 const through = (url: string) => `${origin}/to?url=${encodeURIComponent(url)}`;
 
-describe("what is fetched", () => {
+describe("a download", () => {
   test("is whole, after at most five redirects", async () => {
     const far = [1, 2, 3, 4].reduce((url) => through(url), through("/good"));
     for (const url of [`${origin}/good`, `${origin.replace("127.0.0.1", "localhost")}/good`, far]) {
@@ -98,7 +98,7 @@ describe("what is fetched", () => {
   });
 });
 
-describe("what is refused while it comes", () => {
+describe("a download that is refused while it arrives", () => {
   test.each(["/endless", "/bomb"])("too much of it, also unpacked: %s", async (path) => {
     expect((await fetchFrom(origin + path)).fault).toBe("must be at most 1 MiB");
   });
@@ -155,7 +155,7 @@ const wrongSchemes = [
   "javascript:1",
 ];
 
-describe("where nobody is sent", () => {
+describe("addresses that are never requested", () => {
   test.each(private_)("an address that is not public, however it is written: %s", async (url) => {
     expect(faultOfUrl(new URL(url), false)).toBe("must have a public address");
     expect((await fetchFrom(url, strict)).fault).toBe("could not be fetched");

@@ -223,7 +223,7 @@ const faults: readonly [string, Fault, Partial<AppError>][] = [
   ],
 ];
 
-describe("what is submitted is submitted once, also when the answer is", () => {
+describe("a job is submitted only once, even when the answer is", () => {
   test.each(faults)("%s", async (_, fault, expected) => {
     const before = fal.count(SUBMIT);
     fal.failNext(SUBMIT, fault);

@@ -300,7 +300,7 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
     });
   });
 
-  describe("looking into it", () => {
+  describe("its files, listed and read from outside", () => {
     const openFiles = () => provider.openFiles(state, account);
 
     test("lists the entries of a folder by name, with type, bytes and time", async () => {

@@ -62,7 +62,7 @@ describe("a model that", () => {
     expect(textOf(await conversation.answer())).toBe("You said: still there?");
   });
 
-  it("answers 500 once: the call is made again, and nobody notices", async () => {
+  it("answers 500 once: the call is retried and the turn succeeds", async () => {
     let calls = 0;
     const { conversation, stream } = await run("recovers", function* () {
       if (calls++ === 0) yield { fail: 500, message: SECRET, headers: { "retry-after-ms": "1" } };
@@ -120,7 +120,7 @@ describe("a model that", () => {
     }
   });
 
-  it("sends malformed input: it is told, and may try again", async () => {
+  it("sends malformed input: it receives an error and can try again", async () => {
     const { conversation } = await run("malformed", function* ({ step }) {
       if (step === 0) yield { tool: "bash", rawInput: '{"command": ' };
       else if (step === 1) yield { tool: "bash", input: { comand: "echo typo" } };
@@ -139,7 +139,7 @@ describe("a model that", () => {
     expect(received).not.toBe("");
   });
 
-  it("calls a tool that is not there: it is told, and the turn goes on", async () => {
+  it("calls an unknown tool: it receives an error and the turn continues", async () => {
     const { conversation } = await run("unknown-tool", function* ({ step }) {
       if (step === 0) yield { tool: "rm_rf", input: { path: "/" } };
       else yield { text: "sorry" };
@@ -176,7 +176,7 @@ describe("a model that", () => {
     expect(outputs).toMatchObject([{ stdout: "0\n" }, { stdout: "1\n" }, { stdout: "2\n" }]);
   });
 
-  it("says nothing at all: an empty answer is stored", async () => {
+  it("returns no content: an empty answer is stored", async () => {
     const { conversation, stream } = await run("mute", function* () {});
     expect(errorsOf(stream)).toEqual([]);
     expect(textOf(await conversation.answer())).toBe("");
@@ -192,7 +192,7 @@ describe("a model that", () => {
     expect(textOf(await conversation.answer())).toContain("nul ");
   });
 
-  it("runs into its length limit: the finish says so", async () => {
+  it("reaches its length limit: the finish reason is reported", async () => {
     const { conversation, stream } = await run("long", function* () {
       yield { text: "cut off" };
       yield { finish: "length" };

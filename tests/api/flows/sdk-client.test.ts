@@ -171,7 +171,7 @@ describe("the AI SDK's chat", () => {
     expect(JSON.stringify(chat.messages)).toContain("Told");
   });
 
-  it("is told of an error, and can go on", async () => {
+  it("receives an error and can continue", async () => {
     model.script("sdk-error", function* () {
       yield { text: "so far" };
       yield { fail: 400 };

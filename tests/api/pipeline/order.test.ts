@@ -13,7 +13,7 @@ const contract = {
 } as const;
 
 /** A request that every stage would refuse; the cases below correct one mistake after the other. */
-it("tells one mistake at a time: credential, size, JSON, schema, access, idempotency key", async () => {
+it("reports one error at a time: credential, size, JSON, schema, access, idempotency key", async () => {
   const [own, other] = [await createAccount(), await createAccount()];
   const credential = { "x-api-key": await createKey(own.id) };
   const wrongKey = { "idempotency-key": "k".repeat(256) };
