@@ -1,6 +1,6 @@
 /**
- * The only reader of `process.env`: parsed once by `settings.ts`, with a clear list of what is wrong.
- * The launcher (`scripts`) fills in what the embedded parts provide.
+ * The only reader of `process.env` in `lib`. It is parsed once per process; an error lists every
+ * setting that is missing or malformed. The launcher in `scripts` sets those of the embedded parts.
  */
 import type { z } from "zod";
 import { processWide } from "./process-wide.ts";

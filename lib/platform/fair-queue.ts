@@ -2,24 +2,24 @@
  * Shares a limited number of slots fairly between accounts: sandbox processes, renderings, model
  * calls, requests, streams.
  *
- * - An account may take another slot only while it holds fewer than are free. So one account alone
- *   gets half of the slots, two get a third each, and an account that holds none starts at once
- *   whatever the others do, until there are more busy accounts than a few.
- * - Accounts that wait take turns; the callers of one account start in the order of their arrival.
- * - Waiting is bounded twice: by the number of callers of one account and by a deadline for each.
+ * - An account may take a slot only while it holds fewer slots than are free. One busy account thus
+ *   gets half of the slots, two get a third each, and an account without a slot starts at once while
+ *   any is free.
+ * - Waiting accounts are served round-robin, and the callers of one account in their order of arrival.
+ * - The number of waiting callers per account and the wait of each caller are bounded.
  */
 export interface FairQueueLimits {
-  /** Slots of all accounts together. */
+  /** The slots that all accounts share. */
   readonly slots: number;
-  /** Most slots of one account, where that is less than its fair share. */
+  /** The maximum of one account, where that is less than its fair share. */
   readonly slotsPerAccount?: number;
-  /** Most callers of one account that wait at a time; the next one is refused at once. */
+  /** The maximum number of waiting callers of one account; further ones are refused at once. */
   readonly waitersPerAccount: number;
-  /** Longest wait of one caller. */
+  /** The maximum wait of one caller. */
   readonly maxWaitMs: number;
 }
 
-/** The account has too many callers in line (`full`), or the wait took too long (`timeout`). */
+/** The account has too many waiting callers (`full`), or the wait took too long (`timeout`). */
 export class QueueRefusal extends Error {
   override readonly name = "QueueRefusal";
   readonly reason: "full" | "timeout";
@@ -42,9 +42,9 @@ interface Waiter {
 
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** Slots that each account holds; accounts without any are absent. */
+  /** The number of slots that each account holds; accounts without any are absent. */
   readonly #held = new Map<string, number>();
-  /** Waiting callers of each account. The order of the keys is the order of the turns. */
+  /** The waiting callers of each account. Accounts are served in the order of the keys. */
   readonly #lines = new Map<string, Waiter[]>();
   #running = 0;
 
@@ -52,7 +52,7 @@ export class FairQueue {
     this.#limits = limits;
   }
 
-  /** True when work of this account would start at once. */
+  /** Returns whether work of this account would start at once. */
   isOpen(accountId: string): boolean {
     const held = this.#held.get(accountId) ?? 0;
     const { slots, slotsPerAccount = slots } = this.#limits;
@@ -60,7 +60,7 @@ export class FairQueue {
   }
 
   /**
-   * Resolves when the account has a slot for this caller, to the function that gives it back.
+   * Resolves to the function that releases the slot, once the account has one for this caller.
    * @throws QueueRefusal when the bound is reached; the signal's reason when it is aborted first
    */
   acquire(accountId: string, signal?: AbortSignal): Promise<Release> {
@@ -127,7 +127,7 @@ export class FairQueue {
       if (next === undefined) return;
       const line = this.#lines.get(next) ?? [];
       const waiter = line.shift();
-      // To the end of the turns.
+      // The account goes to the end of the round.
       this.#lines.delete(next);
       if (line.length > 0) this.#lines.set(next, line);
       waiter?.start();

@@ -1,7 +1,7 @@
 /**
- * The composition root: which adapter serves each port, chosen from the settings once in a process.
- * It is the only file of this folder that imports domains, because it is where ports and adapters
- * meet; a domain asks for its service with `services()` and never for an adapter by name.
+ * The composition root: creates the adapter of each port, once per process, as the settings select it.
+ * It is the only file of this folder that imports domains. A domain gets its service from `services()`
+ * and never imports an adapter.
  */
 import { join, resolve } from "node:path";
 import { createEmbeddedModels } from "../agent/models/adapters/embedded/models.ts";
@@ -46,7 +46,7 @@ import { log } from "./log.ts";
 import { processWide } from "./process-wide.ts";
 import { serviceOrigin } from "./service-origin.ts";
 
-/** Milliseconds that a connector provider or a mail server has for one request. */
+/** The deadline of one call of the connector provider or the mail server. */
 const DEADLINE_MS = 10_000;
 
 const factories = {
@@ -105,7 +105,7 @@ const factories = {
       : createEmbeddedContent({ queue: renderQueue() });
   },
 
-  /** Files live beside the database: on this machine's disk, or in the Supabase project's Storage. */
+  /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */
   media(settings: Config): MediaStorage {
     const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, MEDIA_BUCKET: bucket } = settings;
     if (!settings.EMBEDDED_SUPABASE) return createSupabaseStorage({ url, secretKey, bucket });
@@ -143,7 +143,7 @@ const factories = {
     return createWebApiResearch({ apiKey, baseUrl, timeoutMs: LOOKUP_TIMEOUT_MS });
   },
 
-  /** Null beside a hosted database without a vendor: a connection that connects nothing is a demo. */
+  /** Null without a vendor on a hosted database, because embedded connections reach no service. */
   connectors(settings: Config): ConnectorProvider | null {
     const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
     if (apiKey) return createComposioConnectors({ apiKey, baseUrl, timeoutMs: DEADLINE_MS });
@@ -160,7 +160,7 @@ const factories = {
 type Factories = typeof factories;
 export type Services = { readonly [Name in keyof Factories]: ReturnType<Factories[Name]> };
 
-/** Each service is created when it is first used, so that a process only starts what it needs. */
+/** Returns the services of this process. Each is created when it is first used. */
 export function services(): Services {
   return processWide("services", () => createServices(config()));
 }

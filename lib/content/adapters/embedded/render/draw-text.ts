@@ -1,6 +1,7 @@
-/** Draws text, optionally with an outline, as an image with a transparent background. */
+/** Draws text, optionally with an outline, into a transparent image. */
 import { createRequire } from "node:module";
-import sharp, { type Sharp } from "sharp";
+import sharp from "sharp";
+import type { Size } from "./frame.ts";
 
 /** The bundled font, because a server may have none. Other names refer to fonts of the system. */
 const FONT = "Anton";
@@ -17,67 +18,62 @@ export interface TextStyle {
   readonly fontSize: number;
 }
 
-export interface TextImage {
-  /** Four bytes per pixel, with straight (not premultiplied) alpha. */
-  readonly rgba: Buffer;
-  readonly width: number;
-  readonly height: number;
+/** Where the text is drawn: lines are wrapped and shrunk to fit into the box. */
+export interface TextBox extends Size {
+  /** The vertical position of its middle, in pixels; horizontally it is centred. */
+  readonly middle: number;
 }
 
-/** Wraps lines at the width and shrinks text that is still too large; null when nothing is visible. */
+/** Returns an image of the size of the canvas, as RGBA bytes; null when nothing is visible. */
 export async function drawText(
   content: string,
   style: TextStyle,
-  box: { readonly width: number; readonly height: number },
-): Promise<TextImage | null> {
+  box: TextBox,
+  canvas: Size,
+): Promise<Buffer | null> {
   const words = content.replace(/\p{Cc}/gu, " ").trim();
   if (words === "") return null;
-  const stroke = style.strokeColor ? Math.max(1, Math.round(style.fontSize / 14)) : 0;
-  const family = style.font ? `${style.font}, ${FONT}` : FONT;
-  const escaped = words.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const { font, color, strokeColor, fontSize } = style;
+  const stroke = strokeColor ? Math.max(1, Math.round(fontSize / 14)) : 0;
   const pad = 2 * stroke;
-  const set = await sharp({
+  const width = Math.round(box.width) - 2 * pad;
+  const escaped = words.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const letters = await sharp({
     text: {
-      text: `<span foreground="#ffffff">${escaped}</span>`,
+      text: `<span foreground="${color}">${escaped}</span>`,
       // At 72 dpi, a point is a pixel.
-      ...{ font: `${family} ${Math.round(style.fontSize)}`, fontfile, dpi: 72, rgba: true },
-      ...{ width: Math.round(box.width - 2 * pad), align: "centre", wrap: "word-char" },
+      ...{ font: `${font ? `${font}, ` : ""}${FONT} ${Math.round(fontSize)}`, fontfile, dpi: 72 },
+      ...{ rgba: true, width, align: "centre", wrap: "word-char" },
     },
   })
+    .resize({ width, height: Math.round(box.height), fit: "inside", withoutEnlargement: true })
     .extend({ top: pad, bottom: pad, left: pad, right: pad, background: "#00000000" })
     .png()
-    .toBuffer();
-  const bounds = { width: Math.round(box.width), height: Math.round(box.height) };
-  const letters = await sharp(set)
-    .resize({ ...bounds, fit: "inside", withoutEnlargement: true })
-    .extractChannel("alpha")
-    .png()
-    .toBuffer();
-  const { width, height } = await sharp(letters).metadata();
-  const layers = [await paint(style.color, sharp(letters), { width, height })];
-  if (style.strokeColor) {
+    .toBuffer({ resolveWithObject: true });
+  const layers = [letters.data];
+  if (strokeColor) {
+    const { width, height } = letters.info;
     // The outline consists of the letters, blurred and made opaque again.
-    const wider = sharp(letters)
+    const alpha = await sharp(letters.data).extractChannel("alpha").png().toBuffer();
+    const mask = await sharp(alpha)
       .blur(Math.max(0.5, stroke * 0.7))
-      .linear(5, 0);
-    layers.unshift(await paint(style.strokeColor, wider, { width, height }));
+      .linear(5, 0)
+      .toColourspace("b-w")
+      .raw()
+      .toBuffer();
+    const outline = sharp({ create: { width, height, channels: 3, background: strokeColor } });
+    layers.unshift(
+      await outline
+        .joinChannel(mask, { raw: { width, height, channels: 1 } })
+        .png()
+        .toBuffer(),
+    );
   }
-  const rgba = await sharp({ create: { width, height, channels: 4, background: "#00000000" } })
-    .composite(layers.map((input) => ({ input })))
+  const left = Math.round((canvas.width - letters.info.width) / 2);
+  const top = Math.round(box.middle - letters.info.height / 2);
+  const { width: columns, height: rows } = canvas;
+  return sharp({ create: { width: columns, height: rows, channels: 4, background: "#00000000" } })
+    .composite(layers.map((input) => ({ input, left, top: Math.max(0, top) })))
     .raw()
-    .toBuffer();
-  return { rgba, width, height };
-}
-
-/** Returns a PNG of one colour with the mask as its alpha channel. */
-async function paint(
-  background: string,
-  mask: Sharp,
-  size: { readonly width: number; readonly height: number },
-): Promise<Buffer> {
-  const alpha = await mask.toColourspace("b-w").raw().toBuffer();
-  return sharp({ create: { ...size, channels: 3, background } })
-    .joinChannel(alpha, { raw: { ...size, channels: 1 } })
-    .png()
     .toBuffer();
 }

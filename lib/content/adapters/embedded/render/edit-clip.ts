@@ -1,11 +1,11 @@
 /** Applies the steps of an edit to a clip in order; each step edits the result of the previous one. */
+import sharp from "sharp";
 import type { EditStep } from "../../../port.ts";
-import { type Clip, FRAME_RATE, SAMPLE_RATE } from "./clip.ts";
-import { drawText, type TextImage } from "./draw-text.ts";
-import { coverView, drawView } from "./draw-view.ts";
-import { createFrame, type Frame, frameFromRgb, type Size } from "./frame.ts";
+import { type Clip, FRAME_RATE, mapFrames } from "./clip.ts";
+import { drawText } from "./draw-text.ts";
+import { blend, editFrame, frameFromRgb, type Size } from "./frame.ts";
 import { openMedia } from "./open-media.ts";
-import { mixSounds, readSound } from "./sound.ts";
+import { indexAt, mixSounds, readSound } from "./sound.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
 type Step<K extends EditStep["kind"]> = Extract<EditStep, { readonly kind: K }>;
@@ -31,45 +31,25 @@ function trim(clip: Clip, { start, seconds }: Step<"trim">): Clip {
   const first = Math.round(start * FRAME_RATE);
   if (first >= clip.length) return clip;
   const wanted = seconds === undefined ? clip.length : Math.round(seconds * FRAME_RATE);
-  const length = Math.max(1, Math.min(clip.length - first, wanted));
+  const end = first + Math.max(1, Math.min(clip.length - first, wanted));
   const frames = (async function* () {
     let at = 0;
     for await (const frame of clip.frames) {
-      if (at >= first && at < first + length) yield frame;
+      if (at >= first) yield frame;
       at += 1;
-      if (at >= first + length) return;
+      if (at >= end) return;
     }
   })();
-  const { sound } = clip;
-  const cut = (samples: Float32Array) =>
-    samples.slice(
-      Math.round((first / FRAME_RATE) * SAMPLE_RATE),
-      Math.round(((first + length) / FRAME_RATE) * SAMPLE_RATE),
-    );
-  return { ...clip, length, frames, sound: sound && mapSides(sound, cut) };
+  const sound = clip.sound?.slice(indexAt(first / FRAME_RATE), indexAt(end / FRAME_RATE)) ?? null;
+  return { ...clip, length: end - first, frames, sound };
 }
-
-const mapSides = (
-  sound: NonNullable<Clip["sound"]>,
-  map: (side: Float32Array) => Float32Array,
-) => ({
-  left: map(sound.left),
-  right: map(sound.right),
-});
 
 /** Crops the centre to the aspect ratio and scales it to the size. */
 function reframe(clip: Clip, step: Step<"frame">): Clip {
   const size = sizeOf(clip, step);
-  if (size.width === clip.width && size.height === clip.height) return clip;
-  const view = coverView(clip, size);
-  const frames = (async function* () {
-    const target = createFrame(size);
-    for await (const frame of clip.frames) {
-      drawView(target, frame, view);
-      yield target;
-    }
-  })();
-  return { ...clip, ...size, frames };
+  return mapFrames(clip, size, (frame) =>
+    editFrame(frame, size, (plane, to) => plane.resize(to.width, to.height, { fit: "cover" })),
+  );
 }
 
 /**
@@ -87,82 +67,33 @@ function sizeOf({ width, height }: Size, step: Step<"frame">): Size {
 }
 
 async function addText(clip: Clip, step: Step<"text">): Promise<Clip> {
-  const text = await drawText(
-    step.content,
-    {
-      font: step.font,
-      color: step.color ?? "#ffffff",
-      strokeColor: step.strokeColor,
-      fontSize: step.maxFontSize ?? Math.min(clip.width, clip.height) * DEFAULT_FONT_SIZE,
-    },
-    { width: clip.width * TEXT_BOX.width, height: clip.height * TEXT_BOX.height },
-  );
-  if (!text) return clip;
-  const layer = toLayer(text, clip);
-  const first = Math.round(step.start * FRAME_RATE);
-  const last = step.seconds === undefined ? clip.length : first + step.seconds * FRAME_RATE;
-  const frames = (async function* () {
-    const target = createFrame(clip);
-    let at = 0;
-    for await (const frame of clip.frames) {
-      target.data.set(frame.data);
-      if (at >= first && at < last) blend(target, layer);
-      at += 1;
-      yield target;
-    }
-  })();
-  return { ...clip, frames };
-}
-
-/** A picture with the opacity of each sample, and its position in the frame. */
-interface Layer {
-  readonly frame: Frame;
-  readonly alpha: Frame;
-  readonly left: number;
-  readonly top: number;
-}
-
-function toLayer({ rgba, width, height }: TextImage, clip: Size): Layer {
-  // Sides and positions are even, so that the layer aligns with the chroma samples.
-  const size = { width: (width + 1) & ~1, height: (height + 1) & ~1 };
-  const rgb = new Uint8Array(size.width * size.height * 3);
-  const alpha = createFrame(size);
-  for (let row = 0; row < height; row++) {
-    for (let column = 0; column < width; column++) {
-      const [from, to] = [(row * width + column) * 4, row * size.width + column];
-      rgb.set(rgba.subarray(from, from + 3), to * 3);
-      alpha.y[to] = rgba[from + 3] ?? 0;
-      // Of four, the last one stands for all: text is as sharp in chroma as a player shows it.
-      const chroma = (row >> 1) * (size.width / 2) + (column >> 1);
-      alpha.u[chroma] = Math.max(alpha.u[chroma] ?? 0, rgba[from + 3] ?? 0);
-      alpha.v[chroma] = alpha.u[chroma] ?? 0;
-    }
-  }
-  const left = Math.max(0, Math.round((clip.width - size.width) / 4) * 2);
-  const middle = clip.height * TEXT_BOX.middle - size.height / 2;
-  return {
-    frame: frameFromRgb(rgb, size),
-    alpha,
-    left,
-    top: Math.max(0, Math.round(middle / 2) * 2),
+  const { width, height } = clip;
+  const style = {
+    font: step.font,
+    color: step.color ?? "#ffffff",
+    strokeColor: step.strokeColor,
+    fontSize: step.maxFontSize ?? Math.min(width, height) * DEFAULT_FONT_SIZE,
   };
-}
-
-function blend(target: Frame, { frame, alpha, left, top }: Layer): void {
-  for (const plane of ["y", "u", "v"] as const) {
-    const part = plane === "y" ? 1 : 2;
-    const [columns, stride] = [frame.width / part, target.width / part];
-    const rows = Math.min(frame.height, target.height - top) / part;
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++) {
-        const from = row * columns + column;
-        const to = (row + top / part) * stride + column + left / part;
-        const under = target[plane][to] as number;
-        const over = frame[plane][from] as number;
-        target[plane][to] = under + ((over - under) * (alpha[plane][from] as number)) / 255;
-      }
-    }
-  }
+  const box = {
+    width: width * TEXT_BOX.width,
+    height: height * TEXT_BOX.height,
+    middle: height * TEXT_BOX.middle,
+  };
+  const rgba = await drawText(step.content, style, box, clip);
+  if (!rgba) return clip;
+  const image = sharp(rgba, { raw: { width, height, channels: 4 } });
+  const text = await frameFromRgb(await image.clone().removeAlpha().raw().toBuffer(), clip);
+  const alpha = image.extractChannel("alpha").raw();
+  const chroma = await alpha
+    .clone()
+    .resize(width / 2, height / 2, { fit: "fill" })
+    .toBuffer();
+  const opacity = Buffer.concat([await alpha.toBuffer(), chroma, chroma]);
+  const first = Math.round(step.start * FRAME_RATE);
+  const end = step.seconds === undefined ? clip.length : first + step.seconds * FRAME_RATE;
+  return mapFrames(clip, clip, (frame, at) =>
+    at >= first && at < end ? blend(frame, text, opacity) : frame,
+  );
 }
 
 async function addAudio(clip: Clip, step: Step<"audio">): Promise<Clip> {
@@ -170,12 +101,9 @@ async function addAudio(clip: Clip, step: Step<"audio">): Promise<Clip> {
   const { audio } = await openMedia(step.audio.path, "audio_url of the template");
   if (!audio) throw new UnusableInput(message, "no audio track");
   const seconds = clip.length / FRAME_RATE;
-  const sound = await readSound(
-    audio,
-    message,
-    step.start,
-    Math.min(step.seconds ?? seconds, seconds),
-  );
+  const wanted = Math.min(step.seconds ?? seconds, seconds);
+  const sound = await readSound(audio, message, step.start, wanted);
   const own = clip.sound && !step.replace ? [{ sound: clip.sound, from: 0 }] : [];
-  return { ...clip, sound: mixSounds(seconds, [...own, { sound, from: 0 }]) };
+  const added = { sound: sound.subarray(0, indexAt(wanted)), from: 0 };
+  return { ...clip, sound: mixSounds(seconds, [...own, added]) };
 }

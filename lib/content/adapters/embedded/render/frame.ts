@@ -1,64 +1,133 @@
-/**
- * A picture in the format of the encoder: 8-bit I420, BT.709, limited range. All rendering uses this
- * format, so that no frame is converted twice.
- */
+/** Pictures in the format of the encoder. libvips (sharp) scales and turns them, plane by plane. */
+import sharp, { type Sharp } from "sharp";
+
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** Both sides are even. */
+/** A picture as 8-bit I420, BT.709, limited range, so that no picture is converted twice. */
 export interface Frame extends Size {
-  /** The three planes, consecutively. */
+  /** The three planes, consecutively. The sides of the chroma planes are rounded up. */
   readonly data: Uint8Array;
-  readonly y: Uint8Array;
-  readonly u: Uint8Array;
-  readonly v: Uint8Array;
 }
 
+export interface Plane extends Size {
+  readonly samples: Uint8Array;
+  readonly isLuma: boolean;
+}
+
+/** The matrix of BT.709 for limited range, from RGB to Y, U and V, without the offsets. */
+const BT709: [number[], number[], number[]] = [
+  [0.18259, 0.61423, 0.06201],
+  [-0.10064, -0.33857, 0.43922],
+  [0.43921, -0.39894, -0.04027],
+];
+
+const halfOf = ({ width, height }: Size) => ({
+  width: (width + 1) >> 1,
+  height: (height + 1) >> 1,
+});
+
 export function createFrame({ width, height }: Size): Frame {
-  const luma = width * height;
-  const chroma = luma / 4;
-  const data = new Uint8Array(luma + 2 * chroma);
-  return {
-    width,
-    height,
-    data,
-    y: data.subarray(0, luma),
-    u: data.subarray(luma, luma + chroma),
-    v: data.subarray(luma + chroma),
-  };
+  const half = halfOf({ width, height });
+  return { width, height, data: new Uint8Array(width * height + 2 * half.width * half.height) };
+}
+
+function planesOf({ data, width, height }: Frame): Plane[] {
+  let end = 0;
+  const half = halfOf({ width, height });
+  return [{ width, height }, half, half].map((size, at) => {
+    const start = end;
+    end += size.width * size.height;
+    return { ...size, samples: data.subarray(start, end), isLuma: at === 0 };
+  });
+}
+
+/** Returns the result of libvips operations on each plane; `to` has the plane's size in the result. */
+export async function editFrame(
+  frame: Frame,
+  size: Size,
+  edit: (plane: Sharp, to: Plane) => Sharp,
+): Promise<Frame> {
+  const edited = createFrame(size);
+  const targets = planesOf(edited);
+  const edits = planesOf(frame).map(async ({ samples, width, height }, at) => {
+    const to = targets[at] as Plane;
+    const plane = edit(sharp(samples, { raw: { width, height, channels: 1 } }), to);
+    to.samples.set(await plane.toColourspace("b-w").raw().toBuffer());
+  });
+  await Promise.all(edits);
+  return edited;
 }
 
 /** @param rgb three bytes per pixel, in rows without padding */
-export function frameFromRgb(rgb: Uint8Array, size: Size): Frame {
+export async function frameFromRgb(rgb: Uint8Array, size: Size): Promise<Frame> {
   const frame = createFrame(size);
-  const { y, u, v, width, height } = frame;
-  for (let row = 0; row < height; row += 2) {
-    for (let column = 0; column < width; column += 2) {
-      let [red, green, blue] = [0, 0, 0];
-      for (let corner = 0; corner < 4; corner++) {
-        const pixel = (row + (corner >> 1)) * width + column + (corner & 1);
-        const [r, g, b] = [rgb[pixel * 3] ?? 0, rgb[pixel * 3 + 1] ?? 0, rgb[pixel * 3 + 2] ?? 0];
-        y[pixel] = 16 + ((11966 * r + 40254 * g + 4064 * b + 32768) >> 16);
-        red += r;
-        green += g;
-        blue += b;
-      }
-      const at = (row * width) / 4 + column / 2;
-      u[at] = 128 + ((-6596 * red - 22189 * green + 28785 * blue + 131072) >> 18);
-      v[at] = 128 + ((28784 * red - 26145 * green - 2639 * blue + 131072) >> 18);
-    }
-  }
+  const planes = planesOf(frame).map(async ({ samples, width, height }, channel) => {
+    const plane = sharp(rgb, { raw: { ...size, channels: 3 } })
+      .resize(width, height, { fit: "fill" })
+      .recomb(BT709 as Parameters<Sharp["recomb"]>[0])
+      // The offsets, and a half, because libvips truncates.
+      .linear([1, 1, 1], [16.5, 128.5, 128.5])
+      .extractChannel(channel as 0 | 1 | 2);
+    samples.set(await plane.raw().toBuffer());
+  });
+  await Promise.all(planes);
   return frame;
 }
 
-/** Returns the planes of a frame with their sizes. */
-export const planesOf = ({ y, u, v, width, height }: Frame) =>
-  [
-    { samples: y, width, height },
-    { samples: u, width: width / 2, height: height / 2 },
-    { samples: v, width: width / 2, height: height / 2 },
-  ] as const;
+/** Enlarges the middle of a frame to the whole frame, bilinearly: libvips needs twice the time. */
+export function zoomFrame(frame: Frame, zoom: number): Frame {
+  const zoomed = createFrame(frame);
+  const targets = planesOf(zoomed);
+  for (const [plane, { samples, width, height }] of planesOf(frame).entries()) {
+    const to = (targets[plane] as Plane).samples;
+    const columns = positions(width, zoom);
+    const rows = positions(height, zoom);
+    for (let row = 0, at = 0; row < height; row++) {
+      const start = (rows.before[row] as number) * width;
+      const down = rows.weight[row] as number;
+      for (let column = 0; column < width; column++, at++) {
+        const corner = start + (columns.before[column] as number);
+        const right = columns.weight[column] as number;
+        const above = mix(samples[corner] as number, samples[corner + 1] as number, right);
+        const below = mix(
+          samples[corner + width] as number,
+          samples[corner + width + 1] as number,
+          right,
+        );
+        to[at] = (mix(above, below, down) + 32768) >> 16;
+      }
+    }
+  }
+  return zoomed;
+}
 
-export type Plane = ReturnType<typeof planesOf>[number];
+/** Returns the weighted mean of two samples, multiplied by 256. */
+const mix = (a: number, b: number, weight: number): number => (a << 8) + (b - a) * weight;
+
+/** Returns, along one axis, the sample before each pixel and the weight of the next one, in 256ths. */
+function positions(length: number, zoom: number) {
+  const before = new Int32Array(length);
+  const weight = new Int32Array(length);
+  for (let at = 0; at < length; at++) {
+    const place = Math.max(0, (at + 0.5 - length / 2) / zoom + length / 2 - 0.5);
+    before[at] = Math.min(place, length - 2);
+    weight[at] = Math.round((place - (before[at] as number)) * 256);
+  }
+  return { before, weight };
+}
+
+/** @param opacity of each sample of `over`, or of all, from 0 to 256 */
+export function blend(under: Frame, over: Frame, opacity: Uint8Array | number): Frame {
+  const blended = createFrame(under);
+  const [from, to] = [under.data, over.data];
+  const weights = typeof opacity === "number" ? null : opacity;
+  for (let at = 0; at < from.length; at++) {
+    const under = from[at] as number;
+    const weight = weights ? (weights[at] as number) : (opacity as number);
+    blended.data[at] = under + ((((to[at] as number) - under) * weight + 128) >> 8);
+  }
+  return blended;
+}

@@ -41,9 +41,19 @@ export async function readImage(path: string, field: string): Promise<Image> {
   }
 }
 
-/** Returns the image, cropped to the aspect ratio of the size and scaled to it. */
-export async function coverFrame(image: Image, { width, height }: Size): Promise<Frame> {
-  const pipeline = image.open().resize(width, height, { fit: "cover", position: "centre" });
-  const rgb = await pipeline.toColourspace("srgb").removeAlpha().raw({ depth: "uchar" }).toBuffer();
-  return frameFromRgb(rgb, { width, height });
+/**
+ * Returns the image, cropped to the aspect ratio of the size and scaled to it.
+ *
+ * @param zoom shows only the middle, enlarged so many times
+ */
+export async function coverFrame(image: Image, size: Size, zoom = 1): Promise<Frame> {
+  const [width, height] = [Math.round(size.width * zoom), Math.round(size.height * zoom)];
+  const [left, top] = [(width - size.width) >> 1, (height - size.height) >> 1];
+  const rgb = await image
+    .open()
+    .resize(width, height, { fit: "cover" })
+    .extract({ left, top, width: size.width, height: size.height })
+    .raw({ depth: "uchar" })
+    .toBuffer();
+  return frameFromRgb(rgb, size);
 }

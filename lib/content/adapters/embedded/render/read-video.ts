@@ -1,9 +1,9 @@
 /** Reads a caller's video as frames of a given size, at the frame rate of all renderings. */
 import type { InputVideoTrack } from "mediabunny";
+import type { Sharp } from "sharp";
 import { FRAME_RATE } from "./clip.ts";
 import { decodeVideo } from "./decode-video.ts";
-import { coverView, drawView } from "./draw-view.ts";
-import { createFrame, type Frame, type Size } from "./frame.ts";
+import { editFrame, type Frame, type Size } from "./frame.ts";
 import { readMedia } from "./open-media.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
@@ -22,28 +22,29 @@ export function readInfo(track: InputVideoTrack, message: string): Promise<Video
 }
 
 /**
- * Draws the frames of the track into the target, cropped to its aspect ratio, and yields the target
- * for each frame.
+ * Reads the frames of the track, upright, cropped to the aspect ratio of the size and scaled to it.
  *
  * @param count the number of frames to yield; a shorter track holds its last frame
  * @throws UnusableInput with the message when the track cannot be decoded to its end
  */
 export async function* readFrames(
   track: InputVideoTrack,
-  target: Frame,
+  size: Size,
   count: number,
   message: string,
 ): AsyncGenerator<Frame> {
   const start = await track.getFirstTimestamp();
   const rotation = await track.getRotation();
-  const shown = { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
-  const view = coverView(shown, target);
+  const { fullRange } = await track.getColorSpace();
   let at = 0;
   for await (const { frame, until } of decodeVideo(track, message)) {
     // The track is always decoded to its end, so that a truncated file is refused in any case.
     if (at >= count || until <= timeOf(at)) continue;
-    drawView(target, rotate(frame, rotation), view);
-    for (; at < count && timeOf(at) < until; at++) yield target;
+    const upright = await editFrame(frame, size, (plane, { width, height, isLuma }) => {
+      const fitted = plane.rotate(rotation).resize(width, height, { fit: "cover" });
+      return fullRange ? limitRange(fitted, isLuma) : fitted;
+    });
+    for (; at < count && timeOf(at) < until; at++) yield upright;
   }
 
   /** Returns the middle of a frame, so that rounding cannot move it to a neighbouring frame. */
@@ -52,24 +53,6 @@ export async function* readFrames(
   }
 }
 
-/** Rotates clockwise by 0, 90, 180 or 270 degrees, as the metadata of phone videos ask for. */
-function rotate(frame: Frame, degrees: number): Frame {
-  if (degrees % 360 === 0) return frame;
-  const quarter = rotateQuarter(frame);
-  return rotate(quarter, degrees - 90);
-}
-
-function rotateQuarter(frame: Frame): Frame {
-  const { width, height } = frame;
-  const turned = createFrame({ width: height, height: width });
-  for (const plane of ["y", "u", "v"] as const) {
-    const [columns, rows] = plane === "y" ? [width, height] : [width / 2, height / 2];
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++) {
-        const value = frame[plane][row * columns + column] as number;
-        turned[plane][column * rows + rows - 1 - row] = value;
-      }
-    }
-  }
-  return turned;
-}
+/** Converts full range (0 to 255), which some cameras record, to the limited range of all frames. */
+const limitRange = (plane: Sharp, isLuma: boolean): Sharp =>
+  isLuma ? plane.linear(219 / 255, 16.5) : plane.linear(224 / 255, 128.5 - (128 * 224) / 255);

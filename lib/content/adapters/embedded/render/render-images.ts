@@ -70,13 +70,11 @@ const svg = ({ width, height }: Size, definition: string): Buffer =>
  * reaches it.
  */
 async function title(prompt: string, { width, height }: Size): Promise<OverlayOptions[]> {
+  const canvas = { width, height };
   const style = { color: "#ffffff", fontSize: Math.min(width, height) * 0.08 };
-  const box = { width: Math.min(width * 0.86, height * 0.9), height: height * TITLE_HEIGHT };
-  const text = await drawText(shorten(prompt), style, box);
-  if (!text) return [];
-  const raw = { width: text.width, height: text.height, channels: 4 } as const;
-  const [left, top] = [(width - text.width) / 2, (height - text.height) / 2];
-  return [{ input: text.rgba, raw, left: Math.round(left), top: Math.round(top) }];
+  const sides = { width: Math.min(width * 0.86, height * 0.9), height: height * TITLE_HEIGHT };
+  const text = await drawText(shorten(prompt), style, { ...sides, middle: height / 2 }, canvas);
+  return text ? [{ input: text, raw: { ...canvas, channels: 4 } }] : [];
 }
 
 /** Cuts the prompt at the end of a word, if there is one. */

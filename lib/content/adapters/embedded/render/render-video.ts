@@ -4,7 +4,6 @@ import type { EditStep, VideoOrder } from "../../../port.ts";
 import type { RenderReply } from "../protocol.ts";
 import { type Clip, FRAME_RATE } from "./clip.ts";
 import { editClip } from "./edit-clip.ts";
-import { createFrame } from "./frame.ts";
 import { modes } from "./modes.ts";
 import { openMedia } from "./open-media.ts";
 import { readFrames, readInfo } from "./read-video.ts";
@@ -42,5 +41,5 @@ async function openClip(path: string): Promise<Clip> {
   const size = { width: even(info.width), height: even(info.height) };
   const length = Math.max(1, Math.round(info.seconds * FRAME_RATE));
   const sound = audio && (await readSound(audio, message, 0, info.seconds));
-  return { ...size, length, sound, frames: readFrames(video, createFrame(size), length, message) };
+  return { ...size, length, sound, frames: readFrames(video, size, length, message) };
 }

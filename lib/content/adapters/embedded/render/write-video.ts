@@ -14,7 +14,8 @@ import {
   VideoSample,
   VideoSampleSource,
 } from "mediabunny";
-import { type Clip, FRAME_RATE, SAMPLE_RATE, type Sound } from "./clip.ts";
+import { type Clip, FRAME_RATE } from "./clip.ts";
+import { CHANNELS, SAMPLE_RATE } from "./sound.ts";
 
 const bt709 = { primaries: "bt709", transfer: "bt709", matrix: "bt709", fullRange: false } as const;
 /** The encoder's frame size; it loses samples of larger pieces. */
@@ -59,21 +60,16 @@ export async function writeVideo(clip: Clip, path: string): Promise<void> {
   await writeFile(path, new Uint8Array(target.buffer ?? new ArrayBuffer(0)));
 }
 
-async function addSound(track: AudioSampleSource, { left, right }: Sound): Promise<void> {
-  for (let start = 0; start < left.length; start += AUDIO_FRAME_SAMPLES) {
-    const end = Math.min(left.length, start + AUDIO_FRAME_SAMPLES);
-    const data = new Float32Array(2 * (end - start));
-    for (let at = start; at < end; at++) {
-      data[2 * (at - start)] = left[at] ?? 0;
-      data[2 * (at - start) + 1] = right[at] ?? 0;
-    }
+async function addSound(track: AudioSampleSource, sound: Float32Array): Promise<void> {
+  const size = CHANNELS * AUDIO_FRAME_SAMPLES;
+  for (let start = 0; start < sound.length; start += size) {
     const sample = new AudioSample({
-      data,
+      data: sound.slice(start, start + size),
       // The encoder interprets every format as this one.
       format: "f32",
-      numberOfChannels: 2,
+      numberOfChannels: CHANNELS,
       sampleRate: SAMPLE_RATE,
-      timestamp: start / SAMPLE_RATE,
+      timestamp: start / CHANNELS / SAMPLE_RATE,
     });
     await track.add(sample);
     sample.close();
