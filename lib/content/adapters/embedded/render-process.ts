@@ -67,12 +67,15 @@ export async function runJob(job: Job): Promise<Outcome> {
     env,
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     serialization: "advanced",
+    // Its own process group, so that `end` also reaches a helper of the isolation whose parent died
+    // before it could tie itself to it. Such a helper would keep the channel open for ever.
+    detached: true,
   });
   return new Promise((resolve) => {
     let outcome: Outcome = { op: "ended", why: "died" };
     const end = (why: "deadline" | "aborted" | "memory") => {
       outcome = { op: "ended", why };
-      child.kill("SIGKILL");
+      killGroup(child.pid);
     };
     const abort = () => end("aborted");
     const deadline = setTimeout(() => end("deadline"), timeoutMs);
@@ -97,6 +100,14 @@ export async function runJob(job: Job): Promise<Outcome> {
     // Not "exit", because the spawned shell may end before the confined program that it started.
     child.once("close", settle);
   });
+}
+
+function killGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, "SIGKILL");
+  } catch {
+    // The group has ended already.
+  }
 }
 
 /** Returns what the child may access, for both Node's permission model and the kernel. */
