@@ -12,30 +12,15 @@ export type Parts = {
   stop(): Promise<void>;
 };
 
-/**
- * Starts the embedded parts, unless `given` names a Supabase project, and creates the tables of the
- * durable engine.
- */
+/** Starts the embedded parts, unless `given` names a Supabase project. */
 export async function startParts(options: {
   dataDir: string;
   publicUrl: string;
   given: Readonly<Record<string, string | undefined>>;
 }): Promise<Parts> {
-  const parts = options.given.SUPABASE_URL
+  return options.given.SUPABASE_URL
     ? hostedParts()
-    : await embeddedParts(options.dataDir, options.publicUrl, options.given);
-  const databaseUrl = parts.env.DATABASE_URL ?? options.given.DATABASE_URL;
-  try {
-    if (databaseUrl) {
-      // Loaded only here, because the other npm scripts do not need the engine.
-      const { prepareEngine } = await import("../lib/engine/adapters/postgres/prepare.ts");
-      await prepareEngine(databaseUrl);
-    }
-  } catch (error) {
-    await parts.stop();
-    throw error;
-  }
-  return parts;
+    : embeddedParts(options.dataDir, options.publicUrl, options.given);
 }
 
 function hostedParts(): Parts {

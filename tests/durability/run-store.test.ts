@@ -1,9 +1,8 @@
 /** The run state that a new owner loads is the one that the former owner had in memory. */
 import { randomUUID } from "node:crypto";
-import { EntityConflictError } from "@workflow/errors";
-import { beforeAll, expect, test } from "vitest";
+import { EntityConflictError, TooEarlyError } from "@workflow/errors";
+import { expect, test } from "vitest";
 import { openPool } from "../../lib/engine/adapters/postgres/database.ts";
-import { prepareEngine } from "../../lib/engine/adapters/postgres/prepare.ts";
 import { RunStore } from "../../lib/engine/adapters/postgres/run-store.ts";
 import { setting } from "../support/harness/stack.ts";
 
@@ -28,12 +27,7 @@ const step = (eventType: string, eventData?: object) =>
 const endRun = { eventType: "run_completed", eventData: { output: bytes("end") } } as Request;
 
 const openStore = (owner: string) =>
-  new RunStore(
-    openPool(setting("DATABASE_URL"), () => {}),
-    owner,
-  );
-
-beforeAll(() => prepareEngine(setting("DATABASE_URL")));
+  new RunStore(openPool(setting("DATABASE_URL"), () => {}).sql, owner);
 
 test("a run moves to another owner with its steps, attempts and events", async () => {
   const [former, next, runId] = [randomUUID(), randomUUID(), `wrun_${randomUUID()}`];
@@ -42,7 +36,10 @@ test("a run moves to another owner with its steps, attempts and events", async (
   await expect(openStore(next).create(runId, createRun)).rejects.toThrow(EntityConflictError);
   await one.create(runId, createStep);
   await one.create(runId, step("step_started"));
-  const retryAfter = new Date(Date.now() + 1_000);
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  await one.create(runId, step("step_retrying", { ...failure, retryAfter: tomorrow }));
+  await expect(one.create(runId, step("step_started"))).rejects.toThrow(TooEarlyError);
+  const retryAfter = new Date();
   const retrying = await one.create(runId, step("step_retrying", { ...failure, retryAfter }));
   expect(retrying.step).toMatchObject({ status: "pending", attempt: 1, retryAfter });
 
@@ -68,6 +65,7 @@ test("a run moves to another owner with its steps, attempts and events", async (
     "run_started",
     "step_created",
     "step_started",
+    "step_retrying",
     "step_retrying",
     "step_started",
     "step_completed",

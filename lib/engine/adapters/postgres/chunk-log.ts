@@ -7,6 +7,7 @@
  */
 import type { ChunkBatch } from "../../port.ts";
 import type { Sql } from "./database.ts";
+import { WakeUps } from "./wake-ups.ts";
 
 /** The stream is closed, or its run belongs to another process. */
 class StreamLostError extends Error {
@@ -34,7 +35,7 @@ export class ChunkLog {
   readonly #sql: Sql;
   readonly #owner: string;
   readonly #writers = new Map<string, Writer>();
-  readonly #readers = new Map<string, Set<() => void>>();
+  readonly #readers = new WakeUps();
   /** Writers with pending chunks. */
   readonly #dirty = new Set<Writer>();
   /** Writers with chunks in the current write. */
@@ -48,10 +49,7 @@ export class ChunkLog {
 
   /** Wakes the stream's readers, because it has new chunks or has ended. */
   wake(stream: string): void {
-    const readers = this.#readers.get(stream);
-    if (!readers) return;
-    this.#readers.delete(stream);
-    for (const wake of readers) wake();
+    this.#readers.wake(stream);
   }
 
   /**
@@ -135,9 +133,7 @@ export class ChunkLog {
   ): AsyncGenerator<ChunkBatch> {
     let next = startIndex;
     while (!signal.aborted) {
-      // Registered before the query, so that a chunk between the query and the wait wakes this
-      // reader.
-      const change = this.#nextChange(stream, signal);
+      const change = this.#readers.next(stream, signal);
       const writer = this.#writers.get(stream);
       const { chunks, closed } = writer
         ? { chunks: writer.committed.slice(next), closed: writer.closed }
@@ -259,25 +255,5 @@ export class ChunkLog {
         chunks.push(line);
     }
     return { chunks, closed: rows.some((row) => row.eof === true) };
-  }
-
-  #nextChange(stream: string, signal: AbortSignal) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const wake = () => resolve();
-    const readers = this.#readers.get(stream) ?? new Set();
-    this.#readers.set(stream, readers.add(wake));
-    const forget = () => {
-      readers.delete(wake);
-      if (readers.size === 0 && this.#readers.get(stream) === readers) this.#readers.delete(stream);
-    };
-    const wait = async (limitMs: number | undefined) => {
-      const timer = limitMs === undefined ? undefined : setTimeout(wake, limitMs);
-      signal.addEventListener("abort", wake);
-      if (!signal.aborted) await promise;
-      signal.removeEventListener("abort", wake);
-      clearTimeout(timer);
-      forget();
-    };
-    return { wait, forget };
   }
 }

@@ -51,11 +51,17 @@ function sqlOver(client: Pick<pg.ClientBase, "query">): Sql {
 /** Enough for hundreds of runs. */
 const MAX_CONNECTIONS = 10;
 
-export function openPool(databaseUrl: string, onError: (error: unknown) => void): Sql {
+export interface Pool {
+  readonly sql: Sql;
+  end(): Promise<void>;
+}
+
+/** Connects at the first statement. */
+export function openPool(databaseUrl: string, onError: (error: unknown) => void): Pool {
   const pool = new pg.Pool({ ...connectionTo(databaseUrl), max: MAX_CONNECTIONS });
   // Without a listener, an idle connection that breaks would end the process.
   pool.on("error", onError);
-  return sqlOver({ query: pool.query.bind(pool) });
+  return { sql: sqlOver({ query: pool.query.bind(pool) }), end: () => pool.end() };
 }
 
 /** One database session, which is replaced after it is lost. */
@@ -96,15 +102,19 @@ export class Session {
 export class Listener {
   readonly #databaseUrl: string;
   readonly #channels: ReadonlyMap<string, (payload: string) => void>;
+  readonly #onReconnected: () => void;
   readonly #onError: (error: unknown) => void;
 
+  /** @param onReconnected makes up for what was not heard while the connection was lost. */
   constructor(
     databaseUrl: string,
     channels: Readonly<Record<string, (payload: string) => void>>,
+    onReconnected: () => void,
     onError: (error: unknown) => void,
   ) {
     this.#databaseUrl = databaseUrl;
     this.#channels = new Map(Object.entries(channels));
+    this.#onReconnected = onReconnected;
     this.#onError = onError;
   }
 
@@ -129,7 +139,8 @@ export class Listener {
     for (;;) {
       await delay(RECONNECT_MS, undefined, { ref: false });
       try {
-        return await this.start();
+        await this.start();
+        return this.#onReconnected();
       } catch (error) {
         this.#onError(error);
       }

@@ -4,11 +4,7 @@ import { start } from "workflow/api";
 import { setWorld } from "workflow/runtime";
 import type { Engine, TurnAddress } from "../../port.ts";
 import { ChunkLog } from "./chunk-log.ts";
-import { Listener, openPool, type Sql } from "./database.ts";
-import { Ownership } from "./ownership.ts";
-import { InProcessQueue } from "./queue.ts";
-import { RunStore } from "./run-store.ts";
-import { createWorld } from "./world.ts";
+import { PostgresWorld, RETENTION } from "./postgres-world.ts";
 
 export interface PostgresEngineOptions {
   readonly databaseUrl: string;
@@ -19,8 +15,6 @@ export interface PostgresEngineOptions {
   readonly onError: (error: unknown, runId?: string) => void;
 }
 
-/** Run state and streams are kept for this long after their end. */
-const RETENTION = "1 day";
 /** Streams that were never closed are kept for longer than any turn lasts. */
 const LOST_RETENTION = "30 days";
 const SWEEP_MS = 600_000;
@@ -32,10 +26,7 @@ const STOP_MEMORY_MS = 60_000;
 export class PostgresEngine implements Engine {
   readonly name = "postgres";
   readonly #options: PostgresEngineOptions;
-  readonly #sql: Sql;
-  readonly #ownership: Ownership;
-  readonly #runs: RunStore;
-  readonly #queue: InProcessQueue;
+  readonly #world: PostgresWorld;
   readonly #log: ChunkLog;
   readonly #stops = new Map<string, Set<() => void>>();
   /** Stops without a listener, and when they came: the turn may have been between two steps. */
@@ -44,36 +35,22 @@ export class PostgresEngine implements Engine {
 
   constructor(options: PostgresEngineOptions) {
     this.#options = options;
-    this.#sql = openPool(options.databaseUrl, options.onError);
-    this.#ownership = new Ownership({
+    this.#world = new PostgresWorld({
       databaseUrl: options.databaseUrl,
-      onDeath: (former) => this.#runs.takeOver(former),
-      onTakenOver: (runs) => {
-        for (const run of runs) void this.#wake(run.runId, run.workflowName);
-      },
-      onLost: () => {
-        this.#runs.dropAll();
-        this.#log.dropAll();
-      },
-      onError: options.onError,
-    });
-    this.#runs = new RunStore(this.#sql, this.#ownership.id);
-    this.#log = new ChunkLog(this.#sql, this.#ownership.id);
-    this.#queue = new InProcessQueue({
       loadHandler: (kind) => this.#loadHandler(kind),
-      owns: (runId) => this.#runs.owns(runId),
+      channels: {
+        engine_chunks: (turnId) => this.#log.wake(turnId),
+        engine_stops: (turnId) => this.#stop(turnId),
+      },
+      onLost: () => this.#log.dropAll(),
       onError: options.onError,
     });
+    this.#log = new ChunkLog(this.#world.sql, this.#world.ownership.id);
   }
 
   async start(): Promise<void> {
-    setWorld(createWorld({ runs: this.#runs, queue: this.#queue }));
-    const channels = {
-      engine_chunks: (turnId: string) => this.#log.wake(turnId),
-      engine_stops: (turnId: string) => this.#stop(turnId),
-    };
-    await new Listener(this.#options.databaseUrl, channels, this.#options.onError).start();
-    await this.#ownership.start();
+    setWorld(this.#world.world);
+    await this.#world.start();
     void this.#preload();
     setInterval(() => this.#sweep().catch(this.#options.onError), SWEEP_MS).unref();
   }
@@ -83,7 +60,8 @@ export class PostgresEngine implements Engine {
   }
 
   async check(): Promise<void> {
-    const [alive] = await this.#sql`select from engine.instances where id = ${this.#ownership.id}`;
+    const [alive] = await this.#world
+      .sql`select from engine.instances where id = ${this.#world.ownership.id}`;
     if (!alive) throw new Error("This process is not registered as a live instance");
   }
 
@@ -107,7 +85,7 @@ export class PostgresEngine implements Engine {
 
   async runState(runId: string) {
     try {
-      const run = await this.#runs.run(runId);
+      const run = await this.#world.runs.run(runId);
       return run.status === "running" ? "running" : "ended";
     } catch (error) {
       if (WorkflowRunNotFoundError.is(error)) return "unknown";
@@ -117,7 +95,7 @@ export class PostgresEngine implements Engine {
 
   async signalStop(turnId: string): Promise<void> {
     this.#stop(turnId);
-    await this.#sql`select pg_notify('engine_stops', ${turnId})`;
+    await this.#world.sql`select pg_notify('engine_stops', ${turnId})`;
   }
 
   onStop(turnId: string, stop: () => void): () => void {
@@ -141,10 +119,6 @@ export class PostgresEngine implements Engine {
     for (const stop of listening ?? []) stop();
   }
 
-  #wake(runId: string, workflowName: string) {
-    return this.#queue.queue(`__wkf_workflow_${workflowName}`, { runId, requestedAt: new Date() });
-  }
-
   /** Calls a route of the SDK, because its module registers the handler when it is first loaded. */
   async #loadHandler(kind: "flow" | "step"): Promise<void> {
     if (this.#loaded.has(kind) && !this.#options.reloadHandlers) return;
@@ -162,10 +136,8 @@ export class PostgresEngine implements Engine {
   }
 
   async #sweep(): Promise<void> {
-    await this.#sql`
-      delete from engine.runs where completed_at < now() - ${RETENTION}::interval`;
     // A stream that was never closed belongs to a run that was lost.
-    await this.#sql`
+    await this.#world.sql`
       delete from engine.chunks c where written_at < now() - ${RETENTION}::interval
         and (exists (select from engine.chunks e where e.stream = c.stream and e.eof)
           or written_at < now() - ${LOST_RETENTION}::interval)`;

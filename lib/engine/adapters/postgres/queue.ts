@@ -1,38 +1,57 @@
 /**
  * Delivers the Workflow SDK's messages inside this process.
  *
- * A message says only "continue this run"; the state is in the run's event log. Messages are
- * therefore not stored: a process that takes over a run sends itself a new one. Nothing travels
- * over HTTP, so the SDK's queue routes answer 404 to every request.
+ * A message says only "continue this run"; the state is in the run's event log. Messages, delayed
+ * ones too, are therefore not stored: a process that takes over a run sends itself a new one, and the
+ * replay finds what has become due and what has not. Nothing travels over HTTP, so the SDK's queue
+ * routes answer 404 to every request.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { MessageId, type Queue, type QueuePayload, type ValidQueueName } from "@workflow/world";
+import {
+  MessageId,
+  parseQueueName,
+  type Queue,
+  type QueuePayload,
+  type ValidQueueName,
+} from "@workflow/world";
 
 type Handler = Parameters<Queue["createQueueHandler"]>[1];
 
 interface Delivery {
   readonly queueName: ValidQueueName;
   readonly message: QueuePayload;
-  readonly runId: string;
+  /** Undefined for a health check. */
+  readonly runId: string | undefined;
+  /** At most one message with this key is delivered at a time. */
   readonly key: string;
 }
 
+interface Active {
+  /** The latest message that came during a delivery; replays read the whole log, so one is enough. */
+  next: Delivery | undefined;
+  /** Waits for the time at which the handler asked to be called again. */
+  timer: NodeJS.Timeout | undefined;
+}
+
 export interface QueueOptions {
-  /** Loads the route module that registers the handler of this kind. */
+  /** Loads the module that registers the handler of this kind. */
   readonly loadHandler: (kind: "flow" | "step") => Promise<void>;
-  /** Whether this process owns the run. Messages for other runs are dropped. */
+  /** Whether this process owns the run. */
   readonly owns: (runId: string) => boolean;
-  readonly onError: (error: unknown, runId: string) => void;
+  /** Tells the process that owns the run to continue it. */
+  readonly forward: (runId: string) => Promise<void>;
+  readonly onError: (error: unknown, runId: string | undefined) => void;
 }
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 10_000;
+/** Node's timers take no more; a handler that is called too early asks for the rest. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 export class InProcessQueue implements Queue {
   readonly #options: QueueOptions;
   readonly #handlers = new Map<string, Handler>();
-  /** In-flight deliveries; `rerun` coalesces requests that arrive meanwhile. */
-  readonly #active = new Map<string, { rerun: boolean }>();
+  readonly #active = new Map<string, Active>();
   #deliveries = 0;
   /** A run outlives the request that starts it, so it must not inherit that request's context. */
   readonly #outsideOfRequests = AsyncLocalStorage.snapshot();
@@ -44,21 +63,23 @@ export class InProcessQueue implements Queue {
   getDeploymentId = async (): Promise<string> => "postgres";
 
   queue: Queue["queue"] = async (queueName, message, options) => {
-    const runId = runIdOf(message);
-    const isStep = "stepId" in message;
-    const delivery = { queueName, message, runId, key: isStep ? message.stepId : runId };
-    const active = this.#active.get(delivery.key);
-    if (active) {
-      // An active step must not run twice; an active replay must read the log once more.
-      active.rerun ||= !isStep;
+    const delivery = deliveryOf(queueName, message);
+    const { runId, key } = delivery;
+    if (isContinuation(message) && runId !== undefined && !this.#options.owns(runId)) {
+      await this.#options.forward(runId);
       return { messageId: null };
     }
-    this.#outsideOfRequests(() => {
-      this.#active.set(delivery.key, { rerun: false });
-      const delayMs = (options?.delaySeconds ?? 0) * 1000;
-      if (delayMs > 0) setTimeout(() => this.#deliver(delivery, 1), delayMs);
-      else setImmediate(() => this.#deliver(delivery, 1));
-    });
+    const active = this.#active.get(key);
+    if (!active) {
+      this.#active.set(key, { next: undefined, timer: undefined });
+      this.#outsideOfRequests(() =>
+        this.#schedule(delivery, 1, (options?.delaySeconds ?? 0) * 1000),
+      );
+    } else if (!("stepId" in message)) {
+      // An active step must not run twice; an active replay must read the log once more.
+      active.next = delivery;
+      if (active.timer) this.#deliverNext(active);
+    }
     return { messageId: null };
   };
 
@@ -67,8 +88,24 @@ export class InProcessQueue implements Queue {
     return async () => new Response(null, { status: 404 });
   };
 
+  #schedule(delivery: Delivery, attempt: number, delayMs: number): void {
+    const deliver = () => void this.#deliver(delivery, attempt);
+    if (delayMs > 0) setTimeout(deliver, Math.min(delayMs, MAX_DELAY_MS));
+    else setImmediate(deliver);
+  }
+
+  /** Ends a wait that the handler asked for, because there is something new to replay. */
+  #deliverNext(active: Active): void {
+    const { next, timer } = active;
+    clearTimeout(timer);
+    active.next = undefined;
+    active.timer = undefined;
+    if (next) this.#outsideOfRequests(() => this.#schedule(next, 1, 0));
+  }
+
   async #deliver(delivery: Delivery, attempt: number): Promise<void> {
-    let retryMs: number | undefined;
+    let waitMs: number | undefined;
+    let failed = false;
     try {
       const handler = await this.#handlerOf(delivery.queueName);
       const result = await handler(delivery.message, {
@@ -76,34 +113,55 @@ export class InProcessQueue implements Queue {
         queueName: delivery.queueName,
         messageId: MessageId.parse(`msg_${++this.#deliveries}`),
       });
-      if (result) retryMs = result.timeoutSeconds * 1000;
+      if (result) waitMs = result.timeoutSeconds * 1000;
     } catch (error) {
       this.#options.onError(error, delivery.runId);
-      retryMs = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), MAX_RETRY_MS);
+      failed = true;
     }
-    const rerun = this.#active.get(delivery.key)?.rerun ?? false;
-    if (retryMs !== undefined && this.#options.owns(delivery.runId)) {
-      setTimeout(() => this.#deliver(delivery, attempt + 1), retryMs);
-    } else if (rerun && this.#options.owns(delivery.runId)) {
-      this.#active.set(delivery.key, { rerun: false });
-      setImmediate(() => this.#deliver(delivery, 1));
+    const active = this.#active.get(delivery.key);
+    if (!active) return;
+    const { next = delivery } = active;
+    if (delivery.runId === undefined || !this.#options.owns(delivery.runId)) {
+      this.#active.delete(delivery.key);
+    } else if (failed) {
+      const retryMs = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), MAX_RETRY_MS);
+      active.next = undefined;
+      this.#schedule(next, attempt + 1, retryMs);
+    } else if (active.next || waitMs === 0) {
+      active.next = next;
+      this.#deliverNext(active);
+    } else if (waitMs !== undefined) {
+      // Only failures count as attempts: a run may wait any number of times.
+      active.timer = setTimeout(
+        () => {
+          active.next = delivery;
+          this.#deliverNext(active);
+        },
+        Math.min(waitMs, MAX_DELAY_MS),
+      );
     } else {
       this.#active.delete(delivery.key);
     }
   }
 
   async #handlerOf(queueName: ValidQueueName): Promise<Handler> {
-    const kind = queueName.includes("_step_") ? "step" : "flow";
-    await this.#options.loadHandler(kind);
-    for (const [prefix, handler] of this.#handlers) {
-      if (queueName.startsWith(prefix)) return handler;
-    }
-    throw new Error(`No handler is registered for ${queueName}`);
+    const { kind, prefix } = parseQueueName(queueName);
+    await this.#options.loadHandler(kind === "step" ? "step" : "flow");
+    const handler = this.#handlers.get(prefix);
+    if (!handler) throw new Error(`No handler is registered for ${queueName}`);
+    return handler;
   }
 }
 
-function runIdOf(message: QueuePayload): string {
-  if ("runId" in message) return message.runId;
-  if ("workflowRunId" in message) return message.workflowRunId;
-  throw new Error("This engine has no health-check messages");
+/** Returns whether a message only continues a run: it neither creates one nor executes a step. */
+const isContinuation = (message: QueuePayload): boolean =>
+  "runId" in message && message.runInput === undefined;
+
+function deliveryOf(queueName: ValidQueueName, message: QueuePayload): Delivery {
+  if ("runId" in message) return { queueName, message, runId: message.runId, key: message.runId };
+  if ("stepId" in message) {
+    const { workflowRunId: runId, stepId } = message;
+    return { queueName, message, runId, key: `${runId} ${stepId}` };
+  }
+  return { queueName, message, runId: undefined, key: message.correlationId };
 }

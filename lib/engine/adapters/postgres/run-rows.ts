@@ -3,7 +3,14 @@
  * are wide unions and only this engine writes the rows, so the types assert what the schema holds.
  */
 import { WorkflowWorldError } from "@workflow/errors";
-import { type Event, SPEC_VERSION_CURRENT, type Step, type WorkflowRun } from "@workflow/world";
+import {
+  type Event,
+  EventSchema,
+  type Hook,
+  SPEC_VERSION_CURRENT,
+  type Step,
+  type WorkflowRun,
+} from "@workflow/world";
 import type { Row } from "./database.ts";
 import { decodeEventData } from "./event-data.ts";
 
@@ -59,6 +66,7 @@ export function toStep(row: Row): Step {
     stepName: row.name,
     status: row.status,
     input: row.input,
+    output: row.output ? decodeEventData(row.output) : undefined,
     attempt: row.attempt,
     error: row.error ?? undefined,
     retryAfter: row.retry_after ?? undefined,
@@ -70,16 +78,34 @@ export function toStep(row: Row): Step {
   } as Step;
 }
 
-export function toEvent(row: Row): Event {
-  return createEvent({
+export function toHook(row: Row): Hook {
+  const hook: unknown = {
+    runId: row.run_id,
+    hookId: row.hook_id,
+    token: row.token,
+    // Hooks are found by their tokens alone: there is one owner, project and environment.
+    ownerId: "postgres",
+    projectId: "postgres",
+    environment: "postgres",
+    metadata: row.metadata ?? undefined,
+    isWebhook: row.is_webhook,
+    createdAt: row.created_at,
+    specVersion: SPEC_VERSION_CURRENT,
+  };
+  return hook as Hook;
+}
+
+/** The schema turns the dates in an event's data, which were stored as texts, into dates again. */
+export const toEvent = (row: Row): Event =>
+  EventSchema.parse({
     runId: row.run_id,
     eventId: row.event_id,
     eventType: row.type,
     correlationId: row.correlation_id ?? undefined,
     eventData: row.data === null ? undefined : decodeEventData(row.data),
     createdAt: row.created_at,
+    specVersion: SPEC_VERSION_CURRENT,
   });
-}
 
 export function createEvent(fields: Row): Event {
   const event: unknown = { ...fields, specVersion: SPEC_VERSION_CURRENT };

@@ -2,13 +2,15 @@
  * The event-sourced run state of the Workflow SDK's `World`, in PostgreSQL.
  *
  * A run has one owner, a live process, and only the owner can write to it. The owner therefore
- * answers every read from memory, and combines what the SDK would write one by one: it creates and
- * starts a run in one statement, and likewise a step. The SDK sees no difference, and a model call
- * costs two statements instead of ten.
+ * answers the reads of a replay from memory, and combines what the SDK would write one by one: it
+ * creates and starts a run in one statement, and likewise a step. The SDK sees no difference, and a
+ * model call costs two statements instead of ten. What comes from elsewhere (payloads of hooks, waits
+ * that are ended early) goes through the run's inbox; a cancellation needs no owner.
  */
 import {
   EntityConflictError,
   RunExpiredError,
+  TooEarlyError,
   WorkflowRunNotFoundError,
   WorkflowWorldError,
 } from "@workflow/errors";
@@ -21,46 +23,39 @@ import {
   type Step,
   type WorkflowRun,
 } from "@workflow/world";
-import { monotonicFactory } from "ulid";
 import type { Sql } from "./database.ts";
-import { createEvent, dataOf, toBytes, toStructuredError } from "./run-rows.ts";
+import { HookStore } from "./hook-store.ts";
+import { type OwnedRun, OwnedRuns, type OwnedStep } from "./owned-runs.ts";
+import { dataOf, toBytes, toStructuredError } from "./run-rows.ts";
 import { type RunEnd, RunTables, type StepChange } from "./run-tables.ts";
-
-interface OwnedRun {
-  readonly run: WorkflowRun;
-  readonly events: Event[];
-  readonly steps: Map<string, OwnedStep>;
-}
-
-interface OwnedStep {
-  readonly step: Step;
-  /** Whether the SDK has yet to ask for the first attempt, which was recorded on creation. */
-  startedOnCreation: boolean;
-}
 
 type EventRequest = CreateEventRequest | RunCreatedEventRequest;
 type EventOf<T extends EventRequest["eventType"]> = Extract<EventRequest, { eventType: T }>;
-
-const notOwned = (runId: string) => `Run "${runId}" is not owned by this process`;
+type StepRequest = CreateEventRequest & { correlationId: string };
 
 export class RunStore {
   readonly #tables: RunTables;
-  readonly #owned = new Map<string, OwnedRun>();
+  readonly #owned: OwnedRuns;
+  readonly #hooks: HookStore;
   readonly #creating = new Map<string, Promise<EventResult>>();
-  /** Ids order the events of a run; nothing depends on their being hard to guess. */
-  readonly #nextUlid = monotonicFactory(Math.random);
 
   constructor(sql: Sql, owner: string) {
     this.#tables = new RunTables(sql, owner);
+    this.#owned = new OwnedRuns(this.#tables);
+    this.#hooks = new HookStore(sql, owner, this.#owned);
   }
 
   owns(runId: string): boolean {
     return this.#owned.has(runId) || this.#creating.has(runId);
   }
 
+  ownedIds(): string[] {
+    return this.#owned.ids();
+  }
+
   /** Forgets all runs, because another process has taken them over. */
   dropAll(): void {
-    this.#owned.clear();
+    this.#owned.dropAll();
   }
 
   /**
@@ -69,19 +64,33 @@ export class RunStore {
    */
   async takeOver(formerOwner: string): Promise<WorkflowRun[]> {
     const runIds = await this.#tables.takeOver(formerOwner);
-    return Promise.all(runIds.map((runId) => this.#load(runId)));
+    const loaded = await Promise.all(runIds.map((runId) => this.#owned.load(runId)));
+    return loaded.flatMap((owned) => owned?.run ?? []);
   }
 
-  async #load(runId: string): Promise<WorkflowRun> {
-    const run = await this.#tables.run(runId);
-    if (!run) throw new WorkflowRunNotFoundError(runId);
-    const [steps, events] = await Promise.all([
-      this.#tables.steps(runId),
-      this.#tables.events(runId),
-    ]);
-    const owned = steps.map((step) => [step.stepId, { step, startedOnCreation: false }] as const);
-    this.#owned.set(runId, { run, events, steps: new Map(owned) });
+  /**
+   * Reads what other processes have sent to an owned run.
+   * @returns the run if it is to be continued here.
+   */
+  async receive(runId: string): Promise<WorkflowRun | undefined> {
+    const run = this.#owned.has(runId) ? await this.#tables.ownedRun(runId) : undefined;
+    if (!run) {
+      this.#owned.drop(runId);
+      return undefined;
+    }
+    await this.#hooks.receive(runId);
     return run;
+  }
+
+  /** Leaves a run of this process, which has no lease, to any process that is alive. */
+  async giveAway(runId: string): Promise<void> {
+    this.#owned.drop(runId);
+    await this.#tables.registerDead();
+  }
+
+  /** Tells the owner of a run to read what was sent to the run, and to continue it. */
+  notifyOwner(runId: string): Promise<void> {
+    return this.#tables.notifyOwner(runId);
   }
 
   async run(runId: string): Promise<WorkflowRun> {
@@ -90,9 +99,10 @@ export class RunStore {
     return run;
   }
 
-  async events(runId: string): Promise<Event[]> {
-    const owned = this.#owned.get(runId);
-    return owned ? [...owned.events] : this.#tables.events(runId);
+  /** Resolves with the run's events in their order, after the event `after` if that is given. */
+  async events(runId: string, after?: string): Promise<Event[]> {
+    const events = this.#owned.get(runId)?.events ?? (await this.#tables.events(runId));
+    return after === undefined ? [...events] : events.filter(({ eventId }) => eventId > after);
   }
 
   async create(runId: string, request: EventRequest): Promise<EventResult> {
@@ -112,7 +122,7 @@ export class RunStore {
           error: toStructuredError(request.eventData),
         });
       case "run_cancelled":
-        return this.#endRun(runId, request, { status: "cancelled" });
+        return this.#cancelRun(runId, request);
       case "step_created":
         return this.#createStep(runId, request);
       case "step_started":
@@ -131,7 +141,7 @@ export class RunStore {
           retryAfter: request.eventData.retryAfter,
         });
       default:
-        throw new WorkflowWorldError(`Event "${request.eventType}" is not used by this engine`);
+        return this.#hooks.create(runId, request);
     }
   }
 
@@ -142,9 +152,9 @@ export class RunStore {
   }
 
   async #createRun(runId: string, data: EventOf<"run_created">["eventData"]): Promise<EventResult> {
-    const now = new Date();
-    const created = this.#event(runId, "run_created", undefined, data, now);
-    const started = this.#event(runId, "run_started", undefined, undefined, now);
+    const created = this.#owned.newEvent(runId, "run_created", undefined, data);
+    const started = this.#owned.newEvent(runId, "run_started", undefined, undefined);
+    const now = created.createdAt;
     const run: WorkflowRun = {
       runId,
       status: "running",
@@ -160,15 +170,14 @@ export class RunStore {
     if (!(await this.#tables.insertRun(run, created, started))) {
       throw new EntityConflictError(`Run "${runId}" already exists`);
     }
-    this.#owned.set(runId, { run, events: [created, started], steps: new Map() });
+    this.#owned.add(runId, { run, events: [created, started], steps: new Map() });
     return { event: created, run };
   }
 
   async #startRun(runId: string, request: EventOf<"run_started">): Promise<EventResult> {
     await this.#creating.get(runId)?.catch(() => {});
-    let owned = this.#owned.get(runId);
     const data = request.eventData;
-    if (!owned && data?.input !== undefined && data.workflowName && data.deploymentId) {
+    if (!this.#owned.has(runId) && data?.input && data.workflowName && data.deploymentId) {
       // The SDK accepted the run although its creation failed; the message has what is needed.
       await this.#createRunOnce(runId, {
         input: data.input,
@@ -176,96 +185,108 @@ export class RunStore {
         deploymentId: data.deploymentId,
         executionContext: data.executionContext,
       });
-      owned = this.#owned.get(runId);
     }
-    if (!owned) throw new RunExpiredError(notOwned(runId));
-    return { run: owned.run, events: [...owned.events], hasMore: false, cursor: null };
+    const owned = this.#owned.has(runId)
+      ? await this.#owned.inOrder(runId, async (state) => state)
+      : undefined;
+    if (!owned) throw new RunExpiredError(`Run "${runId}" has ended, or another process owns it`);
+    const events = [...owned.events];
+    return { run: owned.run, events, hasMore: false, cursor: events.at(-1)?.eventId ?? null };
   }
 
-  async #endRun(runId: string, request: CreateEventRequest, end: RunEnd): Promise<EventResult> {
-    const { run } = this.#ownedRun(runId);
-    const event = this.#event(runId, request.eventType, undefined, dataOf(request), new Date());
-    const ended = await this.#tables.endRun(end, event);
-    this.#owned.delete(runId);
-    if (!ended) throw new EntityConflictError(notOwned(runId));
-    return { event, run: { ...ended, input: run.input } };
+  #endRun(runId: string, request: CreateEventRequest, end: RunEnd): Promise<EventResult> {
+    return this.#owned.inOrder(runId, async ({ run }) => {
+      const event = this.#owned.newEvent(runId, request.eventType, undefined, dataOf(request));
+      const ended = await this.#tables.endRun(end, event);
+      if (!ended) throw this.#owned.lost(runId);
+      this.#owned.drop(runId);
+      return { event, run: { ...ended, input: run.input } };
+    });
   }
 
-  async #createStep(runId: string, request: EventOf<"step_created">): Promise<EventResult> {
-    const owned = this.#ownedRun(runId);
-    const stepId = request.correlationId;
-    if (owned.steps.has(stepId)) throw new EntityConflictError(`Step "${stepId}" already exists`);
-    const now = new Date();
-    const { stepName, input } = request.eventData;
-    const created = this.#event(runId, "step_created", stepId, request.eventData, now);
-    const started = this.#event(runId, "step_started", stepId, { stepName }, now);
-    const step: Step = {
-      runId,
-      stepId,
-      stepName,
-      status: "running",
-      input,
-      attempt: 1,
-      createdAt: now,
-      startedAt: now,
-      updatedAt: now,
-      specVersion: SPEC_VERSION_CURRENT,
-    };
-    if (!(await this.#tables.insertStep(step, created, started))) throw this.#lose(runId);
-    owned.events.push(created, started);
-    owned.steps.set(stepId, { step, startedOnCreation: true });
-    return { event: created, step };
+  /** The owner, if it is another process, learns of it by its next write or a message. */
+  async #cancelRun(runId: string, request: EventOf<"run_cancelled">): Promise<EventResult> {
+    if (this.#owned.has(runId)) return this.#endRun(runId, request, { status: "cancelled" });
+    const event = this.#owned.newEvent(runId, request.eventType, undefined, undefined);
+    const ended = await this.#tables.endRun({ status: "cancelled" }, event);
+    if (ended) {
+      await this.#tables.notifyOwner(runId);
+      return { event, run: ended };
+    }
+    const run = await this.run(runId);
+    if (run.status === "cancelled") return { run };
+    throw new EntityConflictError(`Run "${runId}" has already ended: ${run.status}`);
+  }
+
+  #createStep(runId: string, request: EventOf<"step_created">): Promise<EventResult> {
+    return this.#owned.inOrder(runId, async (owned) => {
+      const stepId = request.correlationId;
+      if (owned.steps.has(stepId)) throw new EntityConflictError(`Step "${stepId}" already exists`);
+      const { stepName, input } = request.eventData;
+      const created = this.#owned.newEvent(runId, "step_created", stepId, request.eventData);
+      const started = this.#owned.newEvent(runId, "step_started", stepId, { stepName });
+      const now = created.createdAt;
+      const step: Step = {
+        runId,
+        stepId,
+        stepName,
+        status: "running",
+        input,
+        attempt: 1,
+        createdAt: now,
+        startedAt: now,
+        updatedAt: now,
+        specVersion: SPEC_VERSION_CURRENT,
+      };
+      if (!(await this.#tables.insertStep(step, created, started))) throw this.#owned.lost(runId);
+      owned.events.push(created, started);
+      owned.steps.set(stepId, { step, startedOnCreation: true });
+      return { event: created, step };
+    });
   }
 
   async #startStep(runId: string, request: EventOf<"step_started">): Promise<EventResult> {
-    const known = this.#owned.get(runId)?.steps.get(request.correlationId);
-    if (!known) throw new RunExpiredError(notOwned(runId));
-    if (known.step.status === "completed" || known.step.status === "failed") {
-      throw new EntityConflictError(`Step "${request.correlationId}" has ended`);
-    }
-    if (known.startedOnCreation) {
-      known.startedOnCreation = false;
-      return { step: known.step };
-    }
-    const attempt = known.step.attempt + 1;
-    return this.#changeStep(runId, request, { status: "running", attempt });
+    if (!this.#owned.has(runId)) throw new RunExpiredError(this.#owned.lost(runId).message);
+    return this.#owned.inOrder(runId, async (owned) => {
+      const { step, startedOnCreation } = unendedStep(owned, request.correlationId);
+      if (startedOnCreation) {
+        owned.steps.set(step.stepId, { step, startedOnCreation: false });
+        return { step };
+      }
+      const earlyMs = (step.retryAfter?.getTime() ?? 0) - Date.now();
+      if (earlyMs > 0) {
+        throw new TooEarlyError(`Step "${step.stepId}" is to be retried later`, {
+          retryAfter: Math.ceil(earlyMs / 1000),
+        });
+      }
+      return this.#update(owned, request, { status: "running", attempt: step.attempt + 1 });
+    });
   }
 
-  async #changeStep(
-    runId: string,
-    request: CreateEventRequest & { correlationId: string },
-    change: StepChange,
-  ): Promise<EventResult> {
-    const owned = this.#ownedRun(runId);
+  #changeStep(runId: string, request: StepRequest, change: StepChange): Promise<EventResult> {
+    return this.#owned.inOrder(runId, (owned) => {
+      unendedStep(owned, request.correlationId);
+      return this.#update(owned, request, change);
+    });
+  }
+
+  async #update(owned: OwnedRun, request: StepRequest, change: StepChange): Promise<EventResult> {
+    const { runId } = owned.run;
     const stepId = request.correlationId;
-    const event = this.#event(runId, request.eventType, stepId, dataOf(request), new Date());
+    const event = this.#owned.newEvent(runId, request.eventType, stepId, dataOf(request));
     const step = await this.#tables.updateStep(stepId, change, event);
-    if (!step) throw this.#lose(runId);
+    if (!step) throw this.#owned.lost(runId);
     owned.events.push(event);
     owned.steps.set(stepId, { step, startedOnCreation: false });
     return { event, step };
   }
+}
 
-  #ownedRun(runId: string): OwnedRun {
-    const owned = this.#owned.get(runId);
-    if (!owned) throw new EntityConflictError(notOwned(runId));
-    return owned;
+function unendedStep(owned: OwnedRun, stepId: string): OwnedStep {
+  const known = owned.steps.get(stepId);
+  if (!known) throw new WorkflowWorldError(`Step "${stepId}" not found`);
+  if (known.step.status === "completed" || known.step.status === "failed") {
+    throw new EntityConflictError(`Step "${stepId}" has ended`);
   }
-
-  /** Forgets a run that another process has taken over, and returns the error to throw. */
-  #lose(runId: string): EntityConflictError {
-    this.#owned.delete(runId);
-    return new EntityConflictError(notOwned(runId));
-  }
-
-  #event(
-    runId: string,
-    eventType: Event["eventType"],
-    correlationId: string | undefined,
-    eventData: unknown,
-    createdAt: Date,
-  ): Event {
-    const eventId = `wevt_${this.#nextUlid()}`;
-    return createEvent({ runId, eventId, eventType, correlationId, eventData, createdAt });
-  }
+  return known;
 }

@@ -17,8 +17,9 @@ export interface StepChange {
 }
 
 /**
- * The statements on run state. Every write has the owner in its predicate, so a process that has
- * lost a run changes nothing: its inserts return false and its updates undefined.
+ * The statements that write runs and steps. Every write has the owner in its predicate, so a process
+ * that has lost a run changes nothing: its inserts return false and its updates undefined. It locks
+ * the run, so that a takeover waits for writes that are under way, and then reads them.
  */
 export class RunTables {
   readonly #sql: Sql;
@@ -37,8 +38,26 @@ export class RunTables {
     return rows.map((row) => String(row.run_id));
   }
 
+  /** Makes this process look like one that has died, so that a live one takes its runs over. */
+  async registerDead(): Promise<void> {
+    await this.#sql`
+      insert into engine.instances (id) values (${this.#owner}) on conflict do nothing`;
+  }
+
+  async notifyOwner(runId: string): Promise<void> {
+    await this.#sql`select pg_notify('engine_runs', ${runId})`;
+  }
+
   async run(runId: string): Promise<WorkflowRun | undefined> {
     const [row] = await this.#sql`select * from engine.runs where run_id = ${runId}`;
+    return row && toRun(row);
+  }
+
+  /** Resolves with the run if it is running and this process is its owner. */
+  async ownedRun(runId: string): Promise<WorkflowRun | undefined> {
+    const [row] = await this.#sql`
+      select * from engine.runs
+      where run_id = ${runId} and owner = ${this.#owner} and status = 'running'`;
     return row && toRun(row);
   }
 
@@ -73,14 +92,17 @@ export class RunTables {
     return rows.length > 0;
   }
 
+  /** Ends a run and its hooks. Any process may cancel a run; only the owner completes or fails it. */
   async endRun({ status, output, error }: RunEnd, event: Event): Promise<WorkflowRun | undefined> {
     const now = event.createdAt;
     const [row] = await this.#sql`
       with run as (
         update engine.runs set status = ${status}, output = ${output ?? null},
-          error = ${error ? JSON.stringify(error) : null}, completed_at = ${now}, updated_at = ${now}
-        where run_id = ${event.runId} and owner = ${this.#owner} and status = 'running'
+          error = ${encodeEventData(error)}, completed_at = ${now}, updated_at = ${now}
+        where run_id = ${event.runId} and status = 'running'
+          and (owner = ${this.#owner} or ${status} = 'cancelled')
         returning *),
+      hooks as (delete from engine.hooks where run_id in (select run_id from run)),
       event as (
         insert into engine.events (run_id, event_id, type, data, created_at)
         select run_id, ${event.eventId}, ${event.eventType},
@@ -94,7 +116,7 @@ export class RunTables {
     const rows = await this.#sql`
       with run as (
         select run_id from engine.runs
-        where run_id = ${runId} and owner = ${this.#owner} and status = 'running'),
+        where run_id = ${runId} and owner = ${this.#owner} and status = 'running' for share),
       step as (
         insert into engine.steps (run_id, step_id, name, status, input, attempt, created_at,
           started_at, updated_at)
@@ -115,16 +137,18 @@ export class RunTables {
     const { runId, createdAt: now } = event;
     const hasEnded = change.status === "completed" || change.status === "failed";
     const [row] = await this.#sql`
-      with step as (
+      with run as (
+        select run_id from engine.runs
+        where run_id = ${runId} and owner = ${this.#owner} and status = 'running' for share),
+      step as (
         update engine.steps set status = ${change.status},
           attempt = coalesce(${change.attempt ?? null}, attempt),
-          error = ${change.error ? JSON.stringify(change.error) : null},
+          error = coalesce(${encodeEventData(change.error)}, error),
           retry_after = ${change.retryAfter ?? null},
           completed_at = ${hasEnded ? now : null}, updated_at = ${now}
-        where run_id = ${runId} and step_id = ${stepId} and status in ('pending', 'running')
-          and exists (select from engine.runs
-            where run_id = ${runId} and owner = ${this.#owner} and status = 'running')
-        returning *),
+        from run
+        where steps.run_id = run.run_id and step_id = ${stepId} and status in ('pending', 'running')
+        returning steps.*),
       event as (
         insert into engine.events (run_id, event_id, type, correlation_id, data, created_at)
         select run_id, ${event.eventId}, ${event.eventType}, ${stepId},

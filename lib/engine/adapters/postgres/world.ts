@@ -1,53 +1,97 @@
-import { WorkflowRuntimeError } from "@workflow/errors";
 import {
+  type CreateEventParams,
   type CreateEventRequest,
+  type Event,
+  type ListEventsParams,
   type RunCreatedEventRequest,
   SPEC_VERSION_CURRENT,
+  stripEventDataRefs,
   type World,
 } from "@workflow/world";
+import { ulid } from "ulid";
 import type { InProcessQueue } from "./queue.ts";
+import { type RunLists, withoutData } from "./run-lists.ts";
 import type { RunStore } from "./run-store.ts";
+import type { Streams } from "./streams.ts";
 
 export interface WorldParts {
   readonly runs: RunStore;
+  readonly lists: RunLists;
+  readonly streams: Streams;
   readonly queue: InProcessQueue;
+  /** Whether this process executes runs. */
+  readonly isStarted: () => boolean;
+  readonly start: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
-/**
- * Creates the part of the Workflow SDK's `World` that this product uses: runs and steps. Hooks,
- * sleeps and the SDK's own streams throw.
- */
-export function createWorld({ runs, queue }: WorldParts): World {
-  const unsupported = (feature: string) => async (): Promise<never> => {
-    throw new WorkflowRuntimeError(`${feature} are not supported by this engine`);
+/** Creates the Workflow SDK's `World` from its parts. */
+export function createWorld({
+  runs,
+  lists,
+  streams,
+  queue,
+  isStarted,
+  ...life
+}: WorldParts): World {
+  const createEvent = async (
+    runId: string | null,
+    request: CreateEventRequest | RunCreatedEventRequest,
+    params?: CreateEventParams,
+  ) => {
+    const id = runId ?? `wrun_${ulid()}`;
+    const result = await runs.create(id, request);
+    if (request.eventType === "run_created" && !isStarted()) await runs.giveAway(id);
+    const { event } = result;
+    return { ...result, ...(event && { event: withoutRefs(event, params) }) };
   };
+
+  /** A replay asks for all events of its run in their order: its owner has them in memory. */
+  const listEvents = async (params: ListEventsParams) => {
+    const { runId, resolveData, pagination } = params;
+    const isReplay =
+      resolveData !== "none" && !pagination?.limit && pagination?.sortOrder === "asc";
+    if (!isReplay || !runs.owns(runId)) return lists.events(params);
+    const data = await runs.events(runId, pagination.cursor);
+    return { data, cursor: data.at(-1)?.eventId ?? null, hasMore: false };
+  };
+
+  // The SDK's overloads vary the types of runs and steps with `resolveData`.
   return {
     specVersion: SPEC_VERSION_CURRENT,
+    ...life,
     getDeploymentId: queue.getDeploymentId,
     queue: queue.queue,
     createQueueHandler: queue.createQueueHandler,
-    // The SDK's overloads vary the result with `resolveData`; this world always has the data.
-    runs: { get: (id: string) => runs.run(id), list: unsupported("Run lists") } as World["runs"],
+    runs: {
+      get: async (id, params) => withoutData(await runs.run(id), params?.resolveData),
+      list: (params) => lists.runs(params),
+    } as World["runs"],
+    steps: {
+      get: (runId, stepId, params) => lists.step(runId, stepId, params?.resolveData),
+      list: (params) => lists.steps(params),
+    } as World["steps"],
     events: {
-      create: (runId: string | null, request: CreateEventRequest | RunCreatedEventRequest) => {
-        if (runId === null) throw new WorkflowRuntimeError("A run is created under its own id");
-        return runs.create(runId, request);
-      },
-      get: unsupported("Single events"),
-      list: async ({ runId }) => ({ data: await runs.events(runId), cursor: null, hasMore: false }),
-      listByCorrelationId: unsupported("Event look-ups"),
+      create: createEvent,
+      get: (runId, eventId, params) => lists.event(runId, eventId, params?.resolveData),
+      list: listEvents,
+      listByCorrelationId: (params) => lists.events(params),
     },
-    steps: { get: unsupported("Step look-ups"), list: unsupported("Step lists") },
     hooks: {
-      get: unsupported("Hooks"),
-      getByToken: unsupported("Hooks"),
-      list: unsupported("Hooks"),
+      get: (hookId, params) => lists.hook(hookId, params?.resolveData),
+      getByToken: (token, params) => lists.hookByToken(token, params?.resolveData),
+      list: (params) => lists.hooks(params),
     },
-    writeToStream: unsupported("Streams"),
-    closeStream: unsupported("Streams"),
-    readFromStream: unsupported("Streams"),
-    listStreamsByRunId: async () => [],
-    getStreamChunks: unsupported("Streams"),
-    getStreamInfo: unsupported("Streams"),
+    // It may pass the id of a run that is being created as a promise, against its own types.
+    writeToStream: async (name, runId, chunk) => streams.write(name, await runId, [chunk]),
+    writeToStreamMulti: async (name, runId, chunks) => streams.write(name, await runId, chunks),
+    closeStream: async (name, runId) => streams.close(name, await runId),
+    readFromStream: async (name, startIndex) => streams.read(name, startIndex),
+    listStreamsByRunId: (runId) => streams.names(runId),
+    getStreamChunks: (name, _runId, options) => streams.chunks(name, options),
+    getStreamInfo: (name) => streams.info(name),
   };
 }
+
+const withoutRefs = (event: Event, params?: CreateEventParams): Event =>
+  stripEventDataRefs(event, params?.resolveData ?? "all");

@@ -1,0 +1,113 @@
+import type { World } from "@workflow/world";
+import { Listener, openPool, type Pool } from "./database.ts";
+import { Ownership } from "./ownership.ts";
+import { InProcessQueue } from "./queue.ts";
+import { RunLists } from "./run-lists.ts";
+import { RunStore } from "./run-store.ts";
+import { Streams } from "./streams.ts";
+import { createWorld } from "./world.ts";
+
+export interface PostgresWorldOptions {
+  readonly databaseUrl: string;
+  /** Loads the module that registers the handler of this kind, if it is not loaded yet. */
+  readonly loadHandler: (kind: "flow" | "step") => Promise<void>;
+  /** Further channels to listen on, each with what to do with a payload. */
+  readonly channels: Readonly<Record<string, (payload: string) => void>>;
+  /** Another process has taken over the runs of this one. */
+  readonly onLost: () => void;
+  readonly onError: (error: unknown, runId?: string) => void;
+}
+
+/** Run state and streams are kept for this long after their end. */
+export const RETENTION = "1 day";
+const SWEEP_MS = 600_000;
+
+/**
+ * The Workflow SDK's `World` on PostgreSQL. Once started, it executes runs. Before, it only reads
+ * them and sends to them, as tools do: a run that it creates is executed by a process that has
+ * started.
+ */
+export class PostgresWorld {
+  readonly #options: PostgresWorldOptions;
+  readonly #pool: Pool;
+  readonly ownership: Ownership;
+  readonly runs: RunStore;
+  /** What the Workflow SDK is given. */
+  readonly world: World;
+  readonly #queue: InProcessQueue;
+  readonly #streams: Streams;
+  #started = false;
+
+  constructor(options: PostgresWorldOptions) {
+    this.#options = options;
+    this.#pool = openPool(options.databaseUrl, options.onError);
+    this.ownership = new Ownership({
+      databaseUrl: options.databaseUrl,
+      onDeath: (former) => this.runs.takeOver(former),
+      onTakenOver: (runs) => {
+        for (const { runId } of runs) this.#continue(runId);
+      },
+      onLost: () => {
+        this.runs.dropAll();
+        options.onLost();
+      },
+      onError: options.onError,
+    });
+    this.runs = new RunStore(this.#pool.sql, this.ownership.id);
+    this.#streams = new Streams(this.#pool.sql);
+    this.#queue = new InProcessQueue({
+      loadHandler: options.loadHandler,
+      owns: (runId) => this.runs.owns(runId),
+      forward: (runId) => this.runs.notifyOwner(runId),
+      onError: options.onError,
+    });
+    this.world = createWorld({
+      runs: this.runs,
+      lists: new RunLists(this.#pool.sql),
+      streams: this.#streams,
+      queue: this.#queue,
+      isStarted: () => this.#started,
+      start: () => this.start(),
+      close: () => this.#pool.end(),
+    });
+  }
+
+  get sql() {
+    return this.#pool.sql;
+  }
+
+  async start(): Promise<void> {
+    if (this.#started) return;
+    this.#started = true;
+    const { databaseUrl, channels, onError } = this.#options;
+    const ownChannels = {
+      engine_runs: (runId: string) => this.#continue(runId),
+      engine_streams: (name: string) => this.#streams.wake(name),
+    };
+    // What was sent while nobody listened is still there.
+    const onReconnected = () => {
+      for (const runId of this.runs.ownedIds()) this.#continue(runId);
+    };
+    await new Listener(
+      databaseUrl,
+      { ...channels, ...ownChannels },
+      onReconnected,
+      onError,
+    ).start();
+    await this.ownership.start();
+    setInterval(() => this.#sweep().catch(onError), SWEEP_MS).unref();
+  }
+
+  /** Reads what was sent to a run of this process, and replays it. */
+  #continue(runId: string): void {
+    this.runs
+      .receive(runId)
+      .then((run) => run && this.#queue.queue(`__wkf_workflow_${run.workflowName}`, { runId }))
+      .catch((error: unknown) => this.#options.onError(error, runId));
+  }
+
+  async #sweep(): Promise<void> {
+    await this.sql`delete from engine.runs where completed_at < now() - ${RETENTION}::interval`;
+    await this.#streams.sweep(RETENTION);
+  }
+}

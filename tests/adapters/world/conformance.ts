@@ -1,0 +1,82 @@
+/**
+ * The conformance suite for Worlds of the Workflow SDK: call `describeWorld` in a test file with the
+ * environment that selects a World.
+ */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildWorkflows } from "./build.ts";
+import { output, reached, type Scenario, type Started, scenarios } from "./scenarios.ts";
+import { type Env, WorldServer } from "./server.ts";
+
+export interface TestedWorld {
+  readonly name: string;
+  /** Creates what the World stores its data in. */
+  readonly prepare?: () => Promise<{ env: Env; remove(): Promise<void> }>;
+  readonly env: (folder: string) => Env;
+  /** What this World is known to do wrong, by the name of the test. The test then must fail. */
+  readonly deviations: Readonly<Record<string, string>>;
+}
+
+/** Ends what hangs; a loaded machine takes minutes for what an idle one does in seconds. */
+const LIMIT_MS = 600_000;
+
+export function describeWorld({ name, prepare, env, deviations }: TestedWorld): void {
+  let built: Awaited<ReturnType<typeof buildWorkflows>>;
+  beforeAll(async () => {
+    built = await buildWorkflows();
+  }, LIMIT_MS);
+  afterAll(() => built.remove());
+
+  describe.each([
+    { pass: "undisturbed", killed: false },
+    { pass: "killed", killed: true },
+  ])(`${name}, $pass`, ({ pass, killed }) => {
+    let server: WorldServer;
+    let remove: (() => Promise<void>) | undefined;
+    const runs = new Map<string, Promise<Started>>();
+
+    beforeAll(async () => {
+      const data = await prepare?.();
+      remove = data?.remove;
+      const settings = (folder: string) => ({ ...env(folder), ...data?.env });
+      server = await WorldServer.open(built.folder, settings);
+      await server.start();
+      for (const [title, scenario] of Object.entries(scenarios)) {
+        const arriving = start(server, scenario);
+        arriving.catch(() => {});
+        runs.set(title, arriving);
+      }
+      await Promise.allSettled(runs.values());
+      if (!killed) return;
+      await server.kill();
+      await server.start();
+    }, LIMIT_MS);
+    afterAll(async () => {
+      await server?.stop();
+      await remove?.();
+    });
+
+    for (const [title, scenario] of Object.entries(scenarios)) {
+      const deviates = `${title}, ${pass}` in deviations || title in deviations;
+      const run = deviates ? test.concurrent.fails : test.concurrent;
+      run(title, async () => {
+        const started = (await runs.get(title)) as Started;
+        await scenario.go?.(started);
+        await server.open(started.key);
+        if ("expected" in scenario) expect(await output(started)).toEqual(scenario.expected);
+        await scenario.check?.(started, killed);
+      });
+    }
+  });
+}
+
+/** Resolves when the run is at its step `pause`. */
+async function start(server: WorldServer, scenario: Scenario): Promise<Started> {
+  const key = randomUUID();
+  const args = [key, ...(scenario.args?.(key) ?? [])];
+  const runId = await server.ask<string>("start", { name: scenario.workflow, args });
+  const run = { server, key, runId };
+  await scenario.arrive?.(run);
+  await reached(run, "paused");
+  return run;
+}

@@ -1,0 +1,264 @@
+/** What processes that share a database tell each other through the PostgreSQL World. */
+import { EntityConflictError, HookNotFoundError } from "@workflow/errors";
+import type { World } from "@workflow/world";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PostgresWorld } from "../../../lib/engine/adapters/postgres/postgres-world.ts";
+import { createEngineDatabase } from "../../support/harness/engine-database.ts";
+
+type Request = Parameters<World["events"]["create"]>[1];
+type Result = Awaited<ReturnType<World["events"]["create"]>>;
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const PREFIX = "__wkf_workflow_";
+const newRunId = () => `wrun_${crypto.randomUUID()}`;
+
+let database: Awaited<ReturnType<typeof createEngineDatabase>>;
+beforeAll(async () => {
+  database = await createEngineDatabase();
+});
+afterAll(() => database.drop());
+
+/** A process: its World, and the ids of the runs that it was asked to continue. */
+function openProcess() {
+  const replayed: string[] = [];
+  const opening = new PostgresWorld({
+    databaseUrl: database.url,
+    loadHandler: async () => {},
+    channels: {},
+    onLost: () => {},
+    onError: () => {},
+  });
+  const { world } = opening;
+  world.createQueueHandler(PREFIX, async (message) => {
+    replayed.push((message as { runId: string }).runId);
+  });
+  const create = (runId: string, eventType: string, correlationId?: string, eventData?: object) =>
+    world.events.create(runId, {
+      eventType,
+      ...(correlationId && { correlationId }),
+      ...(eventData && { eventData }),
+    } as Request) as Promise<Result>;
+  const types = async (runId: string) => {
+    const { data } = await world.events.list({ runId, pagination: { sortOrder: "asc" } });
+    return data.map(({ eventType }) => eventType);
+  };
+  return { world, replayed, create, types };
+}
+
+const servers: ReturnType<typeof openProcess>[] = [];
+
+async function startProcess() {
+  const started = openProcess();
+  servers.push(started);
+  await started.world.start?.();
+  return started;
+}
+
+const newRun = { deploymentId: "postgres", workflowName: "flow", input: bytes("in") };
+
+test("a payload that another process receives reaches the owner of the run", async () => {
+  const [owner, other, runId] = [await startProcess(), await startProcess(), newRunId()];
+  const [hookId, token] = [`hook_${runId}`, `token ${runId}`];
+  await owner.create(runId, "run_created", undefined, newRun);
+  const { hook } = await owner.create(runId, "hook_created", hookId, { token, isWebhook: true });
+  expect(hook).toMatchObject({ runId, hookId, token, isWebhook: true });
+  expect(await other.world.hooks.getByToken(token)).toEqual(hook);
+
+  await other.create(runId, "hook_received", hookId, { token, payload: bytes("one") });
+  await other.world.queue(`${PREFIX}flow`, { runId });
+  await expect.poll(() => owner.replayed).toContain(runId);
+  expect(other.replayed).toEqual([]);
+  // Through the owner, after what another process received before it.
+  await owner.create(runId, "hook_received", hookId, { token, payload: bytes("two") });
+  const { data } = await owner.world.events.listByCorrelationId({ correlationId: hookId });
+  expect(data.map((event) => "eventData" in event && event.eventData)).toMatchObject([
+    { token },
+    { payload: bytes("one") },
+    { payload: bytes("two") },
+  ]);
+  const unresolved = await other.world.events.listByCorrelationId({
+    correlationId: hookId,
+    runId,
+    resolveData: "none",
+    pagination: { limit: 1, cursor: data[0]?.eventId as string },
+  });
+  expect(unresolved).toMatchObject({ hasMore: true, cursor: data[1]?.eventId });
+  expect(unresolved.data).toMatchObject([{ eventType: "hook_received", eventData: { token } }]);
+  expect(JSON.stringify(unresolved.data)).not.toContain("payload");
+
+  await owner.create(runId, "run_completed", undefined, { output: bytes("out") });
+  await expect(other.world.hooks.getByToken(token)).rejects.toThrow(HookNotFoundError);
+  await expect(
+    other.create(runId, "hook_received", hookId, { token, payload: bytes("three") }),
+  ).rejects.toThrow(HookNotFoundError);
+});
+
+test("a token belongs to one hook until that hook is disposed of", async () => {
+  const [owner, one, two] = [await startProcess(), newRunId(), newRunId()];
+  const token = `token ${one}`;
+  for (const runId of [one, two]) await owner.create(runId, "run_created", undefined, newRun);
+  await owner.create(one, "hook_created", "hook_1", { token });
+  await expect(owner.create(one, "hook_created", "hook_1", { token })).rejects.toThrow(
+    EntityConflictError,
+  );
+  const { event, hook } = await owner.create(two, "hook_created", "hook_2", { token });
+  expect(hook).toBeUndefined();
+  expect(event).toMatchObject({
+    eventType: "hook_conflict",
+    eventData: { token, conflictingRunId: one },
+  });
+  await owner.create(one, "hook_disposed", "hook_1", { token });
+  await expect(owner.create(one, "hook_disposed", "hook_1")).rejects.toThrow(HookNotFoundError);
+  const next = await owner.create(two, "hook_created", "hook_3", { token });
+  expect(next.hook).toMatchObject({ runId: two, hookId: "hook_3" });
+  expect((await owner.world.hooks.list({ runId: two })).data).toEqual([next.hook]);
+});
+
+test("another process cancels a run, and its owner writes nothing more", async () => {
+  const [owner, other, runId] = [await startProcess(), await startProcess(), newRunId()];
+  await owner.create(runId, "run_created", undefined, newRun);
+  await owner.create(runId, "step_created", "step_1", { stepName: "s", input: bytes("in") });
+  const { run } = await other.create(runId, "run_cancelled");
+  expect(run).toMatchObject({ runId, status: "cancelled" });
+  await expect(owner.create(runId, "step_completed", "step_1", { result: 1 })).rejects.toThrow(
+    EntityConflictError,
+  );
+  expect((await other.create(runId, "run_cancelled")).run?.status).toBe("cancelled");
+  expect(await owner.types(runId)).toEqual([
+    "run_created",
+    "run_started",
+    "step_created",
+    "step_started",
+    "run_cancelled",
+  ]);
+  await expect(other.create(newRunId(), "run_cancelled")).rejects.toThrow("not found");
+});
+
+test("another process ends a wait, once", async () => {
+  const [owner, other, runId] = [await startProcess(), await startProcess(), newRunId()];
+  const resumeAt = new Date(Date.now() + 3_600_000);
+  await owner.create(runId, "run_created", undefined, newRun);
+  await owner.create(runId, "wait_created", "wait_1", { resumeAt });
+  await expect(owner.create(runId, "wait_created", "wait_1", { resumeAt })).rejects.toThrow(
+    EntityConflictError,
+  );
+  const { data } = await other.world.events.list({ runId });
+  expect(data.at(-1)).toMatchObject({ eventType: "wait_created", eventData: { resumeAt } });
+  await other.create(runId, "wait_completed", "wait_1", { resumeAt });
+  await other.create(runId, "wait_completed", "wait_1", { resumeAt });
+  await other.world.queue(`${PREFIX}flow`, { runId });
+  await expect.poll(() => owner.replayed).toContain(runId);
+  await expect(other.create(runId, "wait_completed", "wait_1")).rejects.toThrow(
+    EntityConflictError,
+  );
+  const ended = (await owner.types(runId)).filter((type) => type === "wait_completed");
+  expect(ended).toHaveLength(1);
+});
+
+test("a run that a tool creates is executed by a process that executes runs", async () => {
+  const [server, tool, runId] = [await startProcess(), openProcess(), newRunId()];
+  await tool.create(runId, "run_created", undefined, newRun);
+  await tool.world.queue(`${PREFIX}flow`, { runId });
+  await expect.poll(() => servers.flatMap(({ replayed }) => replayed)).toContain(runId);
+  expect(tool.replayed).toEqual([]);
+  expect(await server.world.runs.get(runId)).toMatchObject({ status: "running" });
+});
+
+test("runs and steps are listed in pages, filtered, with and without their data", async () => {
+  const { world, create } = await startProcess();
+  const workflowName = `flow ${crypto.randomUUID()}`;
+  const prefix = newRunId();
+  const runIds = ["a", "b", "c"].map((suffix) => `${prefix}${suffix}`);
+  for (const runId of runIds) {
+    await create(runId, "run_created", undefined, { ...newRun, workflowName });
+  }
+  const [first, second, third] = runIds;
+  const one = await world.runs.list({ workflowName, pagination: { limit: 2 } });
+  expect(one.data.map(({ runId }) => runId)).toEqual([third, second]);
+  expect(one.hasMore).toBe(true);
+  const two = await world.runs.list({
+    workflowName,
+    resolveData: "none",
+    pagination: { limit: 2, cursor: one.cursor as string },
+  });
+  expect(two).toMatchObject({ data: [{ runId: first, input: undefined }], hasMore: false });
+  const ascending = await world.runs.list({ workflowName, pagination: { sortOrder: "asc" } });
+  expect(ascending.data.map(({ runId }) => runId)).toEqual(runIds);
+
+  const runId = first as string;
+  for (const stepId of ["step_1", "step_2"]) {
+    await create(runId, "step_created", stepId, { stepName: "s", input: bytes(stepId) });
+  }
+  await create(runId, "step_completed", "step_2", { result: bytes("done") });
+  const steps = await world.steps.list({ runId });
+  expect(steps.data).toMatchObject([
+    { stepId: "step_2", status: "completed", output: bytes("done") },
+    { stepId: "step_1", status: "running", output: undefined },
+  ]);
+  expect(await world.steps.get(runId, "step_2")).toEqual(steps.data[0]);
+  expect(await world.steps.get(runId, "step_2", { resolveData: "none" })).toMatchObject({
+    input: undefined,
+    output: undefined,
+  });
+  await create(runId, "run_failed", undefined, { error: "a\0b \ud800", errorCode: "USER_ERROR" });
+  const failed = await world.runs.list({ workflowName, status: "failed" });
+  expect(failed.data).toMatchObject([
+    { runId, error: { message: "a\uFFFDb \uFFFD", code: "USER_ERROR" } },
+  ]);
+});
+
+test("the order of events is the same in memory and in the database", async () => {
+  const { world, create } = await startProcess();
+  const runId = newRunId();
+  await create(runId, "run_created", undefined, newRun);
+  const stepIds = Array.from({ length: 30 }, (_, index) => `step_${index}`);
+  await Promise.all(
+    stepIds.map(async (stepId) => {
+      await create(runId, "step_created", stepId, { stepName: "s", input: bytes("in") });
+      await create(runId, "step_completed", stepId, { result: bytes("out") });
+    }),
+  );
+  const inMemory = await world.events.list({ runId, pagination: { sortOrder: "asc" } });
+  const stored = await world.events.list({ runId, pagination: { limit: 1_000 } });
+  expect(inMemory.data).toHaveLength(2 + 3 * stepIds.length);
+  expect(stored.data.map(({ eventId }) => eventId)).toEqual(
+    inMemory.data.map(({ eventId }) => eventId),
+  );
+});
+
+test("streams keep the order of each writer, and a reader sees all chunks once", async () => {
+  const [one, two] = [await startProcess(), await startProcess()];
+  const runId = newRunId();
+  const name = `strm_${runId}`;
+  const text = (chunk: Uint8Array) => new TextDecoder().decode(chunk);
+  const reading = (async () => {
+    const chunks: string[] = [];
+    for await (const chunk of await two.world.readFromStream(name)) chunks.push(text(chunk));
+    return chunks;
+  })();
+  const write = async (world: World, writer: string) => {
+    for (let index = 0; index < 50; index++) {
+      await world.writeToStreamMulti?.(name, runId, [`${writer}${index}`, bytes(`${writer}+`)]);
+    }
+  };
+  await Promise.all([write(one.world, "a"), write(two.world, "b")]);
+  expect(await one.world.getStreamInfo(name, runId)).toEqual({ tailIndex: 199, done: false });
+  await one.world.closeStream(name, runId);
+  await one.world.writeToStream(name, runId, "late");
+  const chunks = await reading;
+  expect(chunks).toHaveLength(200);
+  for (const writer of ["a", "b"]) {
+    const own = chunks.filter((chunk) => chunk.startsWith(writer) && !chunk.endsWith("+"));
+    expect(own).toEqual(Array.from({ length: 50 }, (_, index) => `${writer}${index}`));
+  }
+  const last: string[] = [];
+  for await (const chunk of await one.world.readFromStream(name, -3)) last.push(text(chunk));
+  expect(last).toEqual(chunks.slice(-3));
+  const first = await two.world.getStreamChunks(name, runId, { limit: 150 });
+  const rest = await two.world.getStreamChunks(name, runId, { cursor: first.cursor as string });
+  expect([first.hasMore, rest.hasMore, rest.done, rest.cursor]).toEqual([true, false, true, null]);
+  const paged = [...first.data, ...rest.data];
+  expect(paged.map(({ data }) => text(data))).toEqual(chunks);
+  expect(paged.map(({ index }) => index)).toEqual(chunks.map((_, index) => index));
+  expect(await two.world.listStreamsByRunId(runId)).toEqual([name]);
+});
