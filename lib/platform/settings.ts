@@ -89,7 +89,7 @@ const database = {
   }),
   DATABASE_URL: about(optionalText, {
     description:
-      "PostgreSQL of the durable engine, by a direct or session-mode connection. On Vercel it may be left out: the platform runs the turns.",
+      "PostgreSQL of the durable engine, by a direct or session-mode connection. SQL functions are called over it too, instead of over REST, if it is the database behind `SUPABASE_URL` and its login may act as `service_role`. On Vercel it may be left out: the platform runs the turns.",
     shownDefault: "embedded",
   }),
 };

@@ -1,7 +1,8 @@
 /** Parses answers of the database, and distinguishes its outages from its refusals. */
 import type { z } from "zod";
 import { db } from "./client.ts";
-import { DatabaseUnavailable, isOutageCode } from "./unavailable.ts";
+import { type Answer, callDirectly } from "./direct.ts";
+import { DatabaseUnavailable, isOutage } from "./unavailable.ts";
 
 /** A rule that a SQL function enforced with `raise … using errcode = 'PT4xx'`. */
 export interface Raised {
@@ -17,18 +18,6 @@ export function isRaised(value: unknown): value is Raised {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "raised";
 }
 
-/** The part of a supabase-js result that is used. */
-interface Answer {
-  readonly data: unknown;
-  readonly status: number;
-  readonly error: {
-    readonly code?: string;
-    readonly message: string;
-    readonly details?: string | null;
-    readonly hint?: string | null;
-  } | null;
-}
-
 /**
  * Calls a SQL function, one round trip and one transaction.
  * @throws DatabaseUnavailable when it cannot be reached; Error when the call itself is wrong.
@@ -38,7 +27,8 @@ export async function rpc<S extends z.ZodType>(
   args: Readonly<Record<string, unknown>>,
   schema: S,
 ): Promise<z.output<S> | Raised> {
-  return answer(name, await db().rpc(name, args), schema);
+  const direct = await callDirectly(name, args, "json");
+  return answer(name, direct ?? (await db().rpc(name, args)), schema);
 }
 
 /** Calls a SQL function that raises nothing, like `rpc` otherwise. */
@@ -86,11 +76,4 @@ function answer<S extends z.ZodType>(
   const text = `${what}: ${error.message} (${code || status})`;
   if (isOutage(code, status)) throw new DatabaseUnavailable(text);
   throw new Error(text);
-}
-
-/** Returns whether there was no connection, a gateway's 5xx, a refused key or an outage's SQLSTATE. */
-function isOutage(code: string, status: number): boolean {
-  if (isOutageCode(code) || /^PGRST00[0-3]$/.test(code)) return true;
-  if (status === 401 || status === 403) return code !== "42501";
-  return status === 0 || (status >= 500 && !/^([0-9A-Z]{5}|PGRST\d+)$/.test(code));
 }

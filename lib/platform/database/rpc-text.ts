@@ -1,5 +1,8 @@
+import { z } from "zod";
 import { config } from "../config.ts";
 import { keepAliveFetch } from "../outbound/keep-alive-fetch.ts";
+import { callDirectly } from "./direct.ts";
+import { parseAnswer } from "./query.ts";
 import { DatabaseUnavailable } from "./unavailable.ts";
 
 /**
@@ -11,6 +14,8 @@ export async function rpcText(
   name: string,
   args: Readonly<Record<string, unknown>>,
 ): Promise<string> {
+  const direct = await callDirectly(name, args, "text");
+  if (direct) return parseAnswer(name, direct, z.string());
   const { SUPABASE_URL, SUPABASE_SECRET_KEY } = config();
   let response: Response;
   let text: string;
