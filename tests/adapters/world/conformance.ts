@@ -59,24 +59,31 @@ export function describeWorld({ name, prepare, env, deviations }: TestedWorld): 
     for (const [title, scenario] of Object.entries(scenarios)) {
       const deviates = `${title}, ${pass}` in deviations || title in deviations;
       const run = deviates ? test.concurrent.fails : test.concurrent;
-      run(title, async () => {
-        const started = (await runs.get(title)) as Started;
-        await scenario.go?.(started);
-        await server.open(started.key);
-        if ("expected" in scenario) expect(await output(started)).toEqual(scenario.expected);
-        await scenario.check?.(started, killed);
-      });
+      run(
+        title,
+        async () => {
+          const started = (await runs.get(title)) as Started;
+          await scenario.go?.(started);
+          await server.open(started.key);
+          if ("expected" in scenario) expect(await output(started)).toEqual(scenario.expected);
+          await scenario.check?.(started, killed);
+        },
+        LIMIT_MS,
+      );
     }
   });
 }
 
-/** Resolves when the run is at its step `pause`. */
+/** Resolves when the run is at its step `pause`. Throws when the run fails before. */
 async function start(server: WorldServer, scenario: Scenario): Promise<Started> {
   const key = randomUUID();
   const args = [key, ...(scenario.args?.(key) ?? [])];
   const runId = await server.ask<string>("start", { name: scenario.workflow, args });
   const run = { server, key, runId };
-  await scenario.arrive?.(run);
-  await reached(run, "paused");
+  const arrive = async () => {
+    await scenario.arrive?.(run);
+    await reached(run, "paused");
+  };
+  await Promise.race([arrive(), output(run)]);
   return run;
 }

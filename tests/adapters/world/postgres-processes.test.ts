@@ -175,6 +175,10 @@ test("runs and steps are listed in pages, filtered, with and without their data"
   const [first, second, third] = runIds;
   const one = await world.runs.list({ workflowName, pagination: { limit: 2 } });
   expect(one.data.map(({ runId }) => runId)).toEqual([third, second]);
+  // As the SDK's tools ask for the first page.
+  expect(await world.runs.list({ workflowName, pagination: { limit: 2, cursor: "" } })).toEqual(
+    one,
+  );
   expect(one.hasMore).toBe(true);
   const two = await world.runs.list({
     workflowName,

@@ -125,7 +125,8 @@ class Page {
   readonly before: string | null;
 
   constructor(options: PaginationOptions = {}, defaultOrder: "asc" | "desc") {
-    const cursor = options.cursor ?? null;
+    // The SDK's tools send an empty one for the first page.
+    const cursor = options.cursor || null;
     this.ascending = (options.sortOrder ?? defaultOrder) === "asc";
     this.limit = Math.min(options.limit ?? DEFAULT_LIMIT, MAX_LIMIT);
     this.after = this.ascending ? cursor : null;
