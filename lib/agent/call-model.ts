@@ -70,6 +70,7 @@ export async function callModel({
     const fail = (error: unknown) => {
       failure ??= error;
     };
+    const unread = new AbortController();
     const result = streamText({
       model: shareModel(services().models.resolve(turn.model_id), turn.account_id),
       instructions: systemPrompt({
@@ -78,11 +79,17 @@ export async function callModel({
       }),
       messages,
       tools,
-      abortSignal: signal,
+      abortSignal: AbortSignal.any([signal, unread.signal]),
       experimental_download: downloadFile,
       onError: ({ error }) => fail(error),
     });
-    for await (const chunk of contentOf(result, fail)) write(chunk);
+    try {
+      for await (const chunk of contentOf(result, fail)) write(chunk);
+    } catch (error) {
+      // An answer that nobody reads would keep its connection and its slot.
+      unread.abort();
+      throw error;
+    }
     if (signal.aborted) return "failed";
     const answer = failure === undefined ? await readAnswer(result, results) : "failed";
     if (answer !== "failed") return answer;

@@ -28,7 +28,10 @@ export interface ModelStep {
   readonly attempt: number;
 }
 
-/** A turn whose stream is longer makes no further model call. */
+/**
+ * The stream of a turn is kept in memory while the turn runs, and is parsed, assembled and stored as
+ * one message: a turn whose stream gets longer ends.
+ */
 const MAX_TURN_CHARS = 32 * 1024 * 1024;
 
 /** Resolves with `done` when the turn has ended, or no longer belongs to this run. */
@@ -60,7 +63,14 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<RunningT
   const previous = steps[index - 1];
   const progress = step.attempt > 1 ? readProgress(await parseChunks(log.committed())) : undefined;
   const hasBegun = (progress?.steps ?? index) > index;
-  const write = (...chunks: UIMessageChunk[]) => log.append(chunks.map(storableJson));
+  const tooLong = new AbortController();
+  let chars = log.committed().reduce((sum, chunk) => sum + chunk.length, 0);
+  const write = (...chunks: UIMessageChunk[]) => {
+    const texts = chunks.map(storableJson);
+    for (const text of texts) chars += text.length;
+    log.append(texts);
+    if (chars > MAX_TURN_CHARS) tooLong.abort();
+  };
   const finish = async (
     end: TurnEnd,
     error: string | null,
@@ -96,9 +106,8 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<RunningT
   }
   if (stop.signal.aborted) return finish("cancelled", null, "interrupted");
   if (previous && openQuestions(previous).size > 0) return finish("completed", null, "tool-calls");
-  if (isTooLong(log.committed())) {
-    return finish("failed", "The turn reached its limit of output", "error");
-  }
+  const failTooLong = () => finish("failed", "The turn reached its limit of output", "error");
+  if (chars > MAX_TURN_CHARS) return failTooLong();
 
   if (index === 0 && !progress?.started) {
     write({ type: "start", messageId: turn.assistant_message_id });
@@ -109,11 +118,12 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<RunningT
     turn,
     steps,
     results,
-    signal: stop.signal,
+    signal: AbortSignal.any([stop.signal, tooLong.signal]),
     write,
   });
 
   if (stop.signal.aborted) return finish("cancelled", null, "interrupted");
+  if (tooLong.signal.aborted) return failTooLong();
   if (answer === "failed") return finish("failed", "The model failed to answer", "error");
   if (answer === "busy") {
     return finish("failed", "Too many model calls are waiting: try again later", "error");
@@ -137,11 +147,6 @@ async function openTurn({ turnId, runId, index, attempt }: ModelStep): Promise<R
   if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
   else await log.close([]);
   return null;
-}
-
-/** Whether the stream is too long to be parsed, assembled and stored as one message. */
-function isTooLong(chunks: readonly string[]): boolean {
-  return chunks.reduce((chars, chunk) => chars + chunk.length, 0) > MAX_TURN_CHARS;
 }
 
 function openQuestions(step: StepResult | undefined): ReadonlySet<string> {
