@@ -11,6 +11,8 @@ export async function register(): Promise<void> {
   warnOfSettings();
   const { services } = await import("./lib/platform/services.ts");
   await services().engine.start();
+  const { drain } = await import("./lib/platform/drain.ts");
+  drain().add((deadline) => services().engine.drain(deadline));
   const { scheduleRetention } = await import("./lib/retention/schedule.ts");
   scheduleRetention();
 }

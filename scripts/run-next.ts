@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { localOrigin } from "../lib/platform/local-origin.ts";
 import { exitOf } from "./embedded/exit-of.ts";
@@ -13,17 +12,20 @@ export type RunningNext = {
   port: number;
   /** Returns the output of the process so far, at most the last 4 million characters. */
   logs(): string;
-  /** Signals only the server process, as in a crash. */
+  /** Signals only the server process, or all of several, as in a crash. */
   kill(signal: NodeJS.Signals): void;
-  /** Stops the server and every process that it started. */
-  stop(): Promise<void>;
+  /** Stops the server and every process that it started: at once when `hurried` aborts. */
+  stop(hurried?: AbortSignal): Promise<void>;
   /** Resolves with a message when the server exits without `stop()`. */
   died: Promise<string>;
 };
 
 /**
- * Starts one Next server process and waits until `GET /api/health` answers.
+ * Starts one Next server process, or several that share the port, and waits until `GET /api/health` answers.
  *
+ * @param options.processes the number of server processes of `start`, which are then replaced when
+ * they exit. Default: one, and `died` tells when it exits.
+ * @param options.graceMs how long `stop()` waits for the server to exit by itself. Default: 2 s.
  * @param options.output `collect` for `logs()`, `show` to pass the output through.
  * @throws Error when the port is in use or the server exits before it answers
  */
@@ -32,26 +34,33 @@ export async function runNext(options: {
   /** The address to listen on. Default: loopback. */
   host?: string;
   port: number;
+  processes?: number;
+  graceMs?: number;
   distDir: string;
   env: Readonly<Record<string, string | undefined>>;
   output: "collect" | "show";
 }): Promise<RunningNext> {
-  const { mode, host = "127.0.0.1", port } = options;
+  const { mode, host = "127.0.0.1", port, processes, graceMs = 2_000 } = options;
+  const dev = ["node_modules/next/dist/bin/next", "dev", "--hostname", host, "--port", `${port}`];
+  const program = processes === undefined ? "scripts/server-process.ts" : "scripts/cluster.ts";
   // Otherwise another process on this port would answer the health check.
   await assertFree(host, port);
   const child = spawn(
     process.execPath,
-    [
-      join(projectRoot, "node_modules/next/dist/bin/next"),
-      ...[mode, "--hostname", host, "--port", String(port)],
-    ],
+    mode === "dev" ? dev : ["--disable-warning=ExperimentalWarning", program],
     {
       cwd: projectRoot,
       // Its own process group, so that its helper processes stop with it and Ctrl-C reaches them
       // through us, in order.
       detached: true,
       env: nextEnv(
-        { ...options.env, HOST: host, PORT: String(port), NEXT_DIST_DIR: options.distDir },
+        {
+          ...options.env,
+          HOST: host,
+          PORT: String(port),
+          NEXT_DIST_DIR: options.distDir,
+          SERVER_PROCESSES: String(processes ?? 1),
+        },
         mode,
       ),
       stdio: ["ignore", "pipe", "pipe"],
@@ -62,14 +71,15 @@ export async function runNext(options: {
 
   const ended = exitOf(child);
   let stopping = false;
-  const stop = async () => {
+  const stop = async (hurried?: AbortSignal) => {
     stopping = true;
     // On SIGTERM, `next dev` would leave a reporting process behind for some seconds. It has nothing
     // to finish, so it is killed.
     if (alive(child) && mode === "start") {
       child.kill("SIGTERM");
-      // A graceful shutdown waits for open streams, which may not end by themselves.
-      const timer = setTimeout(() => signalGroup(child, "SIGKILL"), 2_000);
+      const kill = () => signalGroup(child, "SIGKILL");
+      hurried?.addEventListener("abort", kill);
+      const timer = setTimeout(kill, graceMs);
       await ended;
       clearTimeout(timer);
     }
@@ -88,7 +98,10 @@ export async function runNext(options: {
     pid: child.pid ?? 0,
     port,
     logs: collected,
-    kill: (signal) => void child.kill(signal),
+    kill: (signal) => {
+      if (processes === undefined || signal !== "SIGKILL") child.kill(signal);
+      else signalGroup(child, signal);
+    },
     stop,
     died: new Promise((resolve) => {
       ended.then((how) => {

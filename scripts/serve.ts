@@ -1,4 +1,5 @@
 import { localOrigin } from "../lib/platform/local-origin.ts";
+import { settings } from "../lib/platform/settings.ts";
 import { ensureBuild } from "./ensure-build.ts";
 import { hasAccounts } from "./has-accounts.ts";
 import { dataDirOf } from "./reach-database.ts";
@@ -6,10 +7,13 @@ import { type RunningNext, runNext } from "./run-next.ts";
 import { type Place, seedAccount, seedPlace } from "./seed-development.ts";
 import { type Parts, startParts } from "./start-parts.ts";
 
+const SAME_SIGNAL_MS = 500;
+
 /**
  * `npm run dev` and `npm start`: runs the server, with the embedded parts unless a Supabase project is
  * configured, until a signal arrives or a part exits. In development it also creates what a newcomer
- * needs for a first turn.
+ * needs for a first turn. In production it runs `WEB_CONCURRENCY` server processes, which hand their
+ * turns over before they exit; a second Ctrl-C ends them at once.
  *
  * @returns the exit code
  */
@@ -22,6 +26,7 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
   const isLocal = ["127.0.0.1", "0.0.0.0", "::1", "::"].includes(host);
   const url = isLocal ? `http://localhost:${port}` : localOrigin(host, port);
   const signalled = untilSignalled();
+  const hurried = untilInterruptedAgain();
 
   if (mode === "start") await ensureBuild(distDir);
   let parts: Parts | undefined;
@@ -35,6 +40,10 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
       mode,
       host,
       port,
+      ...(mode === "start" && {
+        processes: settings.shape.WEB_CONCURRENCY.parse(process.env.WEB_CONCURRENCY || undefined),
+        graceMs: graceMs(),
+      }),
       // `next dev` locks its folder, so each instance has its own.
       distDir: mode === "dev" ? `.next-dev-${port}` : distDir,
       env: { ...parts.env, DATA_DIR: dataDir, PUBLIC_URL: publicUrl },
@@ -57,9 +66,15 @@ export async function serve(mode: "dev" | "start", distDir: string): Promise<num
     console.error(`\n${outcome} Shutting down.`);
     return 1;
   } finally {
-    await server?.stop();
+    await server?.stop(hurried);
     await parts?.stop();
   }
+}
+
+/** Milliseconds that the server processes have to exit: their own limit, and some to end in order. */
+function graceMs(): number {
+  const { DRAIN_SECONDS } = settings.shape;
+  return (DRAIN_SECONDS.parse(process.env.DRAIN_SECONDS || undefined) + 3) * 1_000;
 }
 
 /** Prints the URL and, as long as there is no account, how to create one. */
@@ -82,6 +97,17 @@ function untilSignalled(): Promise<number> {
     process.on("SIGHUP", () => resolve(129));
     process.once("disconnect", () => resolve(143));
   });
+}
+
+/** Aborts at a second Ctrl-C. The first one may arrive twice, from the terminal and the launcher. */
+function untilInterruptedAgain(): AbortSignal {
+  const controller = new AbortController();
+  let first: number | undefined;
+  process.on("SIGINT", () => {
+    first ??= Date.now();
+    if (Date.now() - first > SAME_SIGNAL_MS) controller.abort();
+  });
+  return controller.signal;
 }
 
 /** Creates a session for a first turn and prints the API key and the requests to try. */

@@ -16,9 +16,11 @@ let opened: PostgresWorld["world"] | undefined;
 export default function openWorld(): PostgresWorld["world"] {
   opened ??= new PostgresWorld({
     databaseUrl: databaseUrl(process.env),
+    maxConnections: 2,
     // A server imports the SDK's handlers itself, and they register with this World.
     loadHandler: async () => {},
     channels: {},
+    onReleased: () => {},
     onLost: () => {},
     onError: (error, runId) => console.error("durable engine", runId ?? "", error),
   }).world;

@@ -22,6 +22,12 @@ export interface ChunkBatch {
   readonly chunks: readonly string[];
 }
 
+/**
+ * Why a reading ended: the stream has ended, or this process drains and no longer follows it. Its
+ * other chunks are then to be read through another process. Also `moved` after an abort.
+ */
+export type ReadEnd = "ended" | "moved";
+
 type RunState = "running" | "ended" | "unknown";
 
 export interface Engine {
@@ -34,17 +40,28 @@ export interface Engine {
    * @param input is stored with the run: ids, and nothing secret.
    */
   startRun<Input>(workflow: (input: Input) => Promise<void>, input: Input): Promise<string>;
-  /** Throws when runs cannot be started or continued at present. */
+  /** Throws when runs cannot be started or continued at present, and while this process drains. */
   check(): Promise<void>;
+  /**
+   * Hands the runs of this process over to others, each as soon as its step in progress has ended,
+   * and at the latest when `deadline` aborts. Readings end when their turn has been handed over.
+   * Resolves when this process owns no run and may exit.
+   */
+  drain(deadline: AbortSignal): Promise<void>;
   /**
    * Opens the turn's stream for writing, inside a step of its run.
    * @param fresh whether no attempt can have written anything yet.
    */
   openLog(turnId: string, runId: string, fresh: boolean): Promise<TurnLog>;
   /**
-   * Yields the chunks from `startIndex` on, each once, until the stream ends or `signal` aborts.
+   * Yields the chunks from `startIndex` on, each once, until the stream ends, `signal` aborts, or
+   * this process drains.
    */
-  read(turn: TurnAddress, startIndex: number, signal: AbortSignal): AsyncIterable<ChunkBatch>;
+  read(
+    turn: TurnAddress,
+    startIndex: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<ChunkBatch, ReadEnd>;
   /** Resolves with the index of the last committed chunk; -1 when there is none. */
   tailIndex(turn: TurnAddress): Promise<number>;
   runState(runId: string): Promise<RunState>;

@@ -43,6 +43,7 @@ import type { TaskRunner } from "../tasks/port.ts";
 import { type Config, config } from "./config.ts";
 import { localOrigin } from "./local-origin.ts";
 import { log } from "./log.ts";
+import { processShare } from "./process-share.ts";
 import { processWide } from "./process-wide.ts";
 import { serviceOrigin } from "./service-origin.ts";
 
@@ -50,11 +51,12 @@ import { serviceOrigin } from "./service-origin.ts";
 const DEADLINE_MS = 10_000;
 
 const factories = {
-  engine({ DATABASE_URL: databaseUrl, NODE_ENV, HOST, PORT }: Config): Engine {
+  engine({ DATABASE_URL: databaseUrl, NODE_ENV, SELF_ORIGIN, HOST, PORT }: Config): Engine {
     if (!databaseUrl) return new VercelEngine();
     return new PostgresEngine({
       databaseUrl,
-      selfOrigin: localOrigin(HOST, PORT),
+      maxConnections: Math.min(10, processShare(80, 3)),
+      selfOrigin: SELF_ORIGIN ?? localOrigin(HOST, PORT),
       reloadHandlers: NODE_ENV === "development",
       onError: (error, runId) => log().error({ err: error, runId }, "durable engine"),
     });
@@ -88,7 +90,7 @@ const factories = {
         settings.ACCOUNT_SANDBOX_BYTES > 0
           ? accountSpace(settings.ACCOUNT_SANDBOX_BYTES)
           : undefined,
-      maxJails: settings.SANDBOX_COMMANDS_AT_ONCE,
+      maxJails: processShare(settings.SANDBOX_COMMANDS_AT_ONCE, 2),
       maxWaitMs: settings.SANDBOX_WAIT_MS,
       allowedHosts,
       serviceOrigin: serviceOrigin(),

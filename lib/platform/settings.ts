@@ -3,6 +3,7 @@
  * generated from here by `scripts/generate-docs.ts`. This file is long because it is a list: a reader
  * searches it for one name.
  */
+import { availableParallelism } from "node:os";
 import { z } from "zod";
 
 /** What the document says of a setting. */
@@ -53,6 +54,15 @@ const service = {
       "The origin that callers and the sandbox reach. When it is https, every answer has `strict-transport-security`.",
     shownDefault: "`http://localhost:PORT`",
   }),
+  WEB_CONCURRENCY: about(integer(1, 1_024).default(availableParallelism), {
+    description:
+      "The server processes of `npm start`. They share one port, and one that exits is replaced.",
+    shownDefault: "the number of processor cores",
+  }),
+  DRAIN_SECONDS: about(
+    integer(0, 3_600).default(20),
+    "Seconds that a server process has after SIGTERM to end the steps of its turns, before it hands them over to another process or to the next start. Process managers should wait a little longer before they send SIGKILL.",
+  ),
   API_KEY_SECRET: about(z.string().min(32), {
     description:
       "The secret of at least 32 characters that keys the hashes of API keys and codes, makes the credentials of runs and derives the key that seals stored answers.",
@@ -166,7 +176,7 @@ const sandbox = {
   ),
   SANDBOX_COMMANDS_AT_ONCE: about(
     integer(2, 1_000).default(16),
-    "Commands of the local sandbox at a time. One account runs at most half as many.",
+    "Commands of the local sandbox at a time, divided between the server processes of this machine, of which each runs at least two. One account runs at most half as many.",
   ),
   SANDBOX_WAIT_MS: about(
     integer(1, 3_600_000).default(300_000),
@@ -285,7 +295,7 @@ const content = {
   ),
   RENDERS_AT_ONCE: about(
     integer(1, 1_000).default(2),
-    "Renderings on this machine at a time. With two or more, one account has at most half of them.",
+    "Renderings on this machine at a time, divided between its server processes, of which each has at least one. In a process with two or more, one account has at most half of them.",
   ),
   RENDER_WAIT_MS: about(
     integer(1, 1_800_000).default(900_000),
@@ -327,6 +337,14 @@ const retention = {
 const provided = {
   NODE_ENV: about(z.enum(["development", "production", "test"]).default("production"), {
     description: "`development` under `npm run dev`, else `production`.",
+    isProvided: true,
+  }),
+  SERVER_PROCESSES: about(integer(1).default(1), {
+    description: "The number of processes that share the limits of this machine.",
+    isProvided: true,
+  }),
+  SELF_ORIGIN: about(optionalUrl, {
+    description: "The origin at which a server process reaches itself and no other.",
     isProvided: true,
   }),
   EMBEDDED_SUPABASE: about(flag(false), {

@@ -3,13 +3,14 @@ import type { Logger } from "pino";
 import { checkModel } from "../agent/models/check-model.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
+import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
 import { clearSandbox } from "../sandbox/clear-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation } from "./read-conversation.ts";
 import { titleOf } from "./read-messages.ts";
-import { runCredentialForm, runKey, tooManyTurns } from "./start-turn.ts";
+import { draining, runCredentialForm, runKey, tooManyTurns } from "./start-turn.ts";
 import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./store/headless-runs.ts";
 import { turnWorkflow } from "./turn-workflow.ts";
 
@@ -33,10 +34,11 @@ export interface StartedRun {
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
  * started leaves nothing behind. Errors: 400 for invalid messages or an unknown model, 429 for too
- * many active turns, 502 `Failed to provision sandbox`.
+ * many active turns, 503 while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
   const { caller, effectId, given, artistId, model, log } = request;
+  if (drain().hasBegun) return draining;
   const messages = await readConversation(given);
   if (isAppError(messages)) return messages;
   const fault = model === null ? undefined : await checkModel(model, "model");

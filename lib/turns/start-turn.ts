@@ -9,6 +9,7 @@ import {
 } from "../identity/keys/derive-run-credential.ts";
 import { hashKey, PREFIX_LENGTH } from "../identity/keys/key-format.ts";
 import { config } from "../platform/config.ts";
+import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
 import { awaitRun } from "./await-run.ts";
 import type { ChatEntry } from "./contract.ts";
@@ -42,11 +43,17 @@ export const tooManyTurns: AppError = appError(
   { headers: { "retry-after": "5" } },
 );
 
+/** The answer of a process that is about to exit. Clients repeat the request, at another process. */
+export const draining: AppError = appError("unavailable", "Service temporarily unavailable", {
+  headers: { "retry-after": "1" },
+});
+
 /**
  * Stores the message and claims the chat in one transaction, then starts the durable run.
  * @returns the turn to stream: a new one, or the running one that already answers this message.
  */
 export async function startTurn(request: TurnRequest): Promise<StartedTurn | AppError> {
+  if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
   const claim = await prepareClaim(request, messages);

@@ -1,5 +1,5 @@
 import { UI_MESSAGE_STREAM_HEADERS } from "ai";
-import type { ChunkBatch, TurnAddress } from "../engine/port.ts";
+import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
 
 /** A comment after this much silence keeps proxies from closing the connection. */
@@ -9,6 +9,7 @@ const MAX_WRITE_CHARS = 256 * 1024;
 
 /**
  * Streams the turn's chunks from `startIndex` on as Server-Sent Events, each once, then `[DONE]`.
+ * Without `[DONE]` the turn goes on, and the client is to resume it.
  * @param onEnd is called when the stream has ended or its client has disconnected.
  */
 export async function streamResponse(
@@ -23,9 +24,7 @@ export async function streamResponse(
   if (signal.aborted) disconnected.abort();
   else signal.addEventListener("abort", () => disconnected.abort(), { once: true });
   const tailIndex = await services().engine.tailIndex(turn);
-  const batches = services()
-    .engine.read(turn, startIndex, disconnected.signal)
-    [Symbol.asyncIterator]();
+  const batches = services().engine.read(turn, startIndex, disconnected.signal);
   return new Response(eventStream(batches, disconnected, onEnd), {
     headers: {
       ...UI_MESSAGE_STREAM_HEADERS,
@@ -36,7 +35,7 @@ export async function streamResponse(
 }
 
 function eventStream(
-  batches: AsyncIterator<ChunkBatch>,
+  batches: AsyncGenerator<ChunkBatch, ReadEnd>,
   disconnected: AbortController,
   onEnd: () => void,
 ): ReadableStream<Uint8Array> {
@@ -69,7 +68,8 @@ function eventStream(
         return send(controller);
       }
       end();
-      if (!disconnected.signal.aborted) controller.enqueue(encoder.encode("data: [DONE]\n\n"));
+      const hasEnded = value !== "moved" && !disconnected.signal.aborted;
+      if (hasEnded) controller.enqueue(encoder.encode("data: [DONE]\n\n"));
       controller.close();
     },
     cancel() {

@@ -1,10 +1,11 @@
 /** The run state that a new owner loads is the one that the former owner had in memory. */
 import { randomUUID } from "node:crypto";
 import { EntityConflictError, TooEarlyError } from "@workflow/errors";
-import { expect, test } from "vitest";
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPool } from "../../lib/engine/adapters/postgres/database.ts";
 import { RunStore } from "../../lib/engine/adapters/postgres/run-store.ts";
-import { setting } from "../support/harness/stack.ts";
+import { startOwnParts } from "../support/harness/stack.ts";
 
 type Request = Parameters<RunStore["create"]>[1];
 
@@ -26,8 +27,20 @@ const step = (eventType: string, eventData?: object) =>
   ({ eventType, correlationId, ...(eventData && { eventData }) }) as Request;
 const endRun = { eventType: "run_completed", eventData: { output: bytes("end") } } as Request;
 
-const openStore = (owner: string) =>
-  new RunStore(openPool(setting("DATABASE_URL"), () => {}).sql, owner);
+/** A database without a server, which would adopt the runs. */
+let parts: Awaited<ReturnType<typeof startOwnParts>>;
+let sql: Sql;
+beforeAll(async () => {
+  parts = await startOwnParts();
+  sql = postgres(databaseUrl(), { max: 1, onnotice: () => {} });
+});
+afterAll(async () => {
+  await sql.end();
+  await parts.stop();
+});
+
+const databaseUrl = () => parts.env.DATABASE_URL ?? "";
+const openStore = (owner: string) => new RunStore(openPool(databaseUrl(), 2, () => {}).sql, owner);
 
 test("a run moves to another owner with its steps, attempts and events", async () => {
   const [former, next, runId] = [randomUUID(), randomUUID(), `wrun_${randomUUID()}`];
@@ -46,7 +59,10 @@ test("a run moves to another owner with its steps, attempts and events", async (
   const two = openStore(next);
   // PostgreSQL returns bytes as a Buffer, and the takeover sets the time of the update.
   const { input: _, updatedAt: __, ...known } = await one.run(runId);
-  expect(await two.takeOver(former)).toMatchObject([known]);
+  // As when `former` has died.
+  const nobody = "00000000-0000-0000-0000-000000000000";
+  await sql`update engine.runs set owner = ${nobody} where owner = ${former}`;
+  expect(await two.adopt(1)).toMatchObject([known]);
   // A date in the data of an event is a text after it was stored.
   expect(asJson(await two.events(runId))).toEqual(asJson(await one.events(runId)));
   await expect(one.create(runId, step("step_started"))).rejects.toThrow(EntityConflictError);
@@ -71,6 +87,22 @@ test("a run moves to another owner with its steps, attempts and events", async (
     "step_completed",
     "run_completed",
   ]);
+});
+
+test("runs that are handed over are shared by those who adopt them, each by one", async () => {
+  const former = openStore(randomUUID());
+  const runIds = Array.from({ length: 9 }, () => `wrun_${randomUUID()}`);
+  for (const runId of runIds) await former.create(runId, createRun);
+  const [kept = "", ...free] = runIds;
+  await former.release(free);
+  expect(runIds.filter((runId) => former.owns(runId))).toEqual([kept]);
+
+  const [one, two] = [openStore(randomUUID()), openStore(randomUUID())];
+  const portions = await Promise.all([one.adopt(4), two.adopt(4)]);
+  expect(portions.map((runs) => runs.length)).toEqual([4, 4]);
+  const adopted = portions.flat().map(({ runId }) => runId);
+  expect(adopted.toSorted()).toEqual(free.toSorted());
+  expect(await one.adopt(4)).toEqual([]);
 });
 
 test("a failure is stored with its message, stack and code", async () => {

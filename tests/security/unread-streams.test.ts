@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { processWide } from "@/lib/platform/process-wide.ts";
-import type { ChunkBatch, Engine } from "../../lib/engine/port.ts";
+import type { ChunkBatch, Engine, ReadEnd } from "../../lib/engine/port.ts";
 import type { RouteHandler } from "../../lib/http/endpoint.ts";
 import { methods } from "../../lib/http/methods.ts";
 import { streamResponse } from "../../lib/turns/stream-response.ts";
@@ -67,9 +67,11 @@ const silentEngine: Engine = {
   start: async () => {},
   startRun: () => Promise.reject(new Error("not used")),
   check: async () => {},
+  drain: async () => {},
   openLog: () => Promise.reject(new Error("not used")),
-  async *read(_turn, _from, signal): AsyncGenerator<ChunkBatch> {
+  async *read(_turn, _from, signal): AsyncGenerator<ChunkBatch, ReadEnd> {
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return "moved";
   },
   tailIndex: async () => -1,
   runState: async () => "running",

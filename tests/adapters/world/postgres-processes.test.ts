@@ -23,8 +23,10 @@ function openProcess() {
   const replayed: string[] = [];
   const opening = new PostgresWorld({
     databaseUrl: database.url,
+    maxConnections: 2,
     loadHandler: async () => {},
     channels: {},
+    onReleased: () => {},
     onLost: () => {},
     onError: () => {},
   });

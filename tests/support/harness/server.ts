@@ -6,19 +6,25 @@ import { type RunningNext, runNext } from "../../../scripts/run-next.ts";
 import { noteSettings } from "../secrets/known.ts";
 import { servers } from "./servers.ts";
 
+export interface ServerOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly port?: number;
+  /** Server processes on one port, which are replaced when they exit. Default: one, which is not. */
+  readonly processes?: number;
+}
+
 /**
- * Starts one more production server process, on the shared database unless `env` names another.
+ * Starts one more production server, on the shared database unless `env` names another.
  * The caller ends it, with `stop()` or `kill("SIGKILL")`.
  */
-export async function startServer(
-  options: { env?: Record<string, string>; port?: number } = {},
-): Promise<RunningNext> {
+export async function startServer(options: ServerOptions = {}): Promise<RunningNext> {
   const { env, distDir, records } = inject("stack");
   const port = options.port ?? (await freePort());
   noteSettings(records, options.env ?? {});
   const server = await runNext({
     mode: "start",
     port,
+    ...(options.processes !== undefined && { processes: options.processes }),
     distDir,
     env: { ...env, PUBLIC_URL: `http://127.0.0.1:${port}`, ...options.env },
     output: "collect",

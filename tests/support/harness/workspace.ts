@@ -11,7 +11,7 @@ import type { RunningNext } from "../../../scripts/run-next.ts";
 import { startFakeOpenAI } from "../fakes/openai.ts";
 import { registerSecret } from "../secrets/register.ts";
 import { type Client, client } from "./clients.ts";
-import { startServer } from "./server.ts";
+import { type ServerOptions, startServer } from "./server.ts";
 import { startOwnParts } from "./stack.ts";
 
 export type Workspace = Awaited<ReturnType<typeof startWorkspace>>;
@@ -21,9 +21,10 @@ export async function startWorkspace(env: Readonly<Record<string, string>> = {})
   const model = await startFakeOpenAI();
   const sql = postgres(parts.env.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
   const servers: RunningNext[] = [];
-  const start = async () => {
+  const start = async (options: ServerOptions = {}) => {
     const defaults = { OPENAI_BASE_URL: model.url, LOG_LEVEL: "info", CHECK_RESPONSES: "true" };
-    const server = await startServer({ env: { ...parts.env, ...defaults, ...env } });
+    const settings = { ...parts.env, ...defaults, ...env, ...options.env };
+    const server = await startServer({ ...options, env: settings });
     servers.push(server);
     return server;
   };

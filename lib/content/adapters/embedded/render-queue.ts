@@ -1,5 +1,6 @@
 import { config } from "../../../platform/config.ts";
 import { FairQueue } from "../../../platform/fair-queue.ts";
+import { processShare } from "../../../platform/process-share.ts";
 import { processWide } from "../../../platform/process-wide.ts";
 
 /**
@@ -9,12 +10,13 @@ import { processWide } from "../../../platform/process-wide.ts";
 const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
 
 /**
- * Returns the queue that shares this machine's renderings fairly between accounts. A rendering uses
+ * Returns the queue that shares this process's renderings fairly between accounts. A rendering uses
  * all the processor time it gets, so that more of them at a time would only delay each one.
  */
 export function renderQueue(): FairQueue {
   return processWide("renderings", () => {
-    const { RENDERS_AT_ONCE: slots, RENDER_WAIT_MS: maxWaitMs } = config();
+    const { RENDERS_AT_ONCE, RENDER_WAIT_MS: maxWaitMs } = config();
+    const slots = processShare(RENDERS_AT_ONCE, 1);
     return new FairQueue({ slots, waitersPerAccount: MAX_WAITING_RENDERS_PER_ACCOUNT, maxWaitMs });
   });
 }

@@ -5,7 +5,7 @@
  * a crash. One write is in flight at a time; it carries the chunks that all turns of this process
  * have appended meanwhile, so a thousand deltas a second cost a few hundred commits.
  */
-import type { ChunkBatch } from "../../port.ts";
+import type { ChunkBatch, ReadEnd } from "../../port.ts";
 import type { Sql } from "./database.ts";
 import { WakeUps } from "./wake-ups.ts";
 
@@ -13,6 +13,8 @@ import { WakeUps } from "./wake-ups.ts";
 class StreamLostError extends Error {
   override readonly name = "StreamLostError";
 }
+
+const lost = ({ stream }: Writer) => new StreamLostError(`Stream ${stream} has another writer`);
 
 interface Writer {
   readonly stream: string;
@@ -41,6 +43,8 @@ export class ChunkLog {
   /** Writers with chunks in the current write. */
   readonly #inFlight = new Set<Writer>();
   #writing = false;
+  /** Whether readers leave the streams that other processes write. */
+  #draining = false;
 
   constructor(sql: Sql, owner: string) {
     this.#sql = sql;
@@ -123,14 +127,14 @@ export class ChunkLog {
 
   /**
    * Yields every chunk from `startIndex` on, each once, until the stream is closed, its run has
-   * ended without closing it, or `signal` aborts.
+   * ended without closing it, `signal` aborts, or this process drains and does not write it.
    */
   async *read(
     stream: string,
     runId: string | null,
     startIndex: number,
     signal: AbortSignal,
-  ): AsyncGenerator<ChunkBatch> {
+  ): AsyncGenerator<ChunkBatch, ReadEnd> {
     let next = startIndex;
     while (!signal.aborted) {
       const change = this.#readers.next(stream, signal);
@@ -141,22 +145,35 @@ export class ChunkLog {
             change.forget();
             throw error;
           });
-      if (chunks.length === 0 && !closed) {
+      if (chunks.length === 0 && !closed && (writer || !this.#draining)) {
         await change.wait(writer ? undefined : POLL_MS);
         continue;
       }
       change.forget();
       if (chunks.length > 0) yield { firstIndex: next, chunks };
       next += chunks.length;
-      if (closed) return;
+      if (closed) return "ended";
+      if (this.#draining && !writer) return "moved";
+    }
+    return "moved";
+  }
+
+  /** Ends the readings of streams that other processes write, now and from now on. */
+  drain(): void {
+    this.#draining = true;
+    this.#readers.wakeAll();
+  }
+
+  /** Fails the writers of these runs, because they have been handed over. */
+  release(runIds: ReadonlySet<string>): void {
+    for (const writer of [...this.#writers.values()]) {
+      if (runIds.has(writer.runId)) this.#fail(writer, lost(writer));
     }
   }
 
   /** Fails all writers, because another process has taken over their runs. */
   dropAll(): void {
-    for (const writer of [...this.#writers.values()]) {
-      this.#fail(writer, new StreamLostError(`Stream ${writer.stream} has another writer`));
-    }
+    for (const writer of [...this.#writers.values()]) this.#fail(writer, lost(writer));
   }
 
   #schedule(writer: Writer): void {
@@ -182,7 +199,7 @@ export class ChunkLog {
       for (const { writer, chunks, eof } of batch) {
         if (outcome instanceof Error) this.#fail(writer, outcome);
         else if (!outcome.has(writer.stream)) {
-          this.#fail(writer, new StreamLostError(`Stream ${writer.stream} has another writer`));
+          this.#fail(writer, lost(writer));
         } else {
           for (const chunk of chunks) writer.committed.push(chunk);
           writer.closed = eof;

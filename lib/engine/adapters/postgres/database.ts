@@ -48,17 +48,21 @@ function sqlOver(client: Pick<pg.ClientBase, "query">): Sql {
   };
 }
 
-/** Enough for hundreds of runs. */
-const MAX_CONNECTIONS = 10;
-
 export interface Pool {
   readonly sql: Sql;
   end(): Promise<void>;
 }
 
-/** Connects at the first statement. */
-export function openPool(databaseUrl: string, onError: (error: unknown) => void): Pool {
-  const pool = new pg.Pool({ ...connectionTo(databaseUrl), max: MAX_CONNECTIONS });
+/**
+ * Connects at the first statement.
+ * @param max the number of connections. Ten are enough for hundreds of runs.
+ */
+export function openPool(
+  databaseUrl: string,
+  max: number,
+  onError: (error: unknown) => void,
+): Pool {
+  const pool = new pg.Pool({ ...connectionTo(databaseUrl), max });
   // Without a listener, an idle connection that breaks would end the process.
   pool.on("error", onError);
   return { sql: sqlOver({ query: pool.query.bind(pool) }), end: () => pool.end() };

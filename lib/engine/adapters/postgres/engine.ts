@@ -8,6 +8,8 @@ import { PostgresWorld, RETENTION } from "./postgres-world.ts";
 
 export interface PostgresEngineOptions {
   readonly databaseUrl: string;
+  /** Of the pool; two more sessions hold the lease and listen. */
+  readonly maxConnections: number;
   /** The origin at which this server can call its own routes. */
   readonly selfOrigin: string;
   /** Whether to reload route modules every time, because they change in development. */
@@ -32,16 +34,19 @@ export class PostgresEngine implements Engine {
   /** Stops without a listener, and when they came: the turn may have been between two steps. */
   readonly #missedStops = new Map<string, number>();
   readonly #loaded = new Set<string>();
+  #draining = false;
 
   constructor(options: PostgresEngineOptions) {
     this.#options = options;
     this.#world = new PostgresWorld({
       databaseUrl: options.databaseUrl,
+      maxConnections: options.maxConnections,
       loadHandler: (kind) => this.#loadHandler(kind),
       channels: {
         engine_chunks: (turnId) => this.#log.wake(turnId),
         engine_stops: (turnId) => this.#stop(turnId),
       },
+      onReleased: (runIds) => this.#log.release(new Set(runIds)),
       onLost: () => this.#log.dropAll(),
       onError: options.onError,
     });
@@ -59,7 +64,14 @@ export class PostgresEngine implements Engine {
     return (await start(workflow, [input])).runId;
   }
 
+  async drain(deadline: AbortSignal): Promise<void> {
+    this.#draining = true;
+    this.#log.drain();
+    await this.#world.drain(deadline);
+  }
+
   async check(): Promise<void> {
+    if (this.#draining) throw new Error("This process is draining");
     const [alive] = await this.#world
       .sql`select from engine.instances where id = ${this.#world.ownership.id}`;
     if (!alive) throw new Error("This process is not registered as a live instance");

@@ -37,6 +37,7 @@ export class OwnedRuns {
   readonly #nextUlid = monotonicFactory(Math.random);
   /** Later than any event of a former owner, whose clock may be ahead of this one. */
   #earliest = 0;
+  #isSure = true;
 
   constructor(tables: RunTables) {
     this.#tables = tables;
@@ -64,6 +65,28 @@ export class OwnedRuns {
 
   dropAll(): void {
     this.#entries.clear();
+  }
+
+  /** After a failure: this process may own runs in the database that it does not know. */
+  doubt(): void {
+    this.#isSure = false;
+  }
+
+  /** Resolves with at most `limit` runs that had no owner, and with own ones that were unknown. */
+  async adopt(limit: number, isKnown: (runId: string) => boolean): Promise<WorkflowRun[]> {
+    const isSure = this.#isSure;
+    this.#isSure = false;
+    const runIds = isSure
+      ? await this.#tables.adopt(limit)
+      : (await this.#tables.ownRunIds()).filter((runId) => !isKnown(runId));
+    const loads = await Promise.allSettled(runIds.map((runId) => this.load(runId)));
+    const failed = loads.find((load) => load.status === "rejected");
+    if (failed) {
+      for (const runId of runIds) this.drop(runId);
+      throw failed.reason;
+    }
+    this.#isSure = true;
+    return loads.flatMap((load) => (load.status === "fulfilled" && load.value?.run) || []);
   }
 
   /** Reads a run from the database. Resolves with undefined, and forgets it, when it is not owned. */

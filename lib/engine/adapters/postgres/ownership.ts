@@ -3,27 +3,28 @@
  *
  * A process is alive while its database session holds the advisory lock of its row in
  * `engine.instances`. When it dies for any reason, PostgreSQL ends the session and releases the
- * lock; the process that acquires the lock next takes over the runs. No clocks are compared, and
- * two processes cannot both win. A process that loses its session to the network and then finds its
- * row deleted was fenced: it has lost its runs, and the `owner` in the predicate of its late writes
+ * lock; the process that acquires the lock next takes the dead one from its runs. All live processes
+ * then adopt these runs in small portions, so that each gets some. No clocks are compared, and two
+ * processes cannot both win. A process that loses its session to the network and then finds its row
+ * deleted was fenced: it has lost its runs, and the `owner` in the predicate of its late writes
  * rejects them.
  */
 import { randomUUID } from "node:crypto";
-import type { WorkflowRun } from "@workflow/world";
 import { Session, type Sql } from "./database.ts";
+import { FREE_RUNS, NO_OWNER } from "./run-tables.ts";
 
 export interface OwnershipOptions {
   readonly databaseUrl: string;
-  /** Takes over the runs of a dead process. */
-  readonly onDeath: (formerOwner: string) => Promise<WorkflowRun[]>;
-  /** Continues the runs that were taken over, after the takeover is committed. */
-  readonly onTakenOver: (runs: readonly WorkflowRun[]) => void;
+  /** Adopts and continues at most `limit` runs without an owner; resolves with their number. */
+  readonly adopt: (limit: number) => Promise<number>;
   /** This process was fenced: another one has taken over its runs. */
   readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
 }
 
 const REAP_INTERVAL_MS = 1_000;
+/** Runs that are adopted at a time: few, so that processes which adopt at the same time share. */
+const PORTION = 4;
 /** The first key of the two-key advisory locks of this table. */
 const LOCK_SPACE = 20_261;
 
@@ -34,16 +35,42 @@ export class Ownership {
   readonly #session: Session;
   /** The session in which this process holds its lock; undefined before the first one. */
   #registeredIn: Sql | undefined;
+  #adoption: Promise<void> | undefined;
+  #adoptAgain = false;
+  #leaving = false;
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.#session = new Session(options.databaseUrl);
   }
 
-  /** Registers this process and takes over the runs of dead ones, now and every second. */
+  /** Registers this process, and reaps dead ones and adopts runs, now and every second. */
   async start(): Promise<void> {
     await this.#reap();
     this.#scheduleReap();
+  }
+
+  /** Adopts all runs without an owner that no other process is quicker to adopt. */
+  adopt(): Promise<void> {
+    // Runs that became free after the last statement of an adoption in progress are for the next one.
+    this.#adoptAgain = true;
+    this.#adoption ??= this.#adoptAll().finally(() => {
+      this.#adoption = undefined;
+    });
+    return this.#adoption;
+  }
+
+  /** Adopts nothing from now on. Resolves when an adoption in progress has ended. */
+  async retire(): Promise<void> {
+    this.#leaving = true;
+    await this.#adoption?.catch(() => {});
+  }
+
+  async #adoptAll(): Promise<void> {
+    while (this.#adoptAgain && !this.#leaving) {
+      this.#adoptAgain = false;
+      if ((await this.#options.adopt(PORTION)) === PORTION) this.#adoptAgain = true;
+    }
   }
 
   #scheduleReap(): void {
@@ -59,10 +86,14 @@ export class Ownership {
       await this.#register(sql);
       this.#registeredIn = sql;
     }
-    const others = await sql`select id, lock_key from engine.instances where id <> ${this.id}`;
-    for (const other of others) {
-      await this.#reapIfDead(sql, String(other.id), Number(other.lock_key));
+    const dead = await sql`
+      with others as materialized (select id, lock_key from engine.instances where id <> ${this.id})
+      select id, lock_key from others where pg_try_advisory_lock(${LOCK_SPACE}::int, lock_key::int)`;
+    for (const { id, lock_key } of dead) {
+      await removeDead(sql, String(id)).catch(this.#options.onError);
+      await sql`select pg_advisory_unlock(${LOCK_SPACE}::int, ${Number(lock_key)}::int)`;
     }
+    await this.adopt();
   }
 
   async #register(sql: Sql): Promise<void> {
@@ -83,20 +114,14 @@ export class Ownership {
       await sql`select pg_advisory_unlock_all()`;
     }
   }
+}
 
-  async #reapIfDead(sql: Sql, other: string, lockKey: number): Promise<void> {
-    const [lock] = await sql`
-      select pg_try_advisory_lock(${LOCK_SPACE}::int, ${lockKey}::int) as free`;
-    if (lock?.free !== true) return;
-    try {
-      // The lock may be free because another process has just reaped this instance.
-      const [instance] = await sql`select id from engine.instances where id = ${other}`;
-      if (!instance) return;
-      const runs = await this.#options.onDeath(other);
-      await sql`delete from engine.instances where id = ${other}`;
-      this.#options.onTakenOver(runs);
-    } finally {
-      await sql`select pg_advisory_unlock(${LOCK_SPACE}::int, ${lockKey}::int)`;
-    }
-  }
+/** Removes a dead process and takes it from its runs, in one statement. */
+async function removeDead(sql: Sql, instance: string): Promise<void> {
+  await sql`
+    with dead as (delete from engine.instances where id = ${instance} returning id),
+    free as (
+      update engine.runs set owner = ${NO_OWNER}, updated_at = now()
+      from dead where owner = dead.id and status = 'running' returning run_id)
+    select pg_notify(${FREE_RUNS}, '') where exists (select from free)`;
 }

@@ -4,15 +4,20 @@ import { Ownership } from "./ownership.ts";
 import { InProcessQueue } from "./queue.ts";
 import { RunLists } from "./run-lists.ts";
 import { RunStore } from "./run-store.ts";
+import { FREE_RUNS } from "./run-tables.ts";
 import { Streams } from "./streams.ts";
 import { createWorld } from "./world.ts";
 
 export interface PostgresWorldOptions {
   readonly databaseUrl: string;
+  /** Of the pool; two more sessions hold the lease and listen. */
+  readonly maxConnections: number;
   /** Loads the module that registers the handler of this kind, if it is not loaded yet. */
   readonly loadHandler: (kind: "flow" | "step") => Promise<void>;
   /** Further channels to listen on, each with what to do with a payload. */
   readonly channels: Readonly<Record<string, (payload: string) => void>>;
+  /** These runs are handed over, because this process drains. */
+  readonly onReleased: (runIds: readonly string[]) => void;
   /** Another process has taken over the runs of this one. */
   readonly onLost: () => void;
   readonly onError: (error: unknown, runId?: string) => void;
@@ -40,12 +45,13 @@ export class PostgresWorld {
 
   constructor(options: PostgresWorldOptions) {
     this.#options = options;
-    this.#pool = openPool(options.databaseUrl, options.onError);
+    this.#pool = openPool(options.databaseUrl, options.maxConnections, options.onError);
     this.ownership = new Ownership({
       databaseUrl: options.databaseUrl,
-      onDeath: (former) => this.runs.takeOver(former),
-      onTakenOver: (runs) => {
+      adopt: async (limit) => {
+        const runs = await this.runs.adopt(limit);
         for (const { runId } of runs) this.#continue(runId);
+        return runs.length;
       },
       onLost: () => {
         this.runs.dropAll();
@@ -59,6 +65,7 @@ export class PostgresWorld {
       loadHandler: options.loadHandler,
       owns: (runId) => this.runs.owns(runId),
       forward: (runId) => this.runs.notifyOwner(runId),
+      onIdle: (runId) => this.#release([runId]),
       onError: options.onError,
     });
     this.world = createWorld({
@@ -82,6 +89,7 @@ export class PostgresWorld {
     const { databaseUrl, channels, onError } = this.#options;
     const ownChannels = {
       engine_runs: (runId: string) => this.#continue(runId),
+      [FREE_RUNS]: () => void this.ownership.adopt().catch(onError),
       engine_streams: (name: string) => this.#streams.wake(name),
     };
     // What was sent while nobody listened is still there.
@@ -96,6 +104,20 @@ export class PostgresWorld {
     ).start();
     await this.ownership.start();
     setInterval(() => this.#sweep().catch(onError), SWEEP_MS).unref();
+  }
+
+  /** Hands all runs over, each when its step in progress has ended or `deadline` aborts. */
+  async drain(deadline: AbortSignal): Promise<void> {
+    await this.ownership.retire();
+    await this.#queue.drain(this.runs.ownedIds(), deadline);
+    // What has not come to the end of its step is cut, as by a crash.
+    await this.#release(this.runs.ownedIds());
+  }
+
+  async #release(runIds: readonly string[]): Promise<void> {
+    if (runIds.length === 0) return;
+    await this.runs.release(runIds);
+    this.#options.onReleased(runIds);
   }
 
   /** Reads what was sent to a run of this process, and replays it. */

@@ -40,6 +40,8 @@ export interface QueueOptions {
   readonly owns: (runId: string) => boolean;
   /** Tells the process that owns the run to continue it. */
   readonly forward: (runId: string) => Promise<void>;
+  /** While this process drains: the run is between two deliveries, and may be handed over. */
+  readonly onIdle: (runId: string) => Promise<void>;
   readonly onError: (error: unknown, runId: string | undefined) => void;
 }
 
@@ -53,6 +55,10 @@ export class InProcessQueue implements Queue {
   readonly #handlers = new Map<string, Handler>();
   readonly #active = new Map<string, Active>();
   #deliveries = 0;
+  /** The number of deliveries of each run that are being handled. */
+  readonly #handling = new Map<string, number>();
+  /** Set while this process drains: called after each delivery. */
+  #whenHandled: (() => void) | undefined;
   /** A run outlives the request that starts it, so it must not inherit that request's context. */
   readonly #outsideOfRequests = AsyncLocalStorage.snapshot();
 
@@ -67,6 +73,11 @@ export class InProcessQueue implements Queue {
     const { runId, key } = delivery;
     if (isContinuation(message) && runId !== undefined && !this.#options.owns(runId)) {
       await this.#options.forward(runId);
+      return { messageId: null };
+    }
+    if (this.#whenHandled) {
+      const isIdle = runId !== undefined && !this.#handling.has(runId);
+      if (isIdle) this.#outsideOfRequests(() => void this.#leave(runId));
       return { messageId: null };
     }
     const active = this.#active.get(key);
@@ -103,7 +114,46 @@ export class InProcessQueue implements Queue {
     if (next) this.#outsideOfRequests(() => this.#schedule(next, 1, 0));
   }
 
+  /**
+   * Starts no further delivery. Hands each of these runs over as soon as none of its deliveries is
+   * being handled, and resolves when that is true of all of them or `deadline` aborts.
+   */
+  async drain(runIds: readonly string[], deadline: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#whenHandled = () => {
+      if (this.#handling.size === 0) resolve();
+    };
+    deadline.addEventListener("abort", () => resolve(), { once: true });
+    const idle = runIds.filter((runId) => !this.#handling.has(runId));
+    await Promise.all(idle.map((runId) => this.#leave(runId)));
+    if (deadline.aborted || this.#handling.size === 0) return;
+    await promise;
+  }
+
+  async #leave(runId: string): Promise<void> {
+    await this.#options.onIdle(runId).catch((error) => this.#options.onError(error, runId));
+  }
+
   async #deliver(delivery: Delivery, attempt: number): Promise<void> {
+    if (this.#whenHandled) return;
+    const { runId } = delivery;
+    if (runId !== undefined) this.#handling.set(runId, (this.#handling.get(runId) ?? 0) + 1);
+    await this.#handle(delivery, attempt);
+    if (runId !== undefined) await this.#handled(runId);
+  }
+
+  async #handled(runId: string): Promise<void> {
+    const left = (this.#handling.get(runId) ?? 0) - 1;
+    if (left > 0) {
+      this.#handling.set(runId, left);
+      return;
+    }
+    if (this.#whenHandled) await this.#leave(runId);
+    this.#handling.delete(runId);
+    this.#whenHandled?.();
+  }
+
+  async #handle(delivery: Delivery, attempt: number): Promise<void> {
     let waitMs: number | undefined;
     let failed = false;
     try {

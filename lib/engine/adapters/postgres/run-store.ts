@@ -59,13 +59,11 @@ export class RunStore {
   }
 
   /**
-   * Makes this process the owner of the running runs of `formerOwner`, which must be dead.
+   * Makes this process the owner of at most `limit` runs that have none.
    * @returns the runs to continue.
    */
-  async takeOver(formerOwner: string): Promise<WorkflowRun[]> {
-    const runIds = await this.#tables.takeOver(formerOwner);
-    const loaded = await Promise.all(runIds.map((runId) => this.#owned.load(runId)));
-    return loaded.flatMap((owned) => owned?.run ?? []);
+  adopt(limit: number): Promise<WorkflowRun[]> {
+    return this.#owned.adopt(limit, (runId) => this.owns(runId));
   }
 
   /**
@@ -82,10 +80,11 @@ export class RunStore {
     return run;
   }
 
-  /** Leaves a run of this process, which has no lease, to any process that is alive. */
-  async giveAway(runId: string): Promise<void> {
-    this.#owned.drop(runId);
-    await this.#tables.registerDead();
+  /** Leaves these runs to whichever process adopts them. Late writes to them fail. */
+  async release(runIds: readonly string[]): Promise<void> {
+    await Promise.allSettled(runIds.map((runId) => this.#creating.get(runId)));
+    await this.#tables.release(runIds);
+    for (const runId of runIds) this.#owned.drop(runId);
   }
 
   /** Tells the owner of a run to read what was sent to the run, and to continue it. */
@@ -146,7 +145,12 @@ export class RunStore {
   }
 
   #createRunOnce(runId: string, data: EventOf<"run_created">["eventData"]): Promise<EventResult> {
-    const creating = this.#createRun(runId, data).finally(() => this.#creating.delete(runId));
+    const creating = this.#createRun(runId, data)
+      .catch((error: unknown) => {
+        this.#owned.doubt();
+        throw error;
+      })
+      .finally(() => this.#creating.delete(runId));
     this.#creating.set(runId, creating);
     return creating;
   }

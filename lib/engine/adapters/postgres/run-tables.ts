@@ -16,6 +16,11 @@ export interface StepChange {
   readonly retryAfter?: Date | undefined;
 }
 
+/** The channel that tells all processes of runs without an owner. */
+export const FREE_RUNS = "engine_free_runs";
+/** The owner of a run that no process executes: a live process adopts it. */
+export const NO_OWNER = "00000000-0000-0000-0000-000000000000";
+
 /**
  * The statements that write runs and steps. Every write has the owner in its predicate, so a process
  * that has lost a run changes nothing: its inserts return false and its updates undefined. It locks
@@ -30,18 +35,35 @@ export class RunTables {
     this.#owner = owner;
   }
 
-  /** Makes this process the owner of another one's running runs, and returns their ids. */
-  async takeOver(formerOwner: string): Promise<string[]> {
+  /**
+   * Makes this process the owner of at most `limit` runs that have none, the oldest first, and
+   * returns their ids. Processes that adopt at the same time get different runs.
+   */
+  async adopt(limit: number): Promise<string[]> {
     const rows = await this.#sql`
-      update engine.runs set owner = ${this.#owner}, updated_at = now()
-      where owner = ${formerOwner} and status = 'running' returning run_id`;
+      with free as (
+        select run_id from engine.runs where owner = ${NO_OWNER} and status = 'running'
+        order by created_at limit ${limit} for update skip locked)
+      update engine.runs r set owner = ${this.#owner}, updated_at = now()
+      from free where r.run_id = free.run_id returning r.run_id`;
     return rows.map((row) => String(row.run_id));
   }
 
-  /** Makes this process look like one that has died, so that a live one takes its runs over. */
-  async registerDead(): Promise<void> {
+  /** Returns the ids of the running runs that this process owns. */
+  async ownRunIds(): Promise<string[]> {
+    const rows = await this.#sql`
+      select run_id from engine.runs where owner = ${this.#owner} and status = 'running'`;
+    return rows.map((row) => String(row.run_id));
+  }
+
+  /** Takes the owner from those of these runs that this process owns, and tells the others. */
+  async release(runIds: readonly string[]): Promise<void> {
     await this.#sql`
-      insert into engine.instances (id) values (${this.#owner}) on conflict do nothing`;
+      with free as (
+        update engine.runs set owner = ${NO_OWNER}, updated_at = now()
+        where run_id = any(${runIds}::text[]) and owner = ${this.#owner} and status = 'running'
+        returning run_id)
+      select pg_notify(${FREE_RUNS}, '') where exists (select from free)`;
   }
 
   async notifyOwner(runId: string): Promise<void> {

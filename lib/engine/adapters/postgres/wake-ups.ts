@@ -10,6 +10,10 @@ export class WakeUps {
     for (const wake of waiting) wake();
   }
 
+  wakeAll(): void {
+    for (const key of [...this.#waiting.keys()]) this.wake(key);
+  }
+
   /**
    * Registers a reader. Register before the query, so that a change between the query and the wait
    * wakes it; then either `wait` or `forget`.

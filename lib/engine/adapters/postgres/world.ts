@@ -41,7 +41,7 @@ export function createWorld({
   ) => {
     const id = runId ?? `wrun_${ulid()}`;
     const result = await runs.create(id, request);
-    if (request.eventType === "run_created" && !isStarted()) await runs.giveAway(id);
+    if (request.eventType === "run_created" && !isStarted()) await runs.release([id]);
     const { event } = result;
     return { ...result, ...(event && { event: withoutRefs(event, params) }) };
   };

@@ -21,6 +21,9 @@ export class VercelEngine implements Engine {
 
   async check(): Promise<void> {}
 
+  /** The platform executes the runs, so that a process has none to hand over. */
+  async drain(): Promise<void> {}
+
   async openLog(_turnId: string, runId: string, fresh: boolean): Promise<TurnLog> {
     const committed = fresh ? [] : await this.#readAll(runId);
     const writer = getWritable<string>().getWriter();

@@ -1,0 +1,28 @@
+import { processWide } from "./process-wide.ts";
+
+/** What must be done before the process exits, at the latest until `deadline` aborts. */
+type LastWork = (deadline: AbortSignal) => Promise<void>;
+
+/** The graceful end of this process: after SIGTERM it takes no new work and hands over what it has. */
+class Drain {
+  readonly #work: LastWork[] = [];
+  #hasBegun = false;
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  add(work: LastWork): void {
+    this.#work.push(work);
+  }
+
+  /** Resolves when all work has ended. Rejects with an AggregateError if some of it failed. */
+  async begin(deadline: AbortSignal): Promise<void> {
+    this.#hasBegun = true;
+    const outcomes = await Promise.allSettled(this.#work.map((work) => work(deadline)));
+    const failures = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    if (failures.length > 0) throw new AggregateError(failures, "The process did not drain");
+  }
+}
+
+export const drain = () => processWide("drain", () => new Drain());

@@ -1,0 +1,47 @@
+/**
+ * Program: runs `SERVER_PROCESSES` server processes that share one port, and replaces one that exits.
+ * SIGTERM goes to all of them, and this program exits after them.
+ */
+import cluster, { type Worker } from "node:cluster";
+import { join } from "node:path";
+
+/** A process that lived for less is replaced after a pause, which doubles each time. */
+const HEALTHY_MS = 10_000;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
+
+const startedAt = new Map<Worker, number>();
+let hasListened = false;
+let earlyExits = 0;
+let stopping = false;
+
+cluster.setupPrimary({ exec: join(import.meta.dirname, "server-process.ts") });
+cluster.on("listening", () => {
+  hasListened = true;
+});
+cluster.on("exit", (worker, code, signal) => {
+  const isEarly = Date.now() - (startedAt.get(worker) ?? 0) < HEALTHY_MS;
+  startedAt.delete(worker);
+  if (stopping) {
+    if (startedAt.size === 0) process.exit(0);
+    return;
+  }
+  // Settings that no process can start with do not get better.
+  if (!hasListened) process.exit(code || 1);
+  earlyExits = isEarly ? earlyExits + 1 : 0;
+  const pauseMs = isEarly ? Math.min(FIRST_PAUSE_MS * 2 ** (earlyExits - 1), MAX_PAUSE_MS) : 0;
+  console.error(`A server process exited (${signal ?? code}). It is replaced in ${pauseMs} ms.`);
+  setTimeout(start, pauseMs);
+});
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
+for (let n = Number(process.env.SERVER_PROCESSES); n > 0; n--) start();
+
+function start(): void {
+  if (!stopping) startedAt.set(cluster.fork(), Date.now());
+}
+
+function stop(): void {
+  stopping = true;
+  if (startedAt.size === 0) process.exit(0);
+  for (const worker of startedAt.keys()) worker.process.kill("SIGTERM");
+}

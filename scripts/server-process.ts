@@ -1,0 +1,63 @@
+/**
+ * Program: one production server process. It also listens on a port of its own on loopback, at which
+ * it reaches itself where several processes share the public port. After SIGTERM it accepts no
+ * further connection, hands its runs over, ends its responses and exits.
+ */
+import { createServer, type RequestListener, type Server } from "node:http";
+import next from "next";
+import { config } from "../lib/platform/config.ts";
+import { drain } from "../lib/platform/drain.ts";
+
+const CLOSE_INTERVAL_MS = 50;
+
+const { HOST: hostname, PORT: port } = process.env;
+const app = next({ dev: false, hostname, port: Number(port) });
+const answer = app.getRequestHandler();
+const prepared = Promise.withResolvers<void>();
+const listener: RequestListener = async (request, response) => {
+  await prepared.promise;
+  // The client's next request is to reach another process.
+  if (drain().hasBegun) response.setHeader("connection", "close");
+  await answer(request, response);
+};
+
+const own = createServer(listener);
+const ownPort = await listen(own, 0, "127.0.0.1");
+process.env.SELF_ORIGIN = `http://127.0.0.1:${ownPort}`;
+await app.prepare();
+prepared.resolve();
+const health = await fetch(`${process.env.SELF_ORIGIN}/api/health`);
+// Next has logged the reason, and would answer every request with 500 from now on.
+if (!health.ok) process.exit(1);
+const server = createServer(listener);
+await listen(server, Number(port), hostname);
+
+for (const signal of ["SIGTERM", "SIGINT"]) {
+  process.on(signal, () => {
+    if (!drain().hasBegun) void shutDown();
+  });
+}
+
+/** The second port is not shared with other processes: `exclusive`. */
+function listen(server: Server, port: number, host: string | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, host, exclusive: port === 0 }, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+async function shutDown(): Promise<void> {
+  const deadline = AbortSignal.timeout(config().DRAIN_SECONDS * 1_000);
+  const closed = new Promise((resolve) => server.close(resolve));
+  // A connection that becomes idle only now would be kept open.
+  setInterval(() => server.closeIdleConnections(), CLOSE_INTERVAL_MS);
+  const late = new Promise((resolve) => deadline.addEventListener("abort", resolve));
+  await drain()
+    .begin(deadline)
+    .catch((error: unknown) => console.error(error));
+  await Promise.race([closed, late]);
+  process.exit(0);
+}

@@ -1,0 +1,107 @@
+/** Several server processes on one port, as `npm start` runs them. */
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { gate } from "../support/fakes/openai.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { openConversation } from "../support/harness/conversation.ts";
+import { startServer } from "../support/harness/server.ts";
+import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
+
+const PROCESSES = 3;
+const TURNS = 9;
+
+let workspace: Workspace;
+let server: RunningNext;
+let caller: Client;
+beforeAll(async () => {
+  workspace = await startWorkspace();
+  await workspace.server.stop();
+  server = await workspace.startServer({ processes: PROCESSES });
+  caller = await workspace.createCaller(server.url);
+});
+afterAll(() => workspace.stop());
+
+const processesOf = (parent: number): number[] =>
+  execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" })
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []));
+
+/** The processes that run turns, as the engine knows them. */
+const instances = async (): Promise<string[]> =>
+  (await workspace.sql`select id from engine.instances`).map((row) => String(row.id));
+
+const ownersOfRuns = async (): Promise<number> => {
+  const rows = await workspace.sql`
+    select distinct r.owner from engine.runs r join engine.instances i on i.id = r.owner
+    where r.status = 'running'`;
+  return rows.length;
+};
+
+describe("a server with several processes", () => {
+  it("runs turns in all of them, and goes on when one is killed, which it replaces", async () => {
+    await expect.poll(instances).toHaveLength(PROCESSES);
+    const before = await instances();
+    const held = gate();
+    const last = gate();
+    workspace.model.script("shared", tenSteps({ step: 4, where: "text", gate: held }, last));
+    const turns = await Promise.all(
+      Array.from({ length: TURNS }, async () => {
+        const talk = await openConversation(caller);
+        return { talk, stream: await talk.send("[script:shared]") };
+      }),
+    );
+    await Promise.all(
+      turns.map(({ stream }) => stream.until(({ type }) => type === "tool-output-available")),
+    );
+    expect(await ownersOfRuns()).toBeGreaterThan(1);
+
+    const processes = processesOf(server.pid);
+    expect(processes).toHaveLength(PROCESSES);
+    const [killed = 0] = processes;
+    process.kill(killed, "SIGKILL");
+    held.open();
+    last.open();
+    for (const { talk, stream } of turns) {
+      const frames = [...(await stream.ended)];
+      const seen = frames.length;
+      let isDone = stream.isDone;
+      // A stream of the killed process is resumed at the same address.
+      while (!isDone) {
+        const rest = await talk.resume({ lastEventId: frames.at(-1)?.id ?? -1 });
+        if (rest.status === 204) break;
+        frames.push(...(await rest.ended));
+        isDone = rest.isDone;
+      }
+      await expectSurvived(workspace, {
+        conversation: talk,
+        before: frames.slice(0, seen),
+        after: frames.slice(seen),
+      });
+      const effects = await effectsOf(workspace, talk);
+      expect(effects).toEqual(Array.from({ length: STEPS }, (_, step) => String(step)));
+    }
+
+    await expect.poll(() => processesOf(server.pid).length).toBe(PROCESSES);
+    expect(processesOf(server.pid)).not.toContain(killed);
+    await expect.poll(instances).toHaveLength(PROCESSES);
+    expect((await instances()).filter((id) => !before.includes(id))).toHaveLength(1);
+    expect(server.logs()).toContain("A server process exited (SIGKILL). It is replaced");
+  });
+
+  it("ends them all on SIGTERM", async () => {
+    const processes = processesOf(server.pid);
+    server.kill("SIGTERM");
+    expect(await server.died).toContain("(0)");
+    for (const pid of processes) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+    const next = await workspace.startServer({ processes: PROCESSES });
+    expect((await clientAt(next.url, caller).get("/api/health/ready")).status).toBe(200);
+  });
+
+  it("does not start again and again with settings that no process can start with", async () => {
+    const start = startServer({ processes: 2, env: { API_KEY_SECRET: "too short" } });
+    await expect(start).rejects.toThrow("The server exited (1) before it answered");
+  });
+});
