@@ -1,7 +1,8 @@
 /**
- * One durable step of a turn: it runs the tools that the last answer called, then makes the next
- * model call and streams it. In this order a step can be repeated safely: its tool calls come from
- * a committed step, so each of them is either recorded under its id or was never started.
+ * A durable step of a turn: it runs the tools that the last answer called, then makes the next model
+ * call and streams it, again and again while these are quick. In this order it can be repeated safely:
+ * each answer is committed before its tool calls begin, so each of them is either recorded under its
+ * id or was never started.
  */
 
 import type { ToolModelMessage, UIMessageChunk } from "ai";
@@ -18,15 +19,23 @@ import { type RunningTurn, runningTurns } from "./running-turns.ts";
 import { completeStep, loadTurn, type TurnEnd } from "./store/turns.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
 
-export interface ModelStep {
+export interface ModelSteps {
   readonly turnId: string;
   readonly runId: string;
   readonly credential?: RunCredentialForm;
-  /** Counts the model calls of the turn from 0. */
+  /** The model calls of the turn that were committed before this durable step, or more. */
   readonly index: number;
   /** Counts from 1. It is more than 1 after a crash or a failure of the infrastructure. */
   readonly attempt: number;
+  /** The limit for the model calls of the turn. */
+  readonly maxModelCalls: number;
 }
+
+/**
+ * A durable step goes on to further model calls for this long, because each durable step costs several
+ * milliseconds of CPU. Short, because a process that drains waits for its end.
+ */
+const MAX_STEP_MS = 1_000;
 
 /**
  * The stream of a turn is kept in memory while the turn runs, and is parsed, assembled and stored as
@@ -34,34 +43,45 @@ export interface ModelStep {
  */
 const MAX_TURN_CHARS = 32 * 1024 * 1024;
 
-/** Resolves with `done` when the turn has ended, or no longer belongs to this run. */
-export async function runModelStep(step: ModelStep): Promise<{ done: boolean }> {
+/**
+ * @returns the index of the next model call; null when the turn has ended, or no longer belongs to this
+ * run.
+ */
+export async function runModelSteps(step: ModelSteps): Promise<number | null> {
+  const deadline = performance.now() + MAX_STEP_MS;
   const stop = new AbortController();
   const stopListening = services().engine.onStop(step.turnId, () => stop.abort());
   try {
-    const next = await runStep(step, stop);
-    if (next === null) return { done: true };
+    let current = await openTurn(step);
+    // The steps that were committed before a failure are not repeated.
+    let isRepeated = step.attempt > 1 || (current !== null && current.steps.length > step.index);
+    while (current && current.steps.length < step.maxModelCalls) {
+      current = await runStep(step, current, isRepeated, stop);
+      isRepeated = false;
+      if (performance.now() > deadline) break;
+    }
+    if (!current) return null;
     // A stop that arrives while this step is being stored takes effect in the next one.
-    const stop_requested = next.turn.stop_requested || stop.signal.aborted;
-    runningTurns().keep(step.turnId, { ...next, turn: { ...next.turn, stop_requested } });
-    return { done: false };
+    const stop_requested = current.turn.stop_requested || stop.signal.aborted;
+    runningTurns().keep(step.turnId, { ...current, turn: { ...current.turn, stop_requested } });
+    return current.steps.length;
   } finally {
     stopListening();
   }
 }
 
-/** Returns the turn for its next step, or null when it has none. */
-async function runStep(step: ModelStep, stop: AbortController): Promise<RunningTurn | null> {
-  const { turnId, index } = step;
-  const current = await openTurn(step);
-  if (!current) return null;
-  const { turn, steps, log } = current;
-  // The step was committed; only its report to the engine was lost.
-  if (steps.length > index) return current;
+/** Makes one model call. Returns the turn for its next step, or null when it has none. */
+async function runStep(
+  { turnId, runId, credential }: ModelSteps,
+  { turn, steps, log }: RunningTurn,
+  isRepeated: boolean,
+  stop: AbortController,
+): Promise<RunningTurn | null> {
+  const index = steps.length;
   if (turn.stop_requested) stop.abort();
 
   const previous = steps[index - 1];
-  const progress = step.attempt > 1 ? readProgress(await parseChunks(log.committed())) : undefined;
+  const progress = isRepeated ? readProgress(await parseChunks(log.committed())) : undefined;
   const hasBegun = (progress?.steps ?? index) > index;
   const tooLong = new AbortController();
   let chars = log.committed().reduce((sum, chunk) => sum + chunk.length, 0);
@@ -92,8 +112,10 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<RunningT
   const results: ToolModelMessage[] = [];
   if (previous) {
     const result = await runToolCalls({
-      ...step,
+      turnId,
+      index,
       turn,
+      ...(credential && { credential }),
       calls: previous.calls.filter((call) => !isAnsweredByClient(call.name)),
       signal: stop.signal,
       write: (chunk) => {
@@ -114,7 +136,7 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<RunningT
   }
   write(hasBegun ? { type: "reset-step" } : { type: "start-step" });
   const answer = await callModel({
-    runId: step.runId,
+    runId,
     turn,
     steps,
     results,
@@ -138,7 +160,12 @@ async function runStep(step: ModelStep, stop: AbortController): Promise<RunningT
 }
 
 /** Returns null when the turn has ended, or no longer belongs to this run. */
-async function openTurn({ turnId, runId, index, attempt }: ModelStep): Promise<RunningTurn | null> {
+async function openTurn({
+  turnId,
+  runId,
+  index,
+  attempt,
+}: ModelSteps): Promise<RunningTurn | null> {
   const kept = runningTurns().take(turnId);
   if (kept && attempt === 1 && kept.steps.length === index) return kept;
   const turn = await loadTurn(turnId, runId);

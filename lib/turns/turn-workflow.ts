@@ -1,12 +1,12 @@
 /**
- * The durable loop of a turn: one step for each model call. The SDK stores only the ids that it
- * passes to these functions; the content of a turn stays in the product's own tables.
+ * The durable loop of a turn: a step makes one model call, or several quick ones. The SDK stores only
+ * the ids that it passes to these functions; the content of a turn stays in the product's own tables.
  */
 import { getStepMetadata, getWorkflowMetadata, RetryableError } from "workflow";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { endTurn } from "./end-turn.ts";
-import { runModelStep } from "./run-model-step.ts";
+import { runModelSteps } from "./run-model-step.ts";
 
 const MAX_MODEL_CALLS = 100;
 /** A crash counts as an attempt, so that a turn that kills its process fails in the end. */
@@ -26,9 +26,10 @@ export interface TurnInput {
 export async function turnWorkflow(turn: TurnInput): Promise<void> {
   "use workflow";
   try {
-    for (let index = 0; index < MAX_MODEL_CALLS; index++) {
-      const { done } = await modelStep(turn, index);
+    for (let index = 0; index < MAX_MODEL_CALLS; ) {
+      const { done, next = index + 1 } = await modelStep(turn, index);
       if (done) return;
+      index = next;
     }
     await endStep(turn, "The turn reached its limit of model calls");
   } catch {
@@ -36,13 +37,24 @@ export async function turnWorkflow(turn: TurnInput): Promise<void> {
   }
 }
 
-async function modelStep(turn: TurnInput, index: number): Promise<{ done: boolean }> {
+/** `next` is absent in runs that were started by versions with one model call in each step. */
+async function modelStep(
+  turn: TurnInput,
+  index: number,
+): Promise<{ done: boolean; next?: number }> {
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  return retryOutage(attempt, () =>
-    runModelStep({ ...turn, runId: workflowRunId, index, attempt }),
+  const next = await retryOutage(attempt, () =>
+    runModelSteps({
+      ...turn,
+      runId: workflowRunId,
+      index,
+      attempt,
+      maxModelCalls: MAX_MODEL_CALLS,
+    }),
   );
+  return next === null ? { done: true } : { done: false, next };
 }
 modelStep.maxRetries = MAX_ATTEMPTS;
 
