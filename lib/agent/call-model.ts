@@ -1,8 +1,10 @@
 import {
   APICallError,
   convertToModelMessages,
+  type ModelMessage,
   streamText,
   type ToolModelMessage,
+  type ToolSet,
   type UIMessage,
   type UIMessageChunk,
 } from "ai";
@@ -60,9 +62,12 @@ export async function callModel({
   write,
 }: ModelCall): Promise<StepResult | "failed" | "busy"> {
   const tools = toolSchemas({ headless: turn.headless });
-  const history = await convertToModelMessages(closeOpenCalls(turn.history), { tools });
   const messages = limitContext(
-    [...history, ...steps.flatMap((each) => each.messages), ...results],
+    [
+      ...(await convertHistory(turn.history, tools)),
+      ...steps.flatMap((each) => each.messages),
+      ...results,
+    ],
     turn.context_limit ?? undefined,
   );
   for (let attempt = 1; ; attempt++) {
@@ -99,6 +104,17 @@ export async function callModel({
     if (attempt >= MAX_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return "failed";
     write({ type: "reset-step" });
   }
+}
+
+/** The model calls of a turn in this process share its history, so that it is converted once. */
+const convertedHistories = new WeakMap<readonly UIMessage[], Promise<ModelMessage[]>>();
+
+function convertHistory(history: readonly UIMessage[], tools: ToolSet): Promise<ModelMessage[]> {
+  const known = convertedHistories.get(history);
+  if (known) return known;
+  const converted = convertToModelMessages(closeOpenCalls(history), { tools });
+  convertedHistories.set(history, converted);
+  return converted;
 }
 
 type ModelResult = ReturnType<typeof streamText>;
