@@ -15,12 +15,16 @@ export interface TestedWorld {
   readonly env: (folder: string) => Env;
   /** What this World is known to do wrong, by the name of the test. The test then must fail. */
   readonly deviations: Readonly<Record<string, string>>;
+  /** Workflows that are not run, because how they end on this World is a matter of timing. */
+  readonly unsteady?: Readonly<Record<string, string>>;
 }
 
 /** Ends what hangs; a loaded machine takes minutes for what an idle one does in seconds. */
 const LIMIT_MS = 600_000;
 
-export function describeWorld({ name, prepare, env, deviations }: TestedWorld): void {
+export function describeWorld({ name, prepare, env, deviations, ...world }: TestedWorld): void {
+  const { unsteady = {} } = world;
+  const tried = Object.entries(scenarios).filter(([title]) => !(title in unsteady));
   let built: Awaited<ReturnType<typeof buildWorkflows>>;
   beforeAll(async () => {
     built = await buildWorkflows();
@@ -41,7 +45,7 @@ export function describeWorld({ name, prepare, env, deviations }: TestedWorld): 
       const settings = (folder: string) => ({ ...env(folder), ...data?.env });
       server = await WorldServer.open(built.folder, settings);
       await server.start();
-      for (const [title, scenario] of Object.entries(scenarios)) {
+      for (const [title, scenario] of tried) {
         const arriving = start(server, scenario);
         arriving.catch(() => {});
         runs.set(title, arriving);
@@ -56,7 +60,7 @@ export function describeWorld({ name, prepare, env, deviations }: TestedWorld): 
       await remove?.();
     });
 
-    for (const [title, scenario] of Object.entries(scenarios)) {
+    for (const [title, scenario] of tried) {
       const deviates = `${title}, ${pass}` in deviations || title in deviations;
       const run = deviates ? test.concurrent.fails : test.concurrent;
       run(

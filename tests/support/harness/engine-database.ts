@@ -9,7 +9,7 @@ import { setting, sql } from "./stack.ts";
  * Creates an empty database beside that of the shared server, which must not take over what dies in
  * a test.
  */
-async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await sql.unsafe(`create database ${name}`);
   const url = new URL(setting("DATABASE_URL"));
