@@ -16,14 +16,23 @@ import { startOwnParts } from "./stack.ts";
 
 export type Workspace = Awaited<ReturnType<typeof startWorkspace>>;
 
-export async function startWorkspace(env: Readonly<Record<string, string>> = {}) {
+type Environment = Readonly<Record<string, string>>;
+
+/**
+ * @param env what the servers get in addition, or what makes it for each new one from the settings
+ * of the parts
+ */
+export async function startWorkspace(
+  env: Environment | ((parts: Environment) => Promise<Environment>) = {},
+) {
   const parts = await startOwnParts();
   const model = await startFakeOpenAI();
   const sql = postgres(parts.env.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
   const servers: RunningNext[] = [];
   const start = async (options: ServerOptions = {}) => {
     const defaults = { OPENAI_BASE_URL: model.url, LOG_LEVEL: "info", CHECK_RESPONSES: "true" };
-    const settings = { ...parts.env, ...defaults, ...env, ...options.env };
+    const given = typeof env === "function" ? await env(parts.env) : env;
+    const settings = { ...parts.env, ...defaults, ...given, ...options.env };
     const server = await startServer({ ...options, env: settings });
     servers.push(server);
     return server;

@@ -1,0 +1,159 @@
+/** Two or three servers on one database, each with proxies of its own in front of it. */
+import { expect } from "vitest";
+import type { RunningNext } from "../../../scripts/run-next.ts";
+import { crash, startWorkspace, type Workspace } from "../../support/harness/workspace.ts";
+import { Faults, Line } from "./faults.ts";
+import { startPostgresProxy } from "./postgres-proxy.ts";
+import { startRestProxy } from "./rest-proxy.ts";
+
+export interface Node {
+  readonly server: RunningNext;
+  readonly line: Line;
+  /** Closes the proxies. */
+  close(): Promise<unknown>;
+}
+
+export interface Cluster {
+  readonly workspace: Workspace;
+  readonly faults: Faults;
+  /** One of the servers that run, by any number. Waits for one when none does. */
+  pick(choice: number): Promise<Node>;
+  /** Kills a server as a crash would; another one starts in its place. */
+  crash(node: Node): Promise<void>;
+  /** Goes from two servers to three, or back with SIGTERM. */
+  scale(node: Node): Promise<void>;
+  /** Takes a server's database away until another one has taken over its runs. */
+  fence(node: Node): Promise<void>;
+  /** PostgreSQL crashes, and recovers. */
+  crashDatabase(): Promise<void>;
+  /** Ends all faults. Resolves when two servers run, as at the start of every simulation. */
+  heal(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const FEWEST = 2;
+const MOST = 3;
+
+export async function startCluster(): Promise<Cluster> {
+  const faults = new Faults();
+  const nodes = new Set<Node>();
+  /** One after the other, because each finds its proxies in `newest`. */
+  let starting = Promise.resolve();
+  let newest: Omit<Node, "server"> | undefined;
+  let size = 1;
+
+  const workspace = await startWorkspace(async (parts) => {
+    const line = new Line(faults);
+    const proxies = await Promise.all([
+      startPostgresProxy(parts.DATABASE_URL ?? "", line),
+      startRestProxy(parts.SUPABASE_URL ?? "", line),
+    ]);
+    newest = { line, close: () => Promise.all(proxies.map((proxy) => proxy.close())) };
+    return {
+      DATABASE_URL: proxies[0].url,
+      SUPABASE_URL: proxies[1].url,
+      LOG_LEVEL: "warn",
+      DRAIN_SECONDS: "1",
+    };
+  });
+  const { sql } = workspace;
+
+  const add = (server: RunningNext) => {
+    if (!newest) throw new Error("The server has no proxies");
+    const node: Node = { ...newest, server };
+    nodes.add(node);
+    node.line.activate(() => void kill(node));
+  };
+  /** Starts what is missing; a server that did not start is tried again by the next call. */
+  const fill = () => {
+    starting = starting
+      .catch(() => {})
+      .then(async () => {
+        while (nodes.size < size) add(await workspace.startServer());
+      });
+    return starting;
+  };
+  const kill = async (node: Node) => {
+    if (!nodes.delete(node)) return;
+    const dead = crash(node.server);
+    fill().catch(() => {});
+    await dead;
+    await node.close();
+  };
+  const retire = async (node: Node) => {
+    if (!nodes.delete(node)) return;
+    await node.server.stop();
+    await node.close();
+  };
+  const pick = async (choice: number): Promise<Node> => {
+    if (nodes.size === 0) await fill();
+    const all = [...nodes];
+    return all[choice % all.length] ?? pick(choice);
+  };
+
+  add(workspace.server);
+  size = FEWEST;
+  await fill();
+  return {
+    workspace,
+    faults,
+    pick,
+    crash: kill,
+    async scale(node) {
+      size = size < MOST ? MOST : FEWEST;
+      await fill();
+      if (nodes.size > size) await retire(node);
+    },
+    async fence(node) {
+      await starting;
+      if (!nodes.has(node)) return;
+      const before = await sql`select id from engine.instances`;
+      node.line.partition();
+      const isOneGone = async () => {
+        const now = await sql`select id from engine.instances`;
+        return !nodes.has(node) || before.some(({ id }) => now.every((row) => row.id !== id));
+      };
+      await expect.poll(isOneGone, { interval: 20 }).toBe(true);
+      node.line.heal();
+    },
+    async crashDatabase() {
+      await starting;
+      const before = await sessionsOf(workspace);
+      // PostgreSQL takes its memory for damaged, ends all sessions and recovers from its log.
+      const [victim] = before;
+      if (victim === undefined) throw new Error("PostgreSQL has no sessions");
+      process.kill(victim, "SIGKILL");
+      await expect
+        .poll(
+          () =>
+            sessionsOf(workspace).then(
+              (now) => now.some((pid) => before.includes(pid)),
+              () => "down",
+            ),
+          { interval: 50 },
+        )
+        .toBe(false);
+    },
+    async heal() {
+      faults.clear();
+      for (const { line } of nodes) line.heal();
+      size = FEWEST;
+      await fill();
+      for (const node of [...nodes].slice(size)) await retire(node);
+    },
+    async stop() {
+      await fill();
+      await workspace.stop();
+      await Promise.all([...nodes].map((node) => node.close()));
+    },
+  };
+}
+
+/** The processes of PostgreSQL that serve the database's clients. */
+async function sessionsOf({ sql }: Workspace): Promise<number[]> {
+  const rows = await sql`
+    select pid from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend'
+      and application_name = 'agent-platform-engine'`;
+  return rows.map(({ pid }) => Number(pid));
+}

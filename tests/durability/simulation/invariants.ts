@@ -1,0 +1,104 @@
+/** What is true of the database and of what clients read at all times, whatever has failed. */
+import { expect } from "vitest";
+import type { Frame } from "../../support/harness/turn-stream.ts";
+import type { Node } from "./cluster.ts";
+import type { Chat, Model } from "./model.ts";
+import { readChat } from "./requests.ts";
+
+export async function expectInvariants(model: Model, node: Node): Promise<void> {
+  const violations = [
+    ...model.takeDown(),
+    ...(await violationsInDatabase(model)),
+    ...(await violationsInLogs(model)),
+  ];
+  for (const chat of model.chats) {
+    violations.push(...(await violationsInEffects(model, chat)));
+    violations.push(...(await violationsInView(model, node, chat)));
+  }
+  expect(violations).toEqual([]);
+}
+
+/** One statement, and so one moment. */
+async function violationsInDatabase({ cluster, accountId }: Model): Promise<string[]> {
+  const rows = await cluster.workspace.sql`
+    with turn as (
+      select t.*, c.active_stream_id as claim from turns t join chats c on c.id = t.chat_id
+      where t.account_id = ${accountId})
+    select 'more than one live run in chat ' || chat_id as what from turn
+    where finished_at is null group by chat_id having count(*) > 1
+    union all
+    select 'the claim of a chat names no live run: ' || c.active_stream_id from chats c
+    where c.account_id = ${accountId} and c.active_stream_id is not null
+      and not exists (select from turn t
+        where t.chat_id = c.id and t.finished_at is null
+          and ((t.run_id is null and c.active_stream_id = 'pending:' || t.id)
+            or (t.run_id = c.active_stream_id and exists (
+              select from engine.runs r where r.run_id = t.run_id and r.status = 'running'))))
+    union all
+    select 'a live run has no claim: turn ' || id from turn
+    where finished_at is null and claim is distinct from coalesce(run_id, 'pending:' || id)
+    union all
+    select 'a run ended without message and error: turn ' || t.id from turn t
+    where finished_at is not null and error is null and not exists (select from messages m
+      where m.chat_id = t.chat_id and m.id = t.assistant_message_id and m.role = 'assistant')
+    union all
+    select 'a credential outlives its run: ' || k.name from api_keys k
+    where k.account_id = ${accountId} and k.scope = 'run' and k.revoked_at is null
+      and not exists (select from turn t where t.key_id = k.id and t.finished_at is null)
+    union all
+    select 'a tool has a record although its turn has ended: turn ' || t.id
+    from turn t join tool_runs r on r.turn_id = t.id where t.finished_at is not null`;
+  return rows.map(({ what }) => String(what));
+}
+
+/** The chunk log of each turn, by run: dense, unchanged, and with all that clients have read. */
+async function violationsInLogs(model: Model): Promise<string[]> {
+  const logs = await readLogs(model);
+  return [...logs].flatMap(([runId, frames]) => {
+    const gaps = frames.filter((frame, place) => frame.id !== place);
+    return [
+      ...gaps.map(({ id }) => `${runId}: the log has a gap before ${id}`),
+      ...frames.flatMap((frame) => model.compare(runId, frame)),
+      ...(model.length(runId) > frames.length ? [`${runId}: read, but not in the log`] : []),
+    ];
+  });
+}
+
+export async function readLogs({ cluster, accountId }: Model): Promise<Map<string, Frame[]>> {
+  const rows = await cluster.workspace.sql`
+    select t.run_id, c.first_index, c.count, c.data
+    from turns t join engine.chunks c on c.stream = t.id
+    where t.account_id = ${accountId} and t.run_id is not null order by t.id, c.first_index`;
+  const logs = new Map<string, Frame[]>();
+  for (const { run_id, first_index, count, data } of rows) {
+    const texts = Number(count) === 0 ? [] : String(data).split("\n");
+    const frames = texts.map((text, place) => ({
+      id: Number(first_index) + place,
+      chunk: JSON.parse(text),
+    }));
+    logs.set(String(run_id), [...(logs.get(String(run_id)) ?? []), ...frames]);
+  }
+  return logs;
+}
+
+/** Each command leaves the id of its call in the file `effects`. */
+async function violationsInEffects({ cluster }: Model, { talk }: Chat): Promise<string[]> {
+  const text = await cluster.workspace.readSandboxFile(talk.sessionId, "effects");
+  const ids = text.split("\n").filter(Boolean);
+  const twice = ids.filter((id, place) => ids.indexOf(id) !== place);
+  return twice.map((id) => `the tool call ${id} has run twice`);
+}
+
+async function violationsInView(model: Model, node: Node, chat: Chat): Promise<string[]> {
+  const view = await readChat(model, node, chat);
+  if (!view) return [];
+  const users = view.messages.filter(({ role }) => role === "user");
+  const ids = users.map(({ id }) => id);
+  return [
+    ...ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => `${id} is stored twice`),
+    ...ids.filter((id) => !chat.sent.has(id)).map((id) => `${id} was never sent`),
+    ...[...chat.accepted]
+      .filter((id) => !ids.includes(id))
+      .map((id) => `${id} was accepted and is not stored`),
+  ];
+}

@@ -1,0 +1,105 @@
+/** What the clients of a simulation know, against which the servers are checked. */
+import { type Gate, gate } from "../../support/fakes/openai.ts";
+import type { Client } from "../../support/harness/clients.ts";
+import type { Conversation, Entry } from "../../support/harness/conversation.ts";
+import type { Frame, TurnStream } from "../../support/harness/turn-stream.ts";
+import type { Cluster } from "./cluster.ts";
+import type { TurnPlan } from "./plan.ts";
+import { scriptOf } from "./script.ts";
+
+export interface Chat {
+  readonly talk: Conversation;
+  /** Ids of the user messages that were sent. */
+  readonly sent: Set<string>;
+  /** Ids of those whose request was answered with a stream. */
+  readonly accepted: Set<string>;
+  newest: Entry | undefined;
+  readonly turns: { readonly name: string; readonly gate: Gate }[];
+  /** Unsure after a request to delete it that got no answer. */
+  state: "there" | "unsure" | "deleted";
+}
+
+/** Scripts of the model server are never removed, so their names are unique in a process. */
+let turns = 0;
+
+export class Model {
+  readonly cluster: Cluster;
+  readonly caller: Client;
+  readonly accountId: string;
+  readonly chats: readonly Chat[];
+  /** The streams that clients read. */
+  readonly readers: TurnStream[] = [];
+  /** Each chunk that a client has read, by run and index. */
+  readonly #chunks = new Map<string, string[]>();
+  readonly #recorded = new Map<TurnStream, number>();
+
+  constructor(
+    cluster: Cluster,
+    caller: Client,
+    accountId: string,
+    conversations: readonly Conversation[],
+  ) {
+    this.cluster = cluster;
+    this.caller = caller;
+    this.accountId = accountId;
+    this.chats = conversations.map((talk) => ({
+      talk,
+      sent: new Set(),
+      accepted: new Set(),
+      newest: undefined,
+      turns: [],
+      state: "there",
+    }));
+  }
+
+  chat(choice: number): Chat {
+    const chat = this.chats[choice % this.chats.length];
+    if (!chat) throw new Error("The simulation has no chat");
+    return chat;
+  }
+
+  /** A new user message, which the model will answer as planned. */
+  write(chat: Chat, plan: TurnPlan): Entry {
+    const name = `simulated-${++turns}`;
+    const turn = { name, gate: gate() };
+    this.cluster.workspace.model.script(name, scriptOf(name, plan, turn.gate));
+    chat.turns.push(turn);
+    chat.sent.add(name);
+    chat.newest = { id: name, content: `[script:${name}]` };
+    return chat.newest;
+  }
+
+  /**
+   * Takes down what was read since the last call.
+   * @returns what contradicts an earlier chunk, or leaves one out.
+   */
+  takeDown(): string[] {
+    return this.readers.flatMap((reader) => {
+      const { frames, runId } = reader;
+      const from = this.#recorded.get(reader) ?? 0;
+      this.#recorded.set(reader, frames.length);
+      return frames.slice(from).flatMap((frame, place) => {
+        const before = frames[from + place - 1];
+        const gap = before && frame.id !== before.id + 1 ? [`${runId}: gap at ${frame.id}`] : [];
+        return [...gap, ...this.compare(runId, frame)];
+      });
+    });
+  }
+
+  /** How many of a run's chunks are known. */
+  length(runId: string): number {
+    return this.#chunks.get(runId)?.length ?? 0;
+  }
+
+  /** Compares a chunk with the one that a client has read at its index, if any has. */
+  compare(runId: string, { id, chunk }: Frame): string[] {
+    const chunks = this.#chunks.get(runId) ?? [];
+    this.#chunks.set(runId, chunks);
+    const text = JSON.stringify(chunk);
+    const known = chunks[id];
+    chunks[id] = text;
+    return known === undefined || known === text
+      ? []
+      : [`${runId}: chunk ${id} was ${known} and is ${text}`];
+  }
+}

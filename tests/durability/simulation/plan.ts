@@ -1,0 +1,89 @@
+/** What a simulation does: commands of plain values, made from a seed. */
+import * as fc from "fast-check";
+import { type Phase, type Point, pointNames } from "./faults.ts";
+
+/** Where the model, or a command in the sandbox, waits until the simulation lets it go on. */
+export const HALTS = ["before", "text", "input", "called", "command"] as const;
+
+export interface TurnPlan {
+  /** How many tools each model call asks for; one more model call gives the answer. */
+  readonly tools: readonly number[];
+  readonly end: "text" | "question" | "failure";
+  readonly halt: { readonly step: number; readonly where: (typeof HALTS)[number] } | null;
+}
+
+/** `chat` and `server` choose among those that exist when the command comes. */
+interface Target {
+  readonly chat: number;
+  readonly server: number;
+}
+
+export type Command =
+  | (Target & { readonly name: "post"; readonly turn: TurnPlan })
+  /** Two servers at once get a message each, or the same one. */
+  | (Target & { readonly name: "race"; readonly turn: TurnPlan; readonly same: boolean })
+  /** Sends the chat's newest message again. */
+  | (Target & { readonly name: "retry" })
+  /** Reads the running turn from an index on, as a client that has seen all before it. */
+  | (Target & { readonly name: "resume"; readonly from: number })
+  /** Answers the question that the chat's newest turn has asked. */
+  | (Target & { readonly name: "answer" })
+  | (Target & { readonly name: "stop" })
+  /** Lets the turn go on that is halted. */
+  | (Target & { readonly name: "proceed" })
+  | (Target & { readonly name: "delete"; readonly what: "chat" | "session" })
+  | (Target & { readonly name: "crash" })
+  /** The next statement of this kind kills its server, breaks its connection or takes long. */
+  | {
+      readonly name: "crash at" | "cut at" | "stall at";
+      readonly point: Point;
+      readonly phase: Phase;
+    }
+  | (Target & { readonly name: "fence" | "lose notifications" | "slow down" | "scale" })
+  | { readonly name: "crash database" | "let a minute pass" };
+
+const choice = fc.nat(11);
+const target = { chat: choice, server: choice };
+
+const turn: fc.Arbitrary<TurnPlan> = fc.record({
+  tools: fc.array(fc.integer({ min: 1, max: 2 }), { maxLength: 2 }),
+  end: fc.oneof(
+    { weight: 5, arbitrary: fc.constant("text" as const) },
+    { weight: 3, arbitrary: fc.constant("question" as const) },
+    { weight: 1, arbitrary: fc.constant("failure" as const) },
+  ),
+  halt: fc.option(
+    fc.record({ step: fc.nat(2), where: fc.constantFrom(...HALTS) }),
+    // Null is as likely as two halts together.
+    { freq: 3, nil: null },
+  ),
+});
+
+const fault = { point: fc.constantFrom(...pointNames), phase: fc.constantFrom("before", "after") };
+
+const named = <N extends string>(...names: N[]) => ({ name: fc.constantFrom(...names) });
+const post = fc.record({ ...named("post"), ...target, turn });
+
+const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
+  [20, post],
+  [3, fc.record({ ...named("race"), ...target, turn, same: fc.boolean() })],
+  [14, fc.record({ ...named("retry", "answer", "stop"), ...target })],
+  [6, fc.record({ ...named("resume"), ...target, from: fc.nat(20) })],
+  [8, fc.record({ ...named("proceed"), ...target })],
+  [2, fc.record({ ...named("delete"), ...target, what: fc.constantFrom("chat", "session") })],
+  [8, fc.record({ ...named("crash at", "cut at", "stall at"), ...fault })],
+  [6, fc.record({ ...named("crash", "fence", "scale"), ...target })],
+  [3, fc.record({ ...named("lose notifications", "slow down"), ...target })],
+  [3, fc.record({ ...named("crash database", "let a minute pass") })],
+];
+
+const commands = fc.array(
+  fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary }))),
+  { minLength: 6, maxLength: 11, size: "max" },
+);
+
+/** Returns the same commands for the same seed. The first one is a message. */
+export function planOf(seed: number): readonly Command[] {
+  const [plan] = fc.sample(fc.tuple(post, commands), { seed, numRuns: 1 });
+  return plan ? [plan[0], ...plan[1]] : [];
+}

@@ -1,0 +1,69 @@
+/** The requests of a simulation, and what each may be answered whatever has failed. */
+import { z } from "zod";
+import { message } from "../../../lib/sessions/session.ts";
+import type { Answer, Client } from "../../support/harness/clients.ts";
+import type { Conversation, Entry } from "../../support/harness/conversation.ts";
+import type { TurnStream } from "../../support/harness/turn-stream.ts";
+import { clientAt } from "../../support/harness/workspace.ts";
+import type { Node } from "./cluster.ts";
+import type { Chat, Model } from "./model.ts";
+
+export const callerAt = (model: Model, node: Node): Client =>
+  clientAt(node.server.url, model.caller);
+
+export const talkAt = (model: Model, node: Node, chat: Chat): Conversation =>
+  chat.talk.through(callerAt(model, node));
+
+/** Posts a message, and reads the stream if there is one. */
+export async function send(model: Model, node: Node, chat: Chat, entry: Entry): Promise<string> {
+  const stream = await attempt(() => talkAt(model, node, chat).send([entry]));
+  if (stream?.status === 200) {
+    model.readers.push(stream);
+    if (entry.role !== "assistant") chat.accepted.add(entry.id);
+  }
+  return expectOneOf(chat, stream, [200, 409]);
+}
+
+const chatView = z.object({ isStreaming: z.boolean(), messages: z.array(message) });
+export type ChatView = z.output<typeof chatView>;
+
+/** Undefined when the chat could not be read, or has been deleted. */
+export async function readChat(
+  model: Model,
+  node: Node,
+  chat: Chat,
+): Promise<ChatView | undefined> {
+  const { sessionId, chatId } = chat.talk;
+  const path = `/api/sessions/${sessionId}/chats/${chatId}`;
+  const answered = await attempt(() => callerAt(model, node).get(path));
+  expectOneOf(chat, answered, [200]);
+  return answered?.status === 200 ? chatView.parse(answered.body) : undefined;
+}
+
+/** Undefined when the server died, or could not be reached. */
+export async function attempt<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  return ask().catch((error: unknown) => {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  });
+}
+
+/**
+ * Any request may also find the database away, and only a deleted chat is missing.
+ * @returns the answer, for the history
+ */
+export function expectOneOf(
+  chat: Chat,
+  answered: Pick<Answer | TurnStream, "status" | "text"> | undefined,
+  statuses: readonly number[],
+): string {
+  if (!answered) return "no answer";
+  const { status, text } = answered;
+  const allowed = [
+    503,
+    ...(chat.state === "there" ? [] : [404]),
+    ...(chat.state === "deleted" ? [] : statuses),
+  ];
+  if (!allowed.includes(status)) throw new Error(`The answer was ${status}: ${text}`);
+  return String(status);
+}

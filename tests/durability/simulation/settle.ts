@@ -1,0 +1,83 @@
+/** The end of a simulation: when nothing fails any more, every turn ends and every chat is free. */
+import type { UIMessage } from "ai";
+import { expect } from "vitest";
+import { asClientHolds } from "../../support/harness/conversation.ts";
+import { assemble, expectCompleteTurn, type Frame } from "../../support/harness/turn-stream.ts";
+import { letAMinutePass, withAnswer } from "./commands.ts";
+import { expectInvariants, readLogs } from "./invariants.ts";
+import type { Chat, Model } from "./model.ts";
+import type { TurnPlan } from "./plan.ts";
+import { readChat, send } from "./requests.ts";
+import { letProceed } from "./script.ts";
+
+const lastTurn: TurnPlan = { tools: [1], end: "text", halt: null };
+
+export async function settle(model: Model): Promise<void> {
+  const { cluster } = model;
+  await cluster.heal();
+  await expectAllEnded(model);
+  await letAMinutePass(model);
+  const node = await cluster.pick(0);
+  const cut = model.readers.length;
+  for (const chat of model.chats) {
+    const message = model.write(chat, lastTurn);
+    const answered = await send(model, node, chat, message);
+    expect(answered, "a message to a chat that is free").toBe(
+      chat.accepted.has(message.id) ? "200" : "404",
+    );
+  }
+  await expectAllEnded(model);
+  await Promise.all(model.readers.map(({ ended }) => ended));
+  // Those before may have been cut by a fault.
+  for (const { isDone } of model.readers.slice(cut)) expect(isDone, "[DONE]").toBe(true);
+  await expectInvariants(model, node);
+  const logs = await readLogs(model);
+  for (const chat of model.chats) await expectStored(model, chat, logs);
+}
+
+async function expectAllEnded({ cluster, chats, accountId }: Model): Promise<void> {
+  const { workspace } = cluster;
+  for (const { talk, turns } of chats) {
+    for (const turn of turns) await letProceed(workspace, talk, turn);
+  }
+  // Runs are nobody's; those from before this simulation may be left over from one that failed.
+  const running = () => workspace.sql`
+    select r.run_id, r.owner, t.message_id, s.status, s.attempt
+    from accounts a
+    join engine.runs r on r.created_at > a.created_at and r.status = 'running'
+    left join turns t on t.run_id = r.run_id
+    left join engine.steps s on s.run_id = r.run_id and s.completed_at is null
+    where a.id = ${accountId}`;
+  await expect.poll(running, { message: "runs that never end", interval: 20 }).toEqual([]);
+}
+
+/** Each message of a chat is what a client assembles from the streams of its turns. */
+async function expectStored(
+  model: Model,
+  chat: Chat,
+  logs: ReadonlyMap<string, readonly Frame[]>,
+): Promise<void> {
+  const { cluster } = model;
+  const view = await readChat(model, await cluster.pick(0), chat);
+  if (!view) return;
+  const turns = await cluster.workspace.sql`
+    select run_id, message_id, assistant_message_id from turns
+    where chat_id = ${chat.talk.chatId} and run_id is not null order by created_at`;
+  const assembled = new Map<string, UIMessage>();
+  for (const { run_id, message_id, assistant_message_id } of turns) {
+    const frames = logs.get(String(run_id)) ?? [];
+    expectCompleteTurn(frames);
+    const asked = message_id === assistant_message_id && assembled.get(message_id);
+    const chunks = frames.map(({ chunk }) => chunk);
+    const message = await assemble(chunks, asked ? withAnswer(asked) : undefined);
+    assembled.set(String(assistant_message_id), message);
+  }
+  const stored = view.messages.filter(({ role }) => role === "assistant").map(asClientHolds);
+  expect(stored).toEqual(stored.map(({ id }) => assembled.get(id)));
+  expect(stored).toHaveLength(assembled.size);
+  const effects = await cluster.workspace.readSandboxFile(chat.talk.sessionId, "effects");
+  for (const part of stored.flatMap(({ parts }) => parts)) {
+    const hasRun = part.type === "tool-bash" && JSON.stringify(part).includes('"exitCode":0');
+    if (hasRun) expect(effects, "the effect of a finished tool").toContain(part.toolCallId);
+  }
+}
