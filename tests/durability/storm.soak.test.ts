@@ -1,0 +1,246 @@
+/**
+ * Three instances of two processes with many turns at once. One instance is killed every few seconds,
+ * then all are restarted one after another by SIGTERM. Nothing may be lost, repeated or stuck. Prints
+ * how long streams were silent around the kills and around the restarts.
+ *
+ * `STORM_TURNS`, `STORM_SECONDS` and `STORM_KILL_MS` change the load.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freePort } from "../../scripts/free-port.ts";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { type Conversation, openConversation } from "../support/harness/conversation.ts";
+import {
+  assemble,
+  expectCompleteTurn,
+  type Frame,
+  type TurnStream,
+} from "../support/harness/turn-stream.ts";
+import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { effectsOf, logOf } from "./ten-steps.ts";
+
+const TURNS = Number(process.env.STORM_TURNS ?? 200);
+const SECONDS = Number(process.env.STORM_SECONDS ?? 120);
+const KILL_MS = Number(process.env.STORM_KILL_MS ?? 5_000);
+const INSTANCES = 3;
+const PROCESSES = 2;
+const ACCOUNTS = 20;
+/** A turn is this many steps, each of some deltas with pauses and a command. */
+const STEPS = 4;
+const DELTAS = 10;
+const DELTA_MS = 100;
+/** A request that finds no server is repeated after this pause. */
+const RETRY_MS = 50;
+/** How long after a kill or a SIGTERM a silence counts as its consequence. */
+const AFTERMATH_MS = 4_500;
+
+let workspace: Workspace;
+const ports: number[] = [];
+const instances: RunningNext[] = [];
+beforeAll(async () => {
+  workspace = await startWorkspace({
+    ACCOUNT_ACTIVE_TURNS: "0",
+    ACCOUNT_RATE_LIMIT: "0",
+    ADDRESS_RATE_LIMIT: "0",
+    ACCOUNT_STREAMS: "2000",
+    MODEL_CALLS_AT_ONCE: "1000",
+    LOG_LEVEL: "error",
+  });
+  await workspace.server.stop();
+  for (let n = 0; n < INSTANCES; n++) ports.push(await freePort());
+  for (const [n] of ports.entries()) await startInstance(n);
+  workspace.model.script("storm", async function* ({ step }) {
+    for (let n = 0; n < DELTAS; n++) {
+      await delay(DELTA_MS);
+      yield { text: `${step}.${n} ` };
+    }
+    if (step < STEPS) yield { tool: "bash", input: { command: `echo ${step} >> effects` } };
+  });
+}, 300_000);
+afterAll(() => workspace.stop());
+
+async function startInstance(n: number): Promise<void> {
+  const port = ports[n] ?? 0;
+  instances[n] = await workspace.startServer({ port, processes: PROCESSES });
+}
+
+interface Turn {
+  /** When each chunk came, in milliseconds since the start of the process. */
+  readonly times: number[];
+}
+interface Event {
+  readonly kind: "kill" | "drain";
+  readonly at: number;
+}
+const turns: Turn[] = [];
+const events: Event[] = [];
+let resumes = 0;
+
+/** A conversation at whichever instance answers. */
+class Caller {
+  readonly #client: Client;
+  #next: number;
+  constructor(client: Client, first: number) {
+    this.#client = client;
+    this.#next = first;
+  }
+
+  /** Repeats the request, each time at the next instance, until one serves it. */
+  async ask<T>(work: (client: Client) => Promise<T>, isServed: (value: T) => boolean): Promise<T> {
+    for (;;) {
+      const url = `http://127.0.0.1:${ports[this.#next++ % INSTANCES]}`;
+      const value = await work(clientAt(url, this.#client)).catch((error: unknown) => {
+        if (error instanceof TypeError) return undefined;
+        throw error;
+      });
+      if (value !== undefined && isServed(value)) return value;
+      await delay(RETRY_MS);
+    }
+  }
+
+  stream(conversation: Conversation, open: (there: Conversation) => Promise<TurnStream>) {
+    return this.ask(
+      (client) => open(conversation.through(client)),
+      ({ status }) => status === 200 || status === 204,
+    );
+  }
+}
+
+/** Sends a message and reads its turn to the end, over as many connections as it takes. */
+async function playTurn(caller: Caller, conversation: Conversation, id: string): Promise<void> {
+  const turn: Turn = { times: [] };
+  turns.push(turn);
+  const frames: Frame[] = [];
+  let stream = await caller.stream(conversation, (there) =>
+    there.send([{ id, content: "[script:storm]" }]),
+  );
+  const { runId } = stream;
+  for (;;) {
+    const from = frames.length;
+    await stream
+      .until((_, frame) => {
+        if (frame.id >= from) {
+          expect(frame.id).toBe(frames.length);
+          frames.push(frame);
+          turn.times.push(performance.now());
+        }
+        return false;
+      })
+      .catch((error: unknown) => {
+        if (!String(error).includes("ended without")) throw error;
+      });
+    if (stream.isDone || stream.status === 204) break;
+    resumes++;
+    stream = await caller.stream(conversation, (there) =>
+      there.resume({ startIndex: frames.length }),
+    );
+    if (stream.status === 200) expect(stream.runId).toBe(runId);
+  }
+
+  const whole = await logOf(workspace, conversation);
+  expectCompleteTurn(whole);
+  expect(frames).toEqual(whole.slice(0, frames.length));
+  const stored = await caller.ask(
+    (client) => conversation.through(client).answer(),
+    () => true,
+  );
+  expect(await assemble(whole.map(({ chunk }) => chunk))).toEqual(stored);
+  const said = stored.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  const expected = Array.from({ length: STEPS + 1 }, (_, step) =>
+    Array.from({ length: DELTAS }, (_, n) => `${step}.${n} `).join(""),
+  );
+  expect(said).toBe(expected.join(""));
+}
+
+test(`${TURNS} turns at once survive ${SECONDS} s of kills and a rolling restart`, async () => {
+  const deadline = { passed: false };
+  const clients = await Promise.all(
+    Array.from({ length: ACCOUNTS }, () => workspace.createCaller()),
+  );
+  const loops = Array.from({ length: TURNS }, async (_, n) => {
+    const caller = new Caller(clients[n % ACCOUNTS] as Client, n);
+    let played = 0;
+    while (!deadline.passed) {
+      const conversation = await caller.ask(openConversation, () => true);
+      await playTurn(caller, conversation, `m${++played}`);
+      const effects = await effectsOf(workspace, conversation);
+      expect(new Set(effects).size, "no command runs twice").toBe(effects.length);
+    }
+  });
+  // A turn that fails ends the storm at once.
+  const failed = Promise.all(loops).then(() => {});
+  const wait = (ms: number) => Promise.race([delay(ms), failed]);
+
+  const stormEnd = Date.now() + SECONDS * 1_000;
+  let restarting = Promise.resolve();
+  for (let n = 0; Date.now() < stormEnd; n = (n + 1) % INSTANCES) {
+    await wait(KILL_MS);
+    await restarting;
+    const victim = instances[n];
+    if (!victim) throw new Error("no such instance");
+    events.push({ kind: "kill", at: performance.now() });
+    victim.kill("SIGKILL");
+    await victim.died;
+    restarting = startInstance(n);
+  }
+  await restarting;
+  await wait(KILL_MS);
+
+  for (const [n, leaving] of instances.entries()) {
+    events.push({ kind: "drain", at: performance.now() });
+    leaving.kill("SIGTERM");
+    expect(await leaving.died).toContain("(0)");
+    await startInstance(n);
+    await wait(KILL_MS);
+  }
+  deadline.passed = true;
+  await failed;
+
+  const stuck = await workspace.sql`select run_id from engine.runs where status = 'running'`;
+  expect(stuck).toEqual([]);
+  report();
+}, 3_600_000);
+
+function report(): void {
+  const kills = events.filter(({ kind }) => kind === "kill");
+  const drains = events.filter(({ kind }) => kind === "drain");
+  console.log(
+    `${turns.length} turns, ${kills.length} kills, ${drains.length} drains, ${resumes} resumes\n` +
+      `longest silence of a stream, ms (pauses of the model: ${DELTA_MS})\n` +
+      `after a kill:  ${percentiles(kills.flatMap(silencesAfter))}\n` +
+      `after a drain: ${percentiles(drains.flatMap(silencesAfter))}\n` +
+      `of a turn otherwise: ${percentiles(turns.flatMap(quietSilence))}`,
+  );
+}
+
+/** The longest silence of each turn that was under way at the event, in the time after it. */
+function silencesAfter({ at }: Event): number[] {
+  return turns.flatMap(({ times }) => {
+    const first = times[0] ?? Infinity;
+    const last = times.at(-1) ?? 0;
+    if (first > at || last < at) return [];
+    return longestGap(times, (start, end) => end > at && start < at + AFTERMATH_MS);
+  });
+}
+
+function quietSilence({ times }: Turn): number[] {
+  return longestGap(times, (start, end) =>
+    events.every(({ at }) => end < at || start > at + AFTERMATH_MS),
+  );
+}
+
+function longestGap(times: number[], counts: (start: number, end: number) => boolean): number[] {
+  const gaps = times.flatMap((end, place) => {
+    const start = times[place - 1];
+    return start !== undefined && counts(start, end) ? [end - start] : [];
+  });
+  return gaps.length === 0 ? [] : [Math.max(...gaps)];
+}
+
+function percentiles(values: number[]): string {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (share: number) =>
+    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+  return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} (${sorted.length})`;
+}
