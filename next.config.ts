@@ -55,6 +55,18 @@ const config: NextConfig = {
   serverExternalPackages: ["pg", "just-bash", "pino"],
 };
 
+/** Leaves the settings as they were: the SDK would select its local World, and the engine with it. */
+function withWorkflowOnly(wrapped: NextConfig): ReturnType<typeof withWorkflow> {
+  const { WORKFLOW_TARGET_WORLD, WORKFLOW_LOCAL_DATA_DIR } = process.env;
+  const configured = withWorkflow(wrapped);
+  if (WORKFLOW_TARGET_WORLD === undefined) {
+    delete process.env.WORKFLOW_TARGET_WORLD;
+    if (WORKFLOW_LOCAL_DATA_DIR === undefined) delete process.env.WORKFLOW_LOCAL_DATA_DIR;
+    else process.env.WORKFLOW_LOCAL_DATA_DIR = WORKFLOW_LOCAL_DATA_DIR;
+  }
+  return configured;
+}
+
 // `next dev` starts a helper process with this same config; wrapped, the Workflow SDK would start
 // its watcher in it and leave it behind.
-export default process.argv[1]?.includes("detached-flush") ? config : withWorkflow(config);
+export default process.argv[1]?.includes("detached-flush") ? config : withWorkflowOnly(config);

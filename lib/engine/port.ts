@@ -1,6 +1,6 @@
 /**
  * The port of the durable engine: what the product needs beyond the Workflow SDK itself. It has two
- * adapters: PostgreSQL, and Vercel's Workflow service.
+ * adapters: PostgreSQL with a chunk log, and any World of the SDK, such as Vercel's service.
  */
 
 /** The chunk log of a turn, opened for writing. */
@@ -13,6 +13,11 @@ export interface TurnLog {
   flushed(): Promise<void>;
   /** Ends the stream with these chunks, in one write. Does nothing when the stream has ended. */
   close(last: readonly string[]): Promise<void>;
+  /**
+   * Ends writing in the present step and drops what is in no write yet. The log may be kept and
+   * written again in a later step.
+   */
+  release(): void;
 }
 
 export interface ChunkBatch {
@@ -31,7 +36,8 @@ export type ReadEnd = "ended" | "moved";
 type RunState = "running" | "ended" | "unknown";
 
 export interface Engine {
-  readonly name: "postgres" | "vercel";
+  /** As `GET /api/health` shows it: `postgres`, or `workflow:` and the name of the World. */
+  readonly name: string;
   /** Is called once in each server process, before it accepts requests. */
   start(): Promise<void>;
   /**

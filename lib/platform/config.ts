@@ -1,5 +1,5 @@
 /**
- * The only reader of `process.env` in `lib`. It is parsed once per process; an error lists every
+ * The only place in `lib` that touches `process.env`. It is parsed once per process; an error lists every
  * setting that is missing or malformed. The launcher in `scripts` sets those of the embedded parts.
  */
 import type { z } from "zod";
@@ -19,10 +19,15 @@ const checked = settings
     path: ["CATALOG_CLIENT_SECRET"],
     error: "must be set together with CATALOG_CLIENT_ID",
   })
-  .refine(({ DATABASE_URL, VERCEL }) => DATABASE_URL || VERCEL, {
-    path: ["DATABASE_URL"],
-    error: "must be set, unless this runs on Vercel: durable turns need it",
-  });
+  .refine(
+    ({ DATABASE_URL, WORKFLOW_TARGET_WORLD, VERCEL }) =>
+      DATABASE_URL || WORKFLOW_TARGET_WORLD || VERCEL,
+    {
+      path: ["DATABASE_URL"],
+      error:
+        "must be set, unless this runs on Vercel or WORKFLOW_TARGET_WORLD is set: durable turns need it",
+    },
+  );
 
 export type Config = z.output<typeof settings>;
 
@@ -38,4 +43,9 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
 /** Returns the settings of this process, parsed from its environment at the first call. */
 export function config(): Config {
   return processWide("config", () => parseConfig(process.env));
+}
+
+/** Sets variables that a library of this process reads itself. */
+export function provideEnvironment(variables: Readonly<Record<string, string>>): void {
+  Object.assign(process.env, variables);
 }

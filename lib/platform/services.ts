@@ -23,7 +23,7 @@ import { createDiskStorage } from "../content/storage/adapters/disk.ts";
 import { createSupabaseStorage } from "../content/storage/adapters/supabase.ts";
 import type { MediaStorage } from "../content/storage/port.ts";
 import { PostgresEngine } from "../engine/adapters/postgres/engine.ts";
-import { VercelEngine } from "../engine/adapters/vercel/engine.ts";
+import { WorkflowEngine } from "../engine/adapters/workflow/engine.ts";
 import type { Engine } from "../engine/port.ts";
 import { createMailboxMailer } from "../mail/adapters/mailbox.ts";
 import { createSmtpMailer } from "../mail/adapters/smtp.ts";
@@ -51,15 +51,21 @@ import { serviceOrigin } from "./service-origin.ts";
 const DEADLINE_MS = 10_000;
 
 const factories = {
-  engine({ DATABASE_URL: databaseUrl, NODE_ENV, SELF_ORIGIN, HOST, PORT }: Config): Engine {
-    if (!databaseUrl) return new VercelEngine();
-    return new PostgresEngine({
-      databaseUrl,
-      maxConnections: Math.min(10, processShare(80, 3)),
-      selfOrigin: SELF_ORIGIN ?? localOrigin(HOST, PORT),
-      reloadHandlers: NODE_ENV === "development",
-      onError: (error, runId) => log().error({ err: error, runId }, "durable engine"),
-    });
+  /** On Vercel no process lives long enough to own a run, so its World runs the turns. */
+  engine(settings: Config): Engine {
+    const { DATABASE_URL: databaseUrl, WORKFLOW_TARGET_WORLD: chosen, VERCEL } = settings;
+    const common = {
+      selfOrigin: settings.SELF_ORIGIN ?? localOrigin(settings.HOST, settings.PORT),
+      reloadHandlers: settings.NODE_ENV === "development",
+      onError: (error: unknown, runId?: string) =>
+        log().error({ err: error, runId }, "durable engine"),
+    };
+    if (!chosen && !VERCEL && databaseUrl) {
+      const maxConnections = Math.min(10, processShare(80, 3));
+      return new PostgresEngine({ ...common, databaseUrl, maxConnections });
+    }
+    const dataDir = join(resolve(settings.DATA_DIR), "workflow");
+    return new WorkflowEngine({ ...common, world: chosen ?? "vercel", dataDir });
   },
 
   models(settings: Config): ModelProvider {

@@ -99,8 +99,13 @@ const database = {
   }),
   DATABASE_URL: about(optionalText, {
     description:
-      "PostgreSQL of the durable engine, by a direct or session-mode connection. SQL functions are called over it too, instead of over REST, if it is the database behind `SUPABASE_URL` and its login may act as `service_role`. On Vercel it may be left out: the platform runs the turns.",
+      "PostgreSQL of the durable engine, by a direct or session-mode connection. SQL functions are called over it too, instead of over REST, if it is the database behind `SUPABASE_URL` and its login may act as `service_role`. It runs no turns where `WORKFLOW_TARGET_WORLD` is set, nor on Vercel, where the platform does.",
     shownDefault: "embedded",
+  }),
+  WORKFLOW_TARGET_WORLD: about(optionalText, {
+    description:
+      "Runs the turns on a World of the Workflow SDK instead: the name of an installed package such as `@workflow/world-postgres`, or `local`. The World reads settings of its own, such as `WORKFLOW_POSTGRES_URL`.",
+    shownDefault: "none; `vercel` on Vercel",
   }),
 };
 

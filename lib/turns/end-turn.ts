@@ -15,9 +15,13 @@ export interface FailedTurn {
 export async function endTurn({ turnId, runId, reason }: FailedTurn): Promise<void> {
   const turn = await loadTurn(turnId, runId);
   const log = await services().engine.openLog(turnId, runId, false);
-  if (turn.outcome === "lost") await log.close([]);
-  else if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
-  else await failTurn(log, turnId, turn, reason);
+  try {
+    if (turn.outcome === "lost") await log.close([]);
+    else if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
+    else await failTurn(log, turnId, turn, reason);
+  } finally {
+    log.release();
+  }
 }
 
 /** Ends the turn as failed, or as cancelled when a stop was requested. */

@@ -32,5 +32,6 @@ function detachedLog(chunks: string[]): TurnLog {
     append: (more) => void chunks.push(...more),
     flushed: async () => {},
     close: async () => {},
+    release: () => {},
   };
 }

@@ -10,6 +10,7 @@ import { callModel } from "../agent/call-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
+import type { TurnLog } from "../engine/port.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { services } from "../platform/services.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
@@ -51,8 +52,10 @@ export async function runModelSteps(step: ModelSteps): Promise<number | null> {
   const deadline = performance.now() + MAX_STEP_MS;
   const stop = new AbortController();
   const stopListening = services().engine.onStop(step.turnId, () => stop.abort());
+  let log: TurnLog | undefined;
   try {
     let current = await openTurn(step);
+    log = current?.log;
     // The steps that were committed before a failure are not repeated.
     let isRepeated = step.attempt > 1 || (current !== null && current.steps.length > step.index);
     while (current && current.steps.length < step.maxModelCalls) {
@@ -67,6 +70,7 @@ export async function runModelSteps(step: ModelSteps): Promise<number | null> {
     return current.steps.length;
   } finally {
     stopListening();
+    log?.release();
   }
 }
 
@@ -171,8 +175,12 @@ async function openTurn({
   const turn = await loadTurn(turnId, runId);
   const log = await services().engine.openLog(turnId, runId, index === 0 && attempt === 1);
   if (turn.outcome === "active") return { turn, steps: turn.steps, log };
-  if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
-  else await log.close([]);
+  try {
+    if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
+    else await log.close([]);
+  } finally {
+    log.release();
+  }
   return null;
 }
 

@@ -14,6 +14,7 @@ import { benchStop } from "./stop.ts";
 import { benchTasks } from "./tasks.ts";
 import { benchTemplates } from "./templates.ts";
 import { benchTurns } from "./turns.ts";
+import { benchWorlds } from "./worlds.ts";
 import { benchWrapper } from "./wrapper.ts";
 
 const benches: Readonly<Record<string, Bench>> = {
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, Bench>> = {
   delay: benchDelay,
   resume: benchResume,
   stop: benchStop,
+  worlds: benchWorlds,
   "chat-read": benchChatRead,
   wrapper: benchWrapper,
   "sign-in": benchSignIn,

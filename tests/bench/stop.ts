@@ -7,16 +7,18 @@ import { type Bench, type BenchContext, quantile, report, timed } from "./contex
 
 const ROUNDS = 20;
 
-export const benchStop: Bench = async (context) => {
+export const benchStop: Bench = (context) => measureStops(context, "a stop in a command");
+
+export async function measureStops(context: BenchContext, what: string): Promise<void> {
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     ours.push(await stopCommand(context));
     theirs.push(await timed(async () => (await fetch(`${context.bareUrl}/api/nothing`)).text()));
   }
-  report("a stop in a command, p50", "ms", quantile(ours, 0.5), quantile(theirs, 0.5));
-  report("a stop in a command, p95", "ms", quantile(ours, 0.95), quantile(theirs, 0.95));
-};
+  report(`${what}, p50`, "ms", quantile(ours, 0.5), quantile(theirs, 0.5));
+  report(`${what}, p95`, "ms", quantile(ours, 0.95), quantile(theirs, 0.95));
+}
 
 /** @returns milliseconds */
 async function stopCommand(context: BenchContext): Promise<number> {

@@ -7,7 +7,7 @@ const TOOL_ROUNDS = 15;
 const WARM_UP = 10;
 const AT_ONCE = 50;
 const WAVES = 4;
-const TEXT = "count to 200";
+export const TEXT = "count to 200";
 const TOOLS = Array.from({ length: 10 }, (_, n) => `plan: item ${n}`).join("\n");
 
 export const benchTurns: Bench = async (context) => {
@@ -16,7 +16,12 @@ export const benchTurns: Bench = async (context) => {
   await manyAtOnce(context);
 };
 
-async function turnAfterTurn(context: BenchContext, what: string, text: string, rounds: number) {
+export async function turnAfterTurn(
+  context: BenchContext,
+  what: string,
+  text: string,
+  rounds: number,
+) {
   const ours: Awaited<ReturnType<typeof readTurn>>[] = [];
   const bare: Awaited<ReturnType<typeof readTurn>>[] = [];
   // A new chat each time: a history would be loaded and sent to the model, the bare route has none.

@@ -4,6 +4,7 @@ import type { Gate, Script, ScriptPart } from "../support/fakes/openai.ts";
 import type { Conversation } from "../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn, type Frame } from "../support/harness/turn-stream.ts";
 import type { Workspace } from "../support/harness/workspace.ts";
+import { readStream } from "../support/harness/worlds.ts";
 
 export const STEPS = 10;
 
@@ -55,12 +56,16 @@ export const effectsOf = async (
   (await workspace.readSandboxFile(sessionId, "effects")).split("\n").filter(Boolean);
 
 /** Everything that was ever streamed of a chat's newest turn, as the engine keeps it. */
-export async function logOf({ sql }: Workspace, { chatId }: Conversation): Promise<Frame[]> {
-  const rows = await sql`
-    select c.first_index, c.count, c.data from engine.chunks c
-    where c.stream = (
-      select id from turns where chat_id = ${chatId} order by created_at desc limit 1)
-    order by c.first_index`;
+export async function logOf(workspace: Workspace, { chatId }: Conversation): Promise<Frame[]> {
+  const [turn] = await workspace.sql`
+    select id, run_id from turns where chat_id = ${chatId} order by created_at desc limit 1`;
+  if (workspace.world) {
+    const texts = await readStream(String(turn?.run_id));
+    return texts.map((text, id) => ({ id, chunk: JSON.parse(text) }));
+  }
+  const rows = await workspace.sql`
+    select first_index, count, data from engine.chunks where stream = ${turn?.id}
+    order by first_index`;
   return rows.flatMap((row) =>
     Number(row.count) === 0
       ? []

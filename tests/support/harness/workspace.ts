@@ -13,6 +13,7 @@ import { registerSecret } from "../secrets/register.ts";
 import { type Client, client } from "./clients.ts";
 import { type ServerOptions, startServer } from "./server.ts";
 import { startOwnParts } from "./stack.ts";
+import { openWorld, type World } from "./worlds.ts";
 
 export type Workspace = Awaited<ReturnType<typeof startWorkspace>>;
 
@@ -21,18 +22,26 @@ type Environment = Readonly<Record<string, string>>;
 /**
  * @param env what the servers get in addition, or what makes it for each new one from the settings
  * of the parts
+ * @param world the World that runs the turns; without one, the engine of this project
  */
 export async function startWorkspace(
   env: Environment | ((parts: Environment) => Promise<Environment>) = {},
+  world?: World,
 ) {
   const parts = await startOwnParts();
+  const { DATABASE_URL = "", DATA_DIR = "" } = parts.env;
+  const ofWorld = world && {
+    ...(await world.prepare(DATABASE_URL, DATA_DIR)),
+    WORKFLOW_TARGET_WORLD: world.name,
+  };
+  const closeWorld = ofWorld && openWorld(ofWorld);
   const model = await startFakeOpenAI();
   const sql = postgres(parts.env.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
   const servers: RunningNext[] = [];
   const start = async (options: ServerOptions = {}) => {
     const defaults = { OPENAI_BASE_URL: model.url, LOG_LEVEL: "info", CHECK_RESPONSES: "true" };
     const given = typeof env === "function" ? await env(parts.env) : env;
-    const settings = { ...parts.env, ...defaults, ...given, ...options.env };
+    const settings = { ...parts.env, ...defaults, ...ofWorld, ...given, ...options.env };
     const server = await startServer({ ...options, env: settings });
     servers.push(server);
     return server;
@@ -48,6 +57,7 @@ export async function startWorkspace(
   };
   const first = await start();
   return {
+    world,
     env: parts.env,
     model,
     sql,
@@ -72,6 +82,7 @@ export async function startWorkspace(
       await model.close();
       await Promise.all(servers.map((server) => server.stop()));
       await sql.end();
+      await closeWorld?.();
       await parts.stop();
     },
   };

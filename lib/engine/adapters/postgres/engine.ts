@@ -84,6 +84,7 @@ export class PostgresEngine implements Engine {
       append: (chunks: readonly string[]) => this.#log.append(turnId, chunks),
       flushed: () => this.#log.flushed(turnId),
       close: (last: readonly string[]) => this.#log.close(turnId, last),
+      release: () => {},
     };
   }
 

@@ -1,0 +1,57 @@
+import { findStopped } from "./turn-rows.ts";
+
+/** A stop that another process requests is found at this interval. */
+const POLL_MS = 250;
+/** While the database does not answer. */
+const RETRY_MS = 2_000;
+/** The ids of a query are in its URL. */
+const MAX_IDS = 100;
+
+/**
+ * Stop requests for the turns that this process executes. Those made in this process arrive at once;
+ * the others are found in the database, with one query for all turns, and none while no turn runs.
+ */
+export class StopSignals {
+  readonly #turns = new Map<string, Set<() => void>>();
+  readonly #onError: (error: unknown) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  /** How many turns have a step in progress here. */
+  get size(): number {
+    return this.#turns.size;
+  }
+
+  /** Calls `stop` when a stop is requested, perhaps more than once, until the returned call. */
+  listen(turnId: string, stop: () => void): () => void {
+    const stops = this.#turns.get(turnId) ?? new Set();
+    this.#turns.set(turnId, stops.add(stop));
+    this.#timer ??= setTimeout(() => this.#poll(), POLL_MS);
+    return () => {
+      stops.delete(stop);
+      if (stops.size === 0 && this.#turns.get(turnId) === stops) this.#turns.delete(turnId);
+    };
+  }
+
+  signal(turnId: string): void {
+    for (const stop of this.#turns.get(turnId) ?? []) stop();
+  }
+
+  async #poll(): Promise<void> {
+    const turnIds = [...this.#turns.keys()];
+    let pauseMs = POLL_MS;
+    try {
+      for (let first = 0; first < turnIds.length; first += MAX_IDS) {
+        const stopped = await findStopped(turnIds.slice(first, first + MAX_IDS));
+        for (const turnId of stopped) this.signal(turnId);
+      }
+    } catch (error) {
+      this.#onError(error);
+      pauseMs = RETRY_MS;
+    }
+    this.#timer = this.#turns.size > 0 ? setTimeout(() => this.#poll(), pauseMs) : undefined;
+  }
+}

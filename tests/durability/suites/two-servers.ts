@@ -1,0 +1,142 @@
+/** Two server processes on one database and one sandbox folder. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningNext } from "../../../scripts/run-next.ts";
+import { gate } from "../../support/fakes/openai.ts";
+import type { Client } from "../../support/harness/clients.ts";
+import { openConversation } from "../../support/harness/conversation.ts";
+import { assemble, expectCompleteTurn } from "../../support/harness/turn-stream.ts";
+import {
+  clientAt,
+  crash,
+  startWorkspace,
+  type Workspace,
+} from "../../support/harness/workspace.ts";
+import type { World } from "../../support/harness/worlds.ts";
+import { effectsOf, expectSurvived, type PausePoint, STEPS, tenSteps } from "../ten-steps.ts";
+
+/** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
+export function twoServersSuite(world?: World): void {
+  let workspace: Workspace;
+  let one: RunningNext;
+  let other: RunningNext;
+  let caller: Client;
+  beforeAll(async () => {
+    workspace = await startWorkspace({}, world);
+    one = workspace.server;
+    other = await workspace.startServer();
+    caller = await workspace.createCaller(one.url);
+  });
+  afterAll(() => workspace.stop());
+
+  describe("a turn that one server runs", () => {
+    it("is read, as it comes, through the other, which also finds it for a retry", async () => {
+      const held = gate();
+      workspace.model.script("elsewhere", async function* () {
+        yield { text: "first" };
+        await held.pass();
+        yield { text: " second" };
+      });
+      const conversation = await openConversation(caller);
+      const elsewhere = conversation.through(clientAt(other.url, caller));
+      const message = [{ id: "m1", content: "[script:elsewhere]" }];
+      const first = await conversation.send(message);
+      await first.until((chunk) => chunk.type === "text-delta");
+      const [resumed, retried, refused] = await Promise.all([
+        elsewhere.resume({ startIndex: 1 }),
+        elsewhere.send(message),
+        elsewhere.send("something else"),
+      ]);
+      expect(retried.runId).toBe(first.runId);
+      expect(refused.status).toBe(409);
+      expect(refused.runId).toBe(first.runId);
+      await resumed.until((chunk) => chunk.type === "text-delta");
+      held.open();
+      const whole = await first.ended;
+      expectCompleteTurn(whole);
+      expect(await retried.ended).toEqual(whole);
+      expect(await resumed.ended).toEqual(whole.slice(1));
+      expect(resumed.isDone && retried.isDone).toBe(true);
+      expect(await elsewhere.answer()).toEqual(await assemble(first.chunks));
+    });
+
+    it("is stopped through the other", async () => {
+      workspace.model.script("stop-elsewhere", async function* () {
+        yield { text: "first" };
+        yield { hang: true };
+      });
+      const conversation = await openConversation(caller);
+      const stream = await conversation.send("[script:stop-elsewhere]");
+      await stream.until((chunk) => chunk.type === "text-delta");
+      const answer = await conversation.through(clientAt(other.url, caller)).stop();
+      expect(answer.body).toEqual({ status: "success", stopped: true });
+      await stream.ended;
+      expect(stream.isDone).toBe(true);
+      expect((await conversation.read()).isStreaming).toBe(false);
+      expect(await conversation.answer()).toEqual(await assemble(stream.chunks));
+    });
+  });
+
+  describe.skipIf(world?.cannot.takeover)("when the server that runs them is killed", () => {
+    it("the other takes its turns over, and a reader there sees them go on to the end", async () => {
+      const last = gate();
+      const pauses: Omit<PausePoint, "gate">[] = [
+        { step: 0, where: "before" },
+        { step: 2, where: "text" },
+        { step: 4, where: "input" },
+        { step: 6, where: "command" },
+        { step: 9, where: "called" },
+      ];
+      const turns = await Promise.all(
+        pauses.map(async (where, n) => {
+          const pause = { ...where, gate: gate() };
+          workspace.model.script(`orphan-${n}`, tenSteps(pause, last));
+          const conversation = await openConversation(caller);
+          const doomed = await conversation.send(`[script:orphan-${n}]`);
+          if (pause.where === "command") {
+            await expect
+              .poll(() => effectsOf(workspace, conversation), { timeout: 50_000, interval: 20 })
+              .toContain(String(pause.step));
+          } else await pause.gate.reached;
+          const survivor = conversation.through(clientAt(other.url, caller));
+          return { pause, conversation: survivor, doomed, reader: await survivor.resume() };
+        }),
+      );
+      await crash(one);
+      for (const { pause } of turns) pause.gate.open();
+      last.open();
+      for (const { pause, conversation, doomed, reader } of turns) {
+        const whole = await reader.ended;
+        expect(reader.isDone, pause.where).toBe(true);
+        expectCompleteTurn(whole);
+        const before = await doomed.ended;
+        expect(whole.slice(0, before.length)).toEqual(before);
+        await expectSurvived(workspace, { conversation, before: [], after: whole });
+        const effects = await effectsOf(workspace, conversation);
+        expect(effects, pause.where).toEqual(Array.from({ length: STEPS }, (_, n) => String(n)));
+      }
+      // The chat is free, at whichever server.
+      const next = await turns[0]?.conversation.send("and now?");
+      await next?.ended;
+      expect(next?.isDone).toBe(true);
+    }, 120_000);
+
+    it("a stop that comes before anybody took the turn over still ends it", async () => {
+      workspace.model.script("stop-orphan", async function* () {
+        yield { text: "half" };
+        yield { hang: true };
+      });
+      const doomed = await workspace.startServer();
+      const conversation = await openConversation(clientAt(doomed.url, caller));
+      const first = await conversation.send("[script:stop-orphan]");
+      await first.until((chunk) => chunk.type === "text-delta");
+      const survivor = conversation.through(clientAt(other.url, caller));
+      const reader = await survivor.resume();
+      await crash(doomed);
+      expect((await survivor.stop()).body).toEqual({ status: "success", stopped: true });
+      expectCompleteTurn(await reader.ended);
+      expect(await assemble(reader.chunks)).toEqual(await survivor.answer());
+      expect(await survivor.answer()).toMatchObject({ metadata: { finishReason: "interrupted" } });
+      expect((await survivor.read()).isStreaming).toBe(false);
+    });
+  });
+}
