@@ -11,6 +11,11 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const ownNode = join(root, "node_modules", "node", "bin", "node");
+const [script] = process.argv.slice(2);
+/** Scripts of a production server, which run without development packages once there is a build. */
+const needsDevPackages =
+  !["start", "key", "catalog:import"].includes(script) ||
+  !existsSync(join(root, process.env.NEXT_DIST_DIR || ".next", "BUILD_ID"));
 
 process.chdir(root);
 if (!isInstalled()) await installOnce();
@@ -30,8 +35,12 @@ function isInstalled() {
     sameRoots &&
     Object.entries(wanted).every(
       // Optional packages may be missing, for example because they are for other platforms.
-      ([path, { version, optional, devOptional }]) =>
-        path === "" || optional || devOptional || there[path]?.version === version,
+      ([path, { version, dev, optional, devOptional }]) =>
+        path === "" ||
+        optional ||
+        devOptional ||
+        (dev && !needsDevPackages) ||
+        there[path]?.version === version,
     )
   );
 }
