@@ -132,7 +132,7 @@ describe("a vendor", () => {
 
   test("whose answer never ends is left", async () => {
     answer = (response) => writeForever(response, () => fill(" ", 60_000));
-    await expectNoStall(async () => expect(await ask()).toEqual({ kind: "broken" }));
+    await expectNoStall(async () => expect(await ask()).toMatchObject({ kind: "broken" }));
     await left;
   });
 
@@ -141,7 +141,7 @@ describe("a vendor", () => {
     ["a million values", `[${fill("{},", 6 * MIB)}1]`],
   ])("that answers %s is broken", async (_, body) => {
     answer = (response) => response.end(body);
-    await expectNoStall(async () => expect(await ask()).toEqual({ kind: "broken" }));
+    await expectNoStall(async () => expect(await ask()).toMatchObject({ kind: "broken" }));
   });
 
   test("of a catalog names thousands of markets", async () => {

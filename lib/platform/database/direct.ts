@@ -5,6 +5,7 @@
 import pg from "pg";
 import { config } from "../config.ts";
 import { log } from "../log.ts";
+import { processShare } from "../process-share.ts";
 import { processWide } from "../process-wide.ts";
 import { db } from "./client.ts";
 import {
@@ -33,8 +34,10 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 /** The time after which a silent database counts as unavailable, as over REST. */
 const TIMEOUT_MS = 10_000;
-/** A call takes about a millisecond. */
-const MAX_CONNECTIONS = 10;
+/** The connections of all processes of this machine. A call takes about a millisecond. */
+const MAX_CONNECTIONS = 80;
+const MAX_CONNECTIONS_PER_PROCESS = 10;
+const MIN_CONNECTIONS_PER_PROCESS = 2;
 const IDLE_MS = 60_000;
 
 /**
@@ -100,7 +103,10 @@ class DirectCaller {
       idleTimeoutMillis: IDLE_MS,
       keepAlive: true,
       application_name: "agent-platform",
-      max: MAX_CONNECTIONS,
+      max: Math.min(
+        MAX_CONNECTIONS_PER_PROCESS,
+        processShare(MAX_CONNECTIONS, MIN_CONNECTIONS_PER_PROCESS),
+      ),
       allowExitOnIdle: true,
       onConnect: async (client) => void (await client.query("set role service_role")),
     });
