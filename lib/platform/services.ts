@@ -61,7 +61,7 @@ const factories = {
         log().error({ err: error, runId }, "durable engine"),
     };
     if (!chosen && !VERCEL && databaseUrl) {
-      const maxConnections = Math.min(10, processShare(80, 3));
+      const maxConnections = Math.min(10, processShare(settings, 80, 3));
       return new PostgresEngine({ ...common, databaseUrl, maxConnections });
     }
     const dataDir = join(resolve(settings.DATA_DIR), "workflow");
@@ -96,7 +96,7 @@ const factories = {
         settings.ACCOUNT_SANDBOX_BYTES > 0
           ? accountSpace(settings.ACCOUNT_SANDBOX_BYTES)
           : undefined,
-      maxJails: processShare(settings.SANDBOX_COMMANDS_AT_ONCE, 2),
+      maxJails: processShare(settings, settings.SANDBOX_COMMANDS_AT_ONCE, 2),
       maxWaitMs: settings.SANDBOX_WAIT_MS,
       allowedHosts,
       serviceOrigin: serviceOrigin(),

@@ -105,7 +105,7 @@ class DirectCaller {
       application_name: "agent-platform",
       max: Math.min(
         MAX_CONNECTIONS_PER_PROCESS,
-        processShare(MAX_CONNECTIONS, MIN_CONNECTIONS_PER_PROCESS),
+        processShare(config(), MAX_CONNECTIONS, MIN_CONNECTIONS_PER_PROCESS),
       ),
       allowExitOnIdle: true,
       onConnect: async (client) => void (await client.query("set role service_role")),

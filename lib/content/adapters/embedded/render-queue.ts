@@ -15,8 +15,9 @@ const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
  */
 export function renderQueue(): FairQueue {
   return processWide("renderings", () => {
-    const { RENDERS_AT_ONCE, RENDER_WAIT_MS: maxWaitMs } = config();
-    const slots = processShare(RENDERS_AT_ONCE, 1);
+    const settings = config();
+    const slots = processShare(settings, settings.RENDERS_AT_ONCE, 1);
+    const maxWaitMs = settings.RENDER_WAIT_MS;
     return new FairQueue({ slots, waitersPerAccount: MAX_WAITING_RENDERS_PER_ACCOUNT, maxWaitMs });
   });
 }

@@ -145,15 +145,9 @@ export class OwnedRuns {
     eventType: Event["eventType"],
     correlationId: string | undefined,
     eventData: unknown,
+    createdAt = new Date(),
   ): Event {
     const eventId = PREFIX + this.#nextUlid(Math.max(Date.now(), this.#earliest));
-    return createEvent({
-      runId,
-      eventId,
-      eventType,
-      correlationId,
-      eventData,
-      createdAt: new Date(),
-    });
+    return createEvent({ runId, eventId, eventType, correlationId, eventData, createdAt });
   }
 }

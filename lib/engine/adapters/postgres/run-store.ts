@@ -157,8 +157,8 @@ export class RunStore {
 
   async #createRun(runId: string, data: EventOf<"run_created">["eventData"]): Promise<EventResult> {
     const created = this.#owned.newEvent(runId, "run_created", undefined, data);
-    const started = this.#owned.newEvent(runId, "run_started", undefined, undefined);
     const now = created.createdAt;
+    const started = this.#owned.newEvent(runId, "run_started", undefined, undefined, now);
     const run: WorkflowRun = {
       runId,
       status: "running",
@@ -228,8 +228,8 @@ export class RunStore {
       if (owned.steps.has(stepId)) throw new EntityConflictError(`Step "${stepId}" already exists`);
       const { stepName, input } = request.eventData;
       const created = this.#owned.newEvent(runId, "step_created", stepId, request.eventData);
-      const started = this.#owned.newEvent(runId, "step_started", stepId, { stepName });
       const now = created.createdAt;
+      const started = this.#owned.newEvent(runId, "step_started", stepId, { stepName }, now);
       const step: Step = {
         runId,
         stepId,
