@@ -12,6 +12,7 @@ import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { readProgress } from "./read-progress.ts";
@@ -34,7 +35,7 @@ export interface ModelSteps {
 
 /**
  * A durable step goes on to further model calls for this long, because each durable step costs several
- * milliseconds of CPU. Short, because a process that drains waits for its end.
+ * milliseconds of CPU. Short, because platforms limit the time of a step.
  */
 const MAX_STEP_MS = 1_000;
 
@@ -61,7 +62,7 @@ export async function runModelSteps(step: ModelSteps): Promise<number | null> {
     while (current && current.steps.length < step.maxModelCalls) {
       current = await runStep(step, current, isRepeated, stop);
       isRepeated = false;
-      if (performance.now() > deadline) break;
+      if (drain().hasBegun || performance.now() > deadline) break;
     }
     if (!current) return null;
     // A stop that arrives while this step is being stored takes effect in the next one.

@@ -116,10 +116,15 @@ test("after PostgreSQL has thrown out every connection, requests are answered ag
       }
     });
     // One backend that dies badly makes PostgreSQL end all others and recover.
+    const ended = Promise.withResolvers<void>();
+    const other = postgres(embedded.databaseUrl, { max: 1, onclose: () => ended.resolve() });
+    await other`select 1`;
     const sql = postgres(embedded.databaseUrl, { max: 1, onnotice: () => {} });
     const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
     if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
     await vi.waitFor(() => expect(refusals.length).toBeGreaterThan(0), patience);
+    // From here on, an answer comes from a database that has recovered.
+    await ended.promise;
     await vi.waitFor(
       async () => expect((await client.from("kept").select().limit(1)).error).toBeNull(),
       patience,
@@ -128,7 +133,7 @@ test("after PostgreSQL has thrown out every connection, requests are answered ag
     await Promise.all(callers);
     // 0 is a client's own deadline: the general server can lose a request that it was answering.
     expect(refusals.filter((status) => status !== 503 && status !== 0)).toEqual([]);
-    await sql.end({ timeout: 1 });
+    await Promise.all([sql.end({ timeout: 1 }), other.end({ timeout: 1 })]);
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
         i % 2 === 0 ? client.from("kept").select().limit(1) : client.rpc("keep", { n: i }),
