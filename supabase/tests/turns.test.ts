@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createChat, noRows } from "./rows.ts";
-import { rolledBack, type Transaction } from "./transaction.ts";
+import { sql } from "../../tests/support/harness/stack.ts";
+import { createChat, createRows, noRows } from "./rows.ts";
+import { rolledBack, Transaction } from "./transaction.ts";
 
 const TEXT = [{ type: "text", text: "hello" }];
 
@@ -202,4 +203,51 @@ describe("provision_run_within", () => {
         await transaction.sql`select id from turns where account_id = ${plan.account_id}`;
       expect([...turns]).toEqual([{ id: second.turn_id }]);
     }));
+});
+
+describe.each([
+  ["load_turn", { run_id: "" }],
+  ["finish_turn", { status: "completed", error: null, parts: TEXT, metadata: {} }],
+  ["assign_run", { run_id: "" }],
+])("%s", (name, args) => {
+  test.each(["session", "chat"] as const)(
+    "does not deadlock with the deletion of the %s",
+    async (what) => {
+      const [account, ids] = await sql.begin(async (transaction) => {
+        const own = new Transaction(transaction);
+        const owner = await own.account();
+        const rows = await createRows(own, owner);
+        await transaction`
+        update chats set active_stream_id = ${`pending:${rows.turn}`} where id = ${rows.chat}`;
+        return [owner, rows] as const;
+      });
+      const deletion = {
+        account_id: account,
+        session_id: ids.session,
+        ...(what === "chat" && { chat_id: ids.chat }),
+      };
+      const given = { ...args, turn_id: ids.turn, ...("run_id" in args && { run_id: ids.run }) };
+      const inTransaction = (called: string, values: Parameters<Transaction["call"]>[1]) =>
+        sql.begin((transaction) => new Transaction(transaction).call(called, values));
+      const waiting = (count: number) =>
+        expect
+          .poll(
+            () => sql`
+            select 1 from pg_stat_activity where wait_event_type = 'Lock' and pid in (
+              select pid from pg_locks where relation in ('chats'::regclass, 'turns'::regclass))`,
+          )
+          .toHaveLength(count);
+      const answers = await sql.begin(async (transaction) => {
+        await transaction`select 1 from turns where id = ${ids.turn} for update`;
+        const called = inTransaction(name, given);
+        await waiting(1);
+        const deleted = inTransaction(`delete_${what}`, deletion);
+        await waiting(2);
+        return { called, deleted };
+      });
+      expect(await answers.called).not.toBe("raised 40P01");
+      expect(await answers.deleted).toMatchObject({ [what]: { id: ids[what] } });
+      await sql`delete from accounts where id = ${account}`;
+    },
+  );
 });
