@@ -1,6 +1,6 @@
 /** Calls every operation as a new account would, with its common errors, to record the examples. */
 import { randomUUID } from "node:crypto";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { z } from "zod";
 import type { Contract } from "../../../lib/contract/contract.ts";
 import { addressOf } from "../../../lib/openapi/curl.ts";
@@ -120,8 +120,12 @@ async function recordChats(context: Context) {
     { headers: { "idempotency-key": "hello-1" }, body: { prompt: "Write hello to hello.txt" } },
     { schema: z.object({ runId: z.string() }) },
   );
-  const read = async () => (await caller.get(`/api/chat/runs/${run.runId}`)).text;
-  await expect.poll(read).not.toContain('"finishedAt":null');
+  const expectEnded = async () => {
+    const { text } = await caller.get(`/api/chat/runs/${run.runId}`);
+    expect(text).not.toContain('"finishedAt":null');
+  };
+  // Examples are recorded in a hook, where `expect.poll` does not work.
+  await vi.waitFor(expectEnded, { timeout: 60_000 });
   await record("getRun", { params: { runId: run.runId } });
 
   await record("stopSandbox", { query: { sessionId } });
