@@ -12,6 +12,7 @@ import { dirname, join } from "node:path";
 import { confine, UNPRIVILEGED_ID, type View } from "../../../platform/isolation/confine.ts";
 import { isolation as isolationOfHost } from "../../../platform/isolation/detect.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
+import { killGroup } from "../../../platform/isolation/kill-group.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
 import { type RenderReply, type RenderRequest, renderReply } from "./protocol.ts";
 
@@ -67,8 +68,7 @@ export async function runJob(job: Job): Promise<Outcome> {
     env,
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     serialization: "advanced",
-    // Its own process group, so that `end` also reaches a helper of the isolation whose parent died
-    // before it could tie itself to it. Such a helper would keep the channel open for ever.
+    // In a process group of its own, for `killGroup`.
     detached: true,
   });
   return new Promise((resolve) => {
@@ -100,14 +100,6 @@ export async function runJob(job: Job): Promise<Outcome> {
     // Not "exit", because the spawned shell may end before the confined program that it started.
     child.once("close", settle);
   });
-}
-
-function killGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, "SIGKILL");
-  } catch {
-    // The group has ended already.
-  }
 }
 
 /** Returns what the child may access, for both Node's permission model and the kernel. */

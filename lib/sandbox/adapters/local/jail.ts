@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { confine } from "../../../platform/isolation/confine.ts";
 import { isolation } from "../../../platform/isolation/detect.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
+import { killGroup } from "../../../platform/isolation/kill-group.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
 
@@ -53,6 +54,8 @@ export class Jail {
       env: emptyEnvironment,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       serialization: "advanced",
+      // In a process group of its own, for `killGroup`.
+      detached: true,
     });
     this.#child.on("message", (message) => {
       const reply = jailReply.safeParse(message);
@@ -102,7 +105,7 @@ export class Jail {
 
   kill(why: Ending): void {
     this.#alive = false;
-    this.#child.kill("SIGKILL");
+    if (!this.#exited) killGroup(this.#child.pid);
     this.#end({ op: "ended", why });
   }
 
