@@ -43,7 +43,7 @@ import type { TaskRunner } from "../tasks/port.ts";
 import { type Config, config } from "./config.ts";
 import { localOrigin } from "./local-origin.ts";
 import { log } from "./log.ts";
-import { processShare } from "./process-share.ts";
+import { poolSize, processShare } from "./process-share.ts";
 import { processWide } from "./process-wide.ts";
 import { serviceOrigin } from "./service-origin.ts";
 
@@ -61,7 +61,7 @@ const factories = {
         log().error({ err: error, runId }, "durable engine"),
     };
     if (!chosen && !VERCEL && databaseUrl) {
-      const maxConnections = Math.min(10, processShare(settings, 80, 3));
+      const maxConnections = poolSize(settings, 3);
       return new PostgresEngine({ ...common, databaseUrl, maxConnections });
     }
     const dataDir = join(resolve(settings.DATA_DIR), "workflow");

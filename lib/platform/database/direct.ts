@@ -5,7 +5,7 @@
 import pg from "pg";
 import { config } from "../config.ts";
 import { log } from "../log.ts";
-import { processShare } from "../process-share.ts";
+import { poolSize } from "../process-share.ts";
 import { processWide } from "../process-wide.ts";
 import { db } from "./client.ts";
 import {
@@ -34,10 +34,8 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 /** The time after which a silent database counts as unavailable, as over REST. */
 const TIMEOUT_MS = 10_000;
-/** The connections of all processes of this machine. A call takes about a millisecond. */
-const MAX_CONNECTIONS = 80;
-const MAX_CONNECTIONS_PER_PROCESS = 10;
-const MIN_CONNECTIONS_PER_PROCESS = 2;
+/** A call takes about a millisecond. */
+const MIN_CONNECTIONS = 2;
 const IDLE_MS = 60_000;
 
 /**
@@ -103,10 +101,7 @@ class DirectCaller {
       idleTimeoutMillis: IDLE_MS,
       keepAlive: true,
       application_name: "agent-platform",
-      max: Math.min(
-        MAX_CONNECTIONS_PER_PROCESS,
-        processShare(config(), MAX_CONNECTIONS, MIN_CONNECTIONS_PER_PROCESS),
-      ),
+      max: poolSize(config(), MIN_CONNECTIONS),
       allowExitOnIdle: true,
       onConnect: async (client) => void (await client.query("set role service_role")),
     });
