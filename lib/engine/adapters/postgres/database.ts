@@ -55,7 +55,7 @@ export interface Pool {
 
 /**
  * Connects at the first statement.
- * @param max the number of connections. Ten are enough for hundreds of runs.
+ * @param max the number of connections
  */
 export function openPool(
   databaseUrl: string,

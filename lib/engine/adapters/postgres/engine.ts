@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { WorkflowRunNotFoundError } from "@workflow/errors";
-import { start } from "workflow/api";
 import { setWorld } from "workflow/runtime";
 import type { Engine, TurnAddress } from "../../port.ts";
+import { loadRoute, runState, startRun } from "../sdk.ts";
+import { StopListeners } from "../stop-listeners.ts";
 import { ChunkLog } from "./chunk-log.ts";
 import { PostgresWorld, RETENTION } from "./postgres-world.ts";
 
@@ -27,10 +27,12 @@ const STOP_MEMORY_MS = 60_000;
 /** The durable engine on PostgreSQL: runs, queue, streams and stop signals. */
 export class PostgresEngine implements Engine {
   readonly name = "postgres";
+  readonly startRun = startRun;
+  readonly runState = runState;
   readonly #options: PostgresEngineOptions;
   readonly #world: PostgresWorld;
   readonly #log: ChunkLog;
-  readonly #stops = new Map<string, Set<() => void>>();
+  readonly #stops = new StopListeners();
   /** Stops without a listener, and when they came: the turn may have been between two steps. */
   readonly #missedStops = new Map<string, number>();
   readonly #loaded = new Set<string>();
@@ -58,10 +60,6 @@ export class PostgresEngine implements Engine {
     await this.#world.start();
     void this.#preload();
     setInterval(() => this.#sweep().catch(this.#options.onError), SWEEP_MS).unref();
-  }
-
-  async startRun<Input>(workflow: (input: Input) => Promise<void>, input: Input): Promise<string> {
-    return (await start(workflow, [input])).runId;
   }
 
   async drain(deadline: AbortSignal): Promise<void> {
@@ -96,47 +94,27 @@ export class PostgresEngine implements Engine {
     return this.#log.tail(turnId);
   }
 
-  async runState(runId: string) {
-    try {
-      const run = await this.#world.runs.run(runId);
-      return run.status === "running" ? "running" : "ended";
-    } catch (error) {
-      if (WorkflowRunNotFoundError.is(error)) return "unknown";
-      throw error;
-    }
-  }
-
   async signalStop(turnId: string): Promise<void> {
     this.#stop(turnId);
     await this.#world.sql`select pg_notify('engine_stops', ${turnId})`;
   }
 
   onStop(turnId: string, stop: () => void): () => void {
-    const stops = this.#stops.get(turnId) ?? new Set();
-    this.#stops.set(turnId, stops.add(stop));
     if (this.#missedStops.delete(turnId)) stop();
-    return () => {
-      stops.delete(stop);
-      if (stops.size === 0) this.#stops.delete(turnId);
-    };
+    return this.#stops.listen(turnId, stop);
   }
 
   #stop(turnId: string): void {
-    const listening = this.#stops.get(turnId);
-    if (!listening) {
-      for (const [old, at] of this.#missedStops) {
-        if (Date.now() - at > STOP_MEMORY_MS) this.#missedStops.delete(old);
-      }
-      this.#missedStops.set(turnId, Date.now());
+    if (this.#stops.signal(turnId)) return;
+    for (const [old, at] of this.#missedStops) {
+      if (Date.now() - at > STOP_MEMORY_MS) this.#missedStops.delete(old);
     }
-    for (const stop of listening ?? []) stop();
+    this.#missedStops.set(turnId, Date.now());
   }
 
-  /** Calls a route of the SDK, because its module registers the handler when it is first loaded. */
   async #loadHandler(kind: "flow" | "step"): Promise<void> {
     if (this.#loaded.has(kind) && !this.#options.reloadHandlers) return;
-    const url = `${this.#options.selfOrigin}/.well-known/workflow/v1/${kind}`;
-    await (await fetch(url, { method: "POST" })).body?.cancel();
+    await loadRoute(this.#options.selfOrigin, kind);
     this.#loaded.add(kind);
   }
 

@@ -43,10 +43,10 @@ export class HookStore {
   /** Moves what is in the run's inbox to its events, in the order in which it came. */
   receive(runId: string): Promise<void> {
     return this.#owned.inOrder(runId, async (owned) => {
-      const letters = await this.#tables.letters(runId);
-      if (letters.length === 0) return;
+      const entries = await this.#tables.inbox(runId);
+      if (entries.length === 0) return;
       const accepted: Event[] = [];
-      const eventIds = letters.map(({ event }) => {
+      const eventIds = entries.map(({ event }) => {
         const repeated =
           event.eventType === "wait_completed" &&
           [...owned.events, ...accepted].some((earlier) => endsSameWait(earlier, event));
@@ -55,7 +55,7 @@ export class HookStore {
         accepted.push({ ...event, eventId });
         return eventId;
       });
-      if (!(await this.#tables.accept(runId, letters, eventIds))) throw this.#owned.lost(runId);
+      if (!(await this.#tables.accept(runId, entries, eventIds))) throw this.#owned.lost(runId);
       owned.events.push(...accepted);
     });
   }

@@ -6,7 +6,7 @@ import { dataOf, toEvent, toHook } from "./run-rows.ts";
 export type NewHook = Omit<CreateHookRequest, "hookId">;
 
 /** An event in the inbox of a run, which has no place in the run's order yet. */
-export interface Letter {
+export interface InboxEntry {
   readonly id: string;
   readonly event: Event;
 }
@@ -102,7 +102,7 @@ export class HookTables {
     return rows.length > 0;
   }
 
-  async letters(runId: string): Promise<Letter[]> {
+  async inbox(runId: string): Promise<InboxEntry[]> {
     const rows = await this.#sql`
       select id, run_id, 'wevt_' || id as event_id, type, correlation_id, data,
         posted_at as created_at
@@ -111,22 +111,26 @@ export class HookTables {
   }
 
   /**
-   * Moves letters to the events of their run, all or none.
-   * @param eventIds one for each letter; null discards it.
+   * Moves entries of the inbox to the events of their run, all or none.
+   * @param eventIds one for each entry; null discards it.
    */
-  async accept(runId: string, letters: readonly Letter[], eventIds: readonly (string | null)[]) {
+  async accept(
+    runId: string,
+    entries: readonly InboxEntry[],
+    eventIds: readonly (string | null)[],
+  ) {
     const rows = await this.#sql`
       with run as (
         select run_id from engine.runs
         where run_id = ${runId} and owner = ${this.#owner} and status = 'running' for share),
       taken as (
         delete from engine.inbox using run
-        where inbox.run_id = run.run_id and id = any(${letters.map(({ id }) => id)}::bigint[])
+        where inbox.run_id = run.run_id and id = any(${entries.map(({ id }) => id)}::bigint[])
         returning inbox.*),
       event as (
         insert into engine.events (run_id, event_id, type, correlation_id, data, created_at)
         select run_id, accepted.event_id, type, correlation_id, data, posted_at
-        from taken join unnest(${letters.map(({ id }) => id)}::bigint[], ${eventIds}::text[])
+        from taken join unnest(${entries.map(({ id }) => id)}::bigint[], ${eventIds}::text[])
           as accepted (id, event_id) using (id)
         where accepted.event_id is not null)
       select run_id from run`;

@@ -37,7 +37,8 @@ export class OwnedRuns {
   readonly #nextUlid = monotonicFactory(Math.random);
   /** Later than any event of a former owner, whose clock may be ahead of this one. */
   #earliest = 0;
-  #isSure = true;
+  /** Whether `#entries` has all runs that this process owns in the database. */
+  #isComplete = true;
 
   constructor(tables: RunTables) {
     this.#tables = tables;
@@ -67,16 +68,16 @@ export class OwnedRuns {
     this.#entries.clear();
   }
 
-  /** After a failure: this process may own runs in the database that it does not know. */
-  doubt(): void {
-    this.#isSure = false;
+  /** After a failure: the next adoption looks for runs that this process owns without knowing them. */
+  markIncomplete(): void {
+    this.#isComplete = false;
   }
 
   /** Resolves with at most `limit` runs that had no owner, and with own ones that were unknown. */
   async adopt(limit: number, isKnown: (runId: string) => boolean): Promise<WorkflowRun[]> {
-    const isSure = this.#isSure;
-    this.#isSure = false;
-    const runIds = isSure
+    const isComplete = this.#isComplete;
+    this.#isComplete = false;
+    const runIds = isComplete
       ? await this.#tables.adopt(limit)
       : (await this.#tables.ownRunIds()).filter((runId) => !isKnown(runId));
     const loads = await Promise.allSettled(runIds.map((runId) => this.load(runId)));
@@ -85,7 +86,7 @@ export class OwnedRuns {
       for (const runId of runIds) this.drop(runId);
       throw failed.reason;
     }
-    this.#isSure = true;
+    this.#isComplete = true;
     return loads.flatMap((load) => (load.status === "fulfilled" && load.value?.run) || []);
   }
 

@@ -147,7 +147,7 @@ export class RunStore {
   #createRunOnce(runId: string, data: EventOf<"run_created">["eventData"]): Promise<EventResult> {
     const creating = this.#createRun(runId, data)
       .catch((error: unknown) => {
-        this.#owned.doubt();
+        this.#owned.markIncomplete();
         throw error;
       })
       .finally(() => this.#creating.delete(runId));

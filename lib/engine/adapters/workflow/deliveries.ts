@@ -12,11 +12,12 @@ import { type AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { createAdaptorServer } from "@hono/node-server";
 import { getQueuePrefixKind, type World } from "@workflow/world";
+import { loadRoute } from "../sdk.ts";
 
 type Kind = ReturnType<typeof getQueuePrefixKind>;
 type Deliver = (request: Request) => Promise<Response>;
 
-const routes: Readonly<Record<Kind, string>> = { workflow: "flow", step: "step" };
+const routes = { workflow: "flow", step: "step" } as const satisfies Record<Kind, string>;
 const RETRY_MS = 100;
 
 export interface DeliveriesOptions {
@@ -90,14 +91,12 @@ export class Deliveries {
     return (await this.#handlerOf(kind))(request);
   }
 
-  /** Calls the SDK's route, because its module registers the handler when it is first loaded. */
   async #handlerOf(kind: Kind): Promise<Deliver> {
     for (;;) {
       const known = this.#handlers.get(kind);
       if (known && !this.#options.reloadHandlers) return known;
       try {
-        const url = `${this.#options.selfOrigin}/.well-known/workflow/v1/${routes[kind]}`;
-        await (await fetch(url, { method: "POST" })).body?.cancel();
+        await loadRoute(this.#options.selfOrigin, routes[kind]);
         const loaded = this.#handlers.get(kind);
         if (loaded) return loaded;
       } catch {

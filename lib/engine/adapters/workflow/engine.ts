@@ -1,10 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { getRun, start } from "workflow/api";
+import { getRun } from "workflow/api";
 import { createWorld, setWorld } from "workflow/runtime";
 import { provideEnvironment } from "../../../platform/config.ts";
 import type { ChunkBatch, Engine, ReadEnd, TurnAddress, TurnLog } from "../../port.ts";
+import { runState, startRun } from "../sdk.ts";
 import { Deliveries, type DeliveriesOptions } from "./deliveries.ts";
-import { Follower, runState } from "./follower.ts";
+import { Follower } from "./follower.ts";
 import { StopSignals } from "./stop-signals.ts";
 import { StreamLog } from "./stream-log.ts";
 import { findRun } from "./turn-rows.ts";
@@ -27,6 +28,8 @@ const DRAIN_POLL_MS = 50;
  */
 export class WorkflowEngine implements Engine {
   readonly name: string;
+  readonly startRun = startRun;
+  readonly runState = runState;
   readonly #options: WorkflowEngineOptions;
   readonly #followers = new Map<string, Follower>();
   readonly #stops: StopSignals;
@@ -55,10 +58,6 @@ export class WorkflowEngine implements Engine {
     setWorld(world);
     await world.start?.();
     void deliveries?.preload();
-  }
-
-  async startRun<Input>(workflow: (input: Input) => Promise<void>, input: Input): Promise<string> {
-    return (await start(workflow, [input])).runId;
   }
 
   async check(): Promise<void> {
@@ -124,10 +123,6 @@ export class WorkflowEngine implements Engine {
     } finally {
       leave();
     }
-  }
-
-  runState(runId: string) {
-    return runState(runId);
   }
 
   async signalStop(turnId: string): Promise<void> {

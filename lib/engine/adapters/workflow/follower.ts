@@ -1,5 +1,5 @@
-import { WorkflowRunNotFoundError } from "@workflow/errors";
 import { getRun } from "workflow/api";
+import { runState } from "../sdk.ts";
 import { type StreamWrite, WriteOrder } from "./write-order.ts";
 
 /**
@@ -120,7 +120,7 @@ export class Follower {
     const watchSilence = (pauseMs: number) => {
       clearTimeout(silence);
       silence = setTimeout(async () => {
-        await this.#lookAfter(open);
+        await this.#checkForMissed(open);
         if (this.#open === open) watchSilence(Math.min(2 * pauseMs, MAX_SILENCE_MS));
       }, pauseMs).unref();
     };
@@ -142,7 +142,7 @@ export class Follower {
   }
 
   /** Worlds lose notifications, for example when the connection that listens for them breaks. */
-  async #lookAfter(open: Open): Promise<void> {
+  async #checkForMissed(open: Open): Promise<void> {
     const position = this.#position;
     try {
       const tail = await open.stream.getTailIndex();
@@ -174,15 +174,5 @@ export class Follower {
   #leave(): void {
     this.#close();
     this.#onIdle();
-  }
-}
-
-export async function runState(runId: string): Promise<"running" | "ended" | "unknown"> {
-  try {
-    const status = await getRun(runId).status;
-    return status === "running" || status === "pending" ? "running" : "ended";
-  } catch (error) {
-    if (WorkflowRunNotFoundError.is(error)) return "unknown";
-    throw error;
   }
 }

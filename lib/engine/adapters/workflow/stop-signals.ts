@@ -1,3 +1,4 @@
+import { StopListeners } from "../stop-listeners.ts";
 import { findStopped } from "./turn-rows.ts";
 
 /** A stop that another process requests is found at this interval. */
@@ -12,7 +13,7 @@ const MAX_IDS = 100;
  * the others are found in the database, with one query for all turns, and none while no turn runs.
  */
 export class StopSignals {
-  readonly #turns = new Map<string, Set<() => void>>();
+  readonly #listeners = new StopListeners();
   readonly #onError: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
 
@@ -22,26 +23,21 @@ export class StopSignals {
 
   /** How many turns have a step in progress here. */
   get size(): number {
-    return this.#turns.size;
+    return this.#listeners.size;
   }
 
   /** Calls `stop` when a stop is requested, perhaps more than once, until the returned call. */
   listen(turnId: string, stop: () => void): () => void {
-    const stops = this.#turns.get(turnId) ?? new Set();
-    this.#turns.set(turnId, stops.add(stop));
     this.#timer ??= setTimeout(() => this.#poll(), POLL_MS);
-    return () => {
-      stops.delete(stop);
-      if (stops.size === 0 && this.#turns.get(turnId) === stops) this.#turns.delete(turnId);
-    };
+    return this.#listeners.listen(turnId, stop);
   }
 
   signal(turnId: string): void {
-    for (const stop of this.#turns.get(turnId) ?? []) stop();
+    this.#listeners.signal(turnId);
   }
 
   async #poll(): Promise<void> {
-    const turnIds = [...this.#turns.keys()];
+    const turnIds = this.#listeners.turnIds();
     let pauseMs = POLL_MS;
     try {
       for (let first = 0; first < turnIds.length; first += MAX_IDS) {
@@ -52,6 +48,6 @@ export class StopSignals {
       this.#onError(error);
       pauseMs = RETRY_MS;
     }
-    this.#timer = this.#turns.size > 0 ? setTimeout(() => this.#poll(), pauseMs) : undefined;
+    this.#timer = this.size > 0 ? setTimeout(() => this.#poll(), pauseMs) : undefined;
   }
 }
