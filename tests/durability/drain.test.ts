@@ -27,7 +27,7 @@ const steps = Array.from({ length: STEPS }, (_, step) => String(step));
 interface Held {
   readonly script: string;
   readonly gate: Gate;
-  readonly talk: Conversation;
+  readonly conversation: Conversation;
   readonly stream: TurnStream;
 }
 
@@ -37,14 +37,14 @@ async function holdTurn(
   where: Omit<PausePoint, "gate">,
   last: Gate,
 ): Promise<Held> {
-  const halt = { ...where, gate: gate() };
-  workspace.model.script(script, tenSteps(halt, last));
-  const talk = await openConversation(caller);
-  const stream = await talk.send(`[script:${script}]`);
+  const pause = { ...where, gate: gate() };
+  workspace.model.script(script, tenSteps(pause, last));
+  const conversation = await openConversation(caller);
+  const stream = await conversation.send(`[script:${script}]`);
   if (where.where === "command") {
-    await expect.poll(() => effectsOf(workspace, talk)).toContain(String(where.step));
-  } else await halt.gate.reached;
-  return { script, gate: halt.gate, talk, stream };
+    await expect.poll(() => effectsOf(workspace, conversation)).toContain(String(where.step));
+  } else await pause.gate.reached;
+  return { script, gate: pause.gate, conversation, stream };
 }
 
 /** Sends SIGTERM, and waits until the server accepts no further connection. */
@@ -61,15 +61,15 @@ async function startDraining(server: RunningNext): Promise<void> {
 }
 
 /** Reads the rest of a turn at another server, from where its stream was ended. */
-async function resumeAt(server: RunningNext, { talk, stream }: Held) {
+async function resumeAt(server: RunningNext, { conversation, stream }: Held) {
   const before = await stream.ended;
   expect(stream.isDone).toBe(false);
-  const there = talk.through(clientAt(server.url, caller));
+  const there = conversation.through(clientAt(server.url, caller));
   const lastEventId = before.at(-1)?.id;
   const rest = await there.resume(lastEventId === undefined ? {} : { lastEventId });
   expect(rest.status).toBe(200);
   expect(rest.runId).toBe(stream.runId);
-  return { talk: there, before, rest };
+  return { conversation: there, before, rest };
 }
 
 const modelCallsOf = (script: string) => workspace.model.callsOf(script).length;
@@ -77,14 +77,14 @@ const modelCallsOf = (script: string) => workspace.model.callsOf(script).length;
 describe("a server that gets SIGTERM", () => {
   it("lets each step end, then hands its turn over, while other steps still run", async () => {
     const last = gate();
-    const halts: Omit<PausePoint, "gate">[] = [
+    const pauses: Omit<PausePoint, "gate">[] = [
       { step: 0, where: "before" },
       { step: 2, where: "text" },
       { step: 4, where: "input" },
       { step: 7, where: "called" },
       { step: 6, where: "command" },
     ];
-    const turns = await Promise.all(halts.map((where, n) => holdTurn(`ends-${n}`, where, last)));
+    const turns = await Promise.all(pauses.map((where, n) => holdTurn(`ends-${n}`, where, last)));
     const leaving = workspace.server;
     const other = await workspace.startServer();
     await startDraining(leaving);
@@ -93,17 +93,22 @@ describe("a server that gets SIGTERM", () => {
     for (const turn of turns) {
       turn.gate.open();
       // The command waits for this file; the others do not look for it.
-      const folder = join(workspace.env.DATA_DIR ?? "", "sandboxes", turn.talk.sessionId, "home");
+      const folder = join(
+        workspace.env.DATA_DIR ?? "",
+        "sandboxes",
+        turn.conversation.sessionId,
+        "home",
+      );
       await writeFile(join(folder, "go"), "");
-      const { talk, before, rest } = await resumeAt(other, turn);
+      const { conversation, before, rest } = await resumeAt(other, turn);
       const after = await rest.ended;
       expect(rest.isDone).toBe(true);
-      const { whole } = await expectSurvived(workspace, { conversation: talk, before, after });
+      const { whole } = await expectSurvived(workspace, { conversation, before, after });
       expect(whole.length).toBe(before.length + after.length);
       // Nothing was cut: no model call was repeated, and no command interrupted.
       expect(modelCallsOf(turn.script)).toBe(STEPS + 1);
       expect(whole.filter(({ chunk }) => chunk.type === "reset-step")).toEqual([]);
-      expect(await effectsOf(workspace, talk)).toEqual(steps);
+      expect(await effectsOf(workspace, conversation)).toEqual(steps);
       if (turn !== turns.at(-1)) expect(leaving.logs()).not.toContain("exited");
     }
     expect(await leaving.died).toContain("(0)");
@@ -158,8 +163,8 @@ describe("a server that gets SIGTERM", () => {
     last.open();
     await leaving.died;
     const next = await workspace.startServer();
-    const { talk, before, rest } = await resumeAt(next, held);
-    await expectSurvived(workspace, { conversation: talk, before, after: await rest.ended });
+    const { conversation, before, rest } = await resumeAt(next, held);
+    await expectSurvived(workspace, { conversation, before, after: await rest.ended });
     expect(modelCallsOf("refuses")).toBe(STEPS + 1);
     expect((await fresh.through(clientAt(next.url, caller)).read()).messages).toEqual([]);
   });
@@ -177,10 +182,10 @@ describe("a server that gets SIGTERM", () => {
     expect(await leaving.died).toContain("(0)");
     for (const [n, turn] of turns.entries()) {
       turn.gate.open();
-      const { talk, before, rest } = await resumeAt(other, turn);
+      const { conversation, before, rest } = await resumeAt(other, turn);
       lasts[n]?.open();
       const { whole } = await expectSurvived(workspace, {
-        conversation: talk,
+        conversation,
         before,
         after: await rest.ended,
       });
@@ -189,7 +194,7 @@ describe("a server that gets SIGTERM", () => {
       const resets = whole.filter(({ chunk }) => chunk.type === "reset-step");
       expect(resets).toHaveLength(isCommand ? 0 : 1);
       expect(modelCallsOf(turn.script)).toBe(STEPS + (isCommand ? 1 : 2));
-      expect(await effectsOf(workspace, talk)).toEqual(steps);
+      expect(await effectsOf(workspace, conversation)).toEqual(steps);
     }
   });
 });

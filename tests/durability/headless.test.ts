@@ -113,16 +113,16 @@ describe("a request that takes its time", () => {
         select lease_until from idempotency_keys where account_id = ${slow.accountId}`;
       return Number(row?.lease_until);
     };
-    const halt = await blockUpdates(databaseUrl(), {
+    const blocked = await blockUpdates(databaseUrl(), {
       lock: 7_003,
       table: "sessions",
       when: `new.account_id = '${slow.accountId}' and new.sandbox_state is not null`,
     });
     const answer = post(slow, slow.key, { prompt: slow.marker });
-    await expect.poll(halt.waiting, { timeout: 8_000, interval: 20 }).toBe(1);
+    await expect.poll(blocked.waiting, { timeout: 8_000, interval: 20 }).toBe(1);
     const first = await leaseOf();
     await expect.poll(leaseOf, { timeout: 8_000, interval: 50 }).toBeGreaterThan(first);
-    await halt.release();
+    await blocked.release();
     expect(await waitForRun(slow, startedOf(await answer))).toMatchObject({ status: "completed" });
     expect(await leaseOf()).toBe(0);
   });
@@ -159,8 +159,8 @@ describe("when a server is killed", () => {
     const answers = [send(early, one.url), send(late, one.url)].map((answer) =>
       answer.catch(() => "died"),
     );
-    for (const halt of [beforeRun, beforeAnswer]) {
-      await expect.poll(halt.waiting, { timeout: 8_000, interval: 20 }).toBe(1);
+    for (const blocked of [beforeRun, beforeAnswer]) {
+      await expect.poll(blocked.waiting, { timeout: 8_000, interval: 20 }).toBe(1);
     }
     const rival = await send(early, other.url);
     expect([rival.status, rival.headers.get("retry-after")]).toEqual([409, "1"]);

@@ -43,21 +43,21 @@ async function start(installation?: string): Promise<void> {
 
 async function turnUntil(step: number) {
   const last = gate();
-  const halt = { step, where: "called", gate: gate() } as const;
-  workspace.model.script("rest", tenSteps(halt, last));
+  const pause = { step, where: "called", gate: gate() } as const;
+  workspace.model.script("rest", tenSteps(pause, last));
   const conversation = await openConversation(await workspace.createCaller());
   const stream = await conversation.send("[script:rest]");
-  await halt.gate.reached;
-  return { last, halt, conversation, stream };
+  await pause.gate.reached;
+  return { last, pause, conversation, stream };
 }
 
 it("a turn whose records go over it waits longer and longer for it, and then goes on, exactly", async () => {
   // The durable engine has a database of its own, as far as the server can tell.
   await start("b0b5c5a5-0000-4000-8000-000000000000");
-  const { last, halt, conversation, stream } = await turnUntil(3);
+  const { last, pause, conversation, stream } = await turnUntil(3);
   away = true;
   door.closeAllConnections();
-  halt.gate.open();
+  pause.gate.open();
   // Twenty attempts, which is all that a step has, a second apart would soon be used up.
   await expect
     .poll(
@@ -77,10 +77,10 @@ it("a turn whose records go over it waits longer and longer for it, and then goe
 
 it("a turn whose records go over a connection to PostgreSQL does not notice", async () => {
   await start();
-  const { last, halt, conversation, stream } = await turnUntil(3);
+  const { last, pause, conversation, stream } = await turnUntil(3);
   away = true;
   door.closeAllConnections();
-  halt.gate.open();
+  pause.gate.open();
   last.open();
   const frames = await stream.ended;
   expect(stream.isDone).toBe(true);

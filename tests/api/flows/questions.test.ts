@@ -1,7 +1,9 @@
 /** `ask_user_question` ends the turn and leaves the question open. */
+
 import type { UIMessage } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { oneQuestion } from "../../support/fixtures/questions.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import {
   type Conversation,
@@ -24,25 +26,12 @@ afterAll(async () => {
   await server.stop();
 });
 
-const question = {
-  questions: [
-    {
-      question: "Which one?",
-      header: "Choice",
-      options: [
-        { label: "Left", description: "The left one" },
-        { label: "Right", description: "The right one" },
-      ],
-    },
-  ],
-};
-
 /** Asks, and then says what it was told. */
 function scriptQuestion(name: string, before: () => Promise<void> = async () => {}): void {
   model.script(name, async function* ({ step, toolResults }) {
     if (step === 0) {
       yield { text: "Let me ask. " };
-      yield { tool: "ask_user_question", input: question, id: `ask-${name}` };
+      yield { tool: "ask_user_question", input: oneQuestion, id: `ask-${name}` };
       return;
     }
     await before();
@@ -76,7 +65,7 @@ describe("a question", () => {
     expect(asked.parts.at(-1)).toMatchObject({
       type: "tool-ask_user_question",
       state: "input-available",
-      input: question,
+      input: oneQuestion,
     });
     const { isStreaming, chat } = await conversation.read();
     expect(isStreaming).toBe(false);
@@ -174,7 +163,7 @@ describe("a question", () => {
     model.script("along", async function* ({ step, toolResults }) {
       if (step === 0) {
         yield { tool: "bash", input: { command: "echo meanwhile" } };
-        yield { tool: "ask_user_question", input: question, id: "ask-along" };
+        yield { tool: "ask_user_question", input: oneQuestion, id: "ask-along" };
       } else yield { text: `I was told ${toolResults.join(" and ")}` };
     });
     const { conversation, asked } = await ask("along");

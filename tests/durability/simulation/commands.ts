@@ -33,7 +33,7 @@ export async function execute(model: Model, command: Command): Promise<string> {
     case "stop":
       return expectOneOf(chat, await attempt(() => talkAt(model, node, chat).stop()), [200]);
     case "proceed":
-      for (const turn of chat.turns) await letProceed(cluster.workspace, chat.talk, turn);
+      for (const turn of chat.turns) await letProceed(cluster.workspace, chat.conversation, turn);
       return "";
     case "delete":
       return remove(model, node, chat, command.what);
@@ -58,7 +58,7 @@ async function answer(model: Model, node: Node, chat: Chat): Promise<string> {
 async function remove(model: Model, node: Node, chat: Chat, what: string): Promise<string> {
   // The last one stays, so that there is something to simulate.
   if (!model.chats.some((other) => other !== chat && other.state === "there")) return "kept";
-  const { sessionId, chatId } = chat.talk;
+  const { sessionId, chatId } = chat.conversation;
   const session = `/api/sessions/${sessionId}`;
   const path = what === "chat" ? `${session}/chats/${chatId}` : session;
   const answered = await attempt(() => callerAt(model, node).delete(path));

@@ -82,8 +82,8 @@ export async function readLogs({ cluster, accountId }: Model): Promise<Map<strin
 }
 
 /** Each command leaves the id of its call in the file `effects`. */
-async function violationsInEffects({ cluster }: Model, { talk }: Chat): Promise<string[]> {
-  const text = await cluster.workspace.readSandboxFile(talk.sessionId, "effects");
+async function violationsInEffects({ cluster }: Model, { conversation }: Chat): Promise<string[]> {
+  const text = await cluster.workspace.readSandboxFile(conversation.sessionId, "effects");
   const ids = text.split("\n").filter(Boolean);
   const twice = ids.filter((id, place) => ids.indexOf(id) !== place);
   return twice.map((id) => `the tool call ${id} has run twice`);

@@ -8,7 +8,7 @@ import type { TurnPlan } from "./plan.ts";
 import { scriptOf } from "./script.ts";
 
 export interface Chat {
-  readonly talk: Conversation;
+  readonly conversation: Conversation;
   /** Ids of the user messages that were sent. */
   readonly sent: Set<string>;
   /** Ids of those whose request was answered with a stream. */
@@ -42,8 +42,8 @@ export class Model {
     this.cluster = cluster;
     this.caller = caller;
     this.accountId = accountId;
-    this.chats = conversations.map((talk) => ({
-      talk,
+    this.chats = conversations.map((conversation) => ({
+      conversation,
       sent: new Set(),
       accepted: new Set(),
       newest: undefined,

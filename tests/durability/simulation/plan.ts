@@ -3,13 +3,13 @@ import * as fc from "fast-check";
 import { type Phase, type Point, pointNames } from "./faults.ts";
 
 /** Where the model, or a command in the sandbox, waits until the simulation lets it go on. */
-export const HALTS = ["before", "text", "input", "called", "command"] as const;
+export const PAUSES = ["before", "text", "input", "called", "command"] as const;
 
 export interface TurnPlan {
   /** How many tools each model call asks for; one more model call gives the answer. */
   readonly tools: readonly number[];
   readonly end: "text" | "question" | "failure";
-  readonly halt: { readonly step: number; readonly where: (typeof HALTS)[number] } | null;
+  readonly pause: { readonly step: number; readonly where: (typeof PAUSES)[number] } | null;
 }
 
 /** `chat` and `server` choose among those that exist when the command comes. */
@@ -29,7 +29,7 @@ export type Command =
   /** Answers the question that the chat's newest turn has asked. */
   | (Target & { readonly name: "answer" })
   | (Target & { readonly name: "stop" })
-  /** Lets the turn go on that is halted. */
+  /** Lets the turn go on that is paused. */
   | (Target & { readonly name: "proceed" })
   | (Target & { readonly name: "delete"; readonly what: "chat" | "session" })
   | (Target & { readonly name: "crash" })
@@ -52,9 +52,9 @@ const turn: fc.Arbitrary<TurnPlan> = fc.record({
     { weight: 3, arbitrary: fc.constant("question" as const) },
     { weight: 1, arbitrary: fc.constant("failure" as const) },
   ),
-  halt: fc.option(
-    fc.record({ step: fc.nat(2), where: fc.constantFrom(...HALTS) }),
-    // Null is as likely as two halts together.
+  pause: fc.option(
+    fc.record({ step: fc.nat(2), where: fc.constantFrom(...PAUSES) }),
+    // Null is as likely as two pauses together.
     { freq: 3, nil: null },
   ),
 });

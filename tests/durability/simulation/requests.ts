@@ -12,7 +12,7 @@ export const callerAt = (model: Model, node: Node): Client =>
   clientAt(node.server.url, model.caller);
 
 export const talkAt = (model: Model, node: Node, chat: Chat): Conversation =>
-  chat.talk.through(callerAt(model, node));
+  chat.conversation.through(callerAt(model, node));
 
 /** Posts a message, and reads the stream if there is one. */
 export async function send(model: Model, node: Node, chat: Chat, entry: Entry): Promise<string> {
@@ -33,7 +33,7 @@ export async function readChat(
   node: Node,
   chat: Chat,
 ): Promise<ChatView | undefined> {
-  const { sessionId, chatId } = chat.talk;
+  const { sessionId, chatId } = chat.conversation;
   const path = `/api/sessions/${sessionId}/chats/${chatId}`;
   const answered = await attempt(() => callerAt(model, node).get(path));
   expectOneOf(chat, answered, [200]);

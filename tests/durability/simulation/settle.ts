@@ -10,7 +10,7 @@ import type { TurnPlan } from "./plan.ts";
 import { readChat, send } from "./requests.ts";
 import { letProceed } from "./script.ts";
 
-const lastTurn: TurnPlan = { tools: [1], end: "text", halt: null };
+const lastTurn: TurnPlan = { tools: [1], end: "text", pause: null };
 
 export async function settle(model: Model): Promise<void> {
   const { cluster } = model;
@@ -37,8 +37,8 @@ export async function settle(model: Model): Promise<void> {
 
 async function expectAllEnded({ cluster, chats, accountId }: Model): Promise<void> {
   const { workspace } = cluster;
-  for (const { talk, turns } of chats) {
-    for (const turn of turns) await letProceed(workspace, talk, turn);
+  for (const { conversation, turns } of chats) {
+    for (const turn of turns) await letProceed(workspace, conversation, turn);
   }
   // Runs are nobody's; those from before this simulation may be left over from one that failed.
   const running = () => workspace.sql`
@@ -62,7 +62,7 @@ async function expectStored(
   if (!view) return;
   const turns = await cluster.workspace.sql`
     select run_id, message_id, assistant_message_id from turns
-    where chat_id = ${chat.talk.chatId} and run_id is not null order by created_at`;
+    where chat_id = ${chat.conversation.chatId} and run_id is not null order by created_at`;
   const assembled = new Map<string, UIMessage>();
   for (const { run_id, message_id, assistant_message_id } of turns) {
     const frames = logs.get(String(run_id)) ?? [];
@@ -75,7 +75,7 @@ async function expectStored(
   const stored = view.messages.filter(({ role }) => role === "assistant").map(asClientHolds);
   expect(stored).toEqual(stored.map(({ id }) => assembled.get(id)));
   expect(stored).toHaveLength(assembled.size);
-  const effects = await cluster.workspace.readSandboxFile(chat.talk.sessionId, "effects");
+  const effects = await cluster.workspace.readSandboxFile(chat.conversation.sessionId, "effects");
   for (const part of stored.flatMap(({ parts }) => parts)) {
     const hasRun = part.type === "tool-bash" && JSON.stringify(part).includes('"exitCode":0');
     if (hasRun) expect(effects, "the effect of a finished tool").toContain(part.toolCallId);
