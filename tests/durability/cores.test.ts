@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { openConversation } from "../support/harness/conversation.ts";
+import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { startServer } from "../support/harness/server.ts";
+import type { TurnStream } from "../support/harness/turn-stream.ts";
 import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
 
@@ -47,16 +48,22 @@ describe("a server with several processes", () => {
     const held = gate();
     const last = gate();
     workspace.model.script("shared", tenSteps({ step: 4, where: "text", gate: held }, last));
-    const turns = await Promise.all(
-      Array.from({ length: TURNS }, async () => {
-        const talk = await openConversation(caller);
-        return { talk, stream: await talk.send("[script:shared]") };
-      }),
-    );
-    await Promise.all(
-      turns.map(({ stream }) => stream.until(({ type }) => type === "tool-output-available")),
-    );
-    expect(await ownersOfRuns()).toBeGreaterThan(1);
+    const turns: { conversation: Conversation; stream: TurnStream }[] = [];
+    const startTurn = async () => {
+      const conversation = await openConversation(caller);
+      const stream = await conversation.send("[script:shared]");
+      turns.push({ conversation, stream });
+      await stream.until(({ type }) => type === "tool-output-available");
+    };
+    await Promise.all(Array.from({ length: TURNS }, startTurn));
+    // Connections that were opened before all processes listened lead to the first one: when they
+    // are in use, a further turn opens another.
+    const addUntilShared = async () => {
+      const owners = await ownersOfRuns();
+      if (owners < 2) await startTurn();
+      return owners;
+    };
+    await expect.poll(addUntilShared).toBeGreaterThan(1);
 
     const processes = processesOf(server.pid);
     expect(processes).toHaveLength(PROCESSES);
@@ -64,23 +71,23 @@ describe("a server with several processes", () => {
     process.kill(killed, "SIGKILL");
     held.open();
     last.open();
-    for (const { talk, stream } of turns) {
+    for (const { conversation, stream } of turns) {
       const frames = [...(await stream.ended)];
       const seen = frames.length;
       let isDone = stream.isDone;
       // A stream of the killed process is resumed at the same address.
       while (!isDone) {
-        const rest = await talk.resume({ lastEventId: frames.at(-1)?.id ?? -1 });
+        const rest = await conversation.resume({ lastEventId: frames.at(-1)?.id ?? -1 });
         if (rest.status === 204) break;
         frames.push(...(await rest.ended));
         isDone = rest.isDone;
       }
       await expectSurvived(workspace, {
-        conversation: talk,
+        conversation,
         before: frames.slice(0, seen),
         after: frames.slice(seen),
       });
-      const effects = await effectsOf(workspace, talk);
+      const effects = await effectsOf(workspace, conversation);
       expect(effects).toEqual(Array.from({ length: STEPS }, (_, step) => String(step)));
     }
 
