@@ -53,7 +53,8 @@ describe("a server with several processes", () => {
       const conversation = await openConversation(caller);
       const stream = await conversation.send("[script:shared]");
       turns.push({ conversation, stream });
-      await stream.until(({ type }) => type === "tool-output-available");
+      // A kill while a command runs would end it for good.
+      await stream.until((chunk) => chunk.type === "text-delta" && chunk.delta === "Step 4 ");
     };
     await Promise.all(Array.from({ length: TURNS }, startTurn));
     // Connections that were opened before all processes listened lead to the first one: when they
