@@ -7,7 +7,7 @@
 
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel } from "../agent/call-model.ts";
-import type { StepResult } from "../agent/step-result.ts";
+import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import type { TurnLog } from "../engine/port.ts";
@@ -16,9 +16,9 @@ import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { readProgress } from "./read-progress.ts";
-import { runToolCalls } from "./run-tool-calls.ts";
+import { recordIds, runToolCalls } from "./run-tool-calls.ts";
 import { type RunningTurn, runningTurns } from "./running-turns.ts";
-import { completeStep, loadTurn, type TurnEnd } from "./store/turns.ts";
+import { completeModelCall, loadTurn, type TurnEnd } from "./store/turns.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
 
 export interface ModelSteps {
@@ -60,9 +60,9 @@ export async function runModelSteps(step: ModelSteps): Promise<number | null> {
     // The steps that were committed before a failure are not repeated.
     let isRepeated = step.attempt > 1 || (current !== null && current.steps.length > step.index);
     while (current && current.steps.length < step.maxModelCalls) {
-      current = await runStep(step, current, isRepeated, stop);
+      current = await runStep(step, current, isRepeated, stop, deadline);
       isRepeated = false;
-      if (drain().hasBegun || performance.now() > deadline) break;
+      if (!current?.knownCalls) break;
     }
     if (!current) return null;
     // A stop that arrives while this step is being stored takes effect in the next one.
@@ -75,12 +75,16 @@ export async function runModelSteps(step: ModelSteps): Promise<number | null> {
   }
 }
 
-/** Makes one model call. Returns the turn for its next step, or null when it has none. */
+/**
+ * Makes one model call. Returns the turn for its next step, or null when it has none.
+ * @param deadline when the durable step ends after this model call, as of `performance.now()`
+ */
 async function runStep(
   { turnId, runId, credential }: ModelSteps,
-  { turn, steps, log }: RunningTurn,
+  { turn, steps, log, knownCalls }: RunningTurn,
   isRepeated: boolean,
   stop: AbortController,
+  deadline: number,
 ): Promise<RunningTurn | null> {
   const index = steps.length;
   if (turn.stop_requested) stop.abort();
@@ -121,7 +125,8 @@ async function runStep(
       index,
       turn,
       ...(credential && { credential }),
-      calls: previous.calls.filter((call) => !isAnsweredByClient(call.name)),
+      calls: ownCalls(previous),
+      known: knownCalls,
       signal: stop.signal,
       write: (chunk) => {
         if (!hasBegun && !progress?.outputs.has(chunk.toolCallId)) write(chunk);
@@ -160,8 +165,15 @@ async function runStep(
   }
   // The chunks must be committed before the step is: a repeated step relies on the log.
   await log.flushed();
-  const { stopRequested } = await completeStep(turnId, index, answer);
-  return { turn: { ...turn, stop_requested: stopRequested }, steps: [...steps, answer], log };
+  const goesOn = !drain().hasBegun && performance.now() < deadline;
+  const starting = goesOn ? recordIds(index + 1, ownCalls(answer)) : [];
+  const completed = await completeModelCall(turnId, index, answer, starting);
+  return {
+    turn: { ...turn, stop_requested: completed.stopRequested },
+    steps: [...steps, answer],
+    log,
+    ...(goesOn && { knownCalls: completed.knownCalls }),
+  };
 }
 
 /** Returns null when the turn has ended, or no longer belongs to this run. */
@@ -183,6 +195,11 @@ async function openTurn({
     log.release();
   }
   return null;
+}
+
+/** Returns the calls that the server runs itself. */
+function ownCalls({ calls }: StepResult): ToolCall[] {
+  return calls.filter((call) => !isAnsweredByClient(call.name));
 }
 
 function openQuestions(step: StepResult | undefined): ReadonlySet<string> {

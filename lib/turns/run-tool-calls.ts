@@ -28,6 +28,8 @@ export interface ToolCalls {
   readonly turn: ActiveTurn;
   readonly credential?: RunCredentialForm;
   readonly calls: readonly ToolCall[];
+  /** Those that were recorded before, where the calls are recorded already. */
+  readonly known: readonly KnownCall[] | undefined;
   readonly signal: AbortSignal;
   readonly write: (chunk: OutputChunk) => void;
 }
@@ -44,18 +46,17 @@ const INTERRUPTED: JSONValue = {
  * @returns the message with the results for the model, or null when there are no calls.
  */
 export async function runToolCalls(step: ToolCalls): Promise<ToolModelMessage | null> {
-  const { turnId, calls, signal, write } = step;
+  const { turnId, index, calls, signal, write } = step;
   if (calls.length === 0) return null;
-  // The index is needed because some models repeat their call ids from answer to answer.
-  const recordIdOf = (call: ToolCall) => `${step.index} ${call.id}`;
-  const known = await startTools(turnId, calls.map(recordIdOf));
+  const known = step.known ?? (await startTools(turnId, recordIds(index, calls)));
   const context = toolContext(step);
   const outputs = await allEnded(
     calls.map(async (call) => {
-      const earlier = known.find((record) => record.id === recordIdOf(call));
+      const recordId = recordIdOf(index, call);
+      const earlier = known.find((record) => record.id === recordId);
       const output = earlier
         ? await outputOf(turnId, earlier)
-        : await runAndRecord(turnId, recordIdOf(call), call, context);
+        : await runAndRecord(turnId, recordId, call, context);
       if (signal.aborted && !earlier) {
         write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
       } else write({ type: "tool-output-available", toolCallId: call.id, output });
@@ -72,6 +73,13 @@ export async function runToolCalls(step: ToolCalls): Promise<ToolModelMessage | 
     })),
   };
 }
+
+/** The index is needed because some models repeat their call ids from answer to answer. */
+const recordIdOf = (index: number, call: ToolCall): string => `${index} ${call.id}`;
+
+/** Returns the ids under which the step of this index records its calls. */
+export const recordIds = (index: number, calls: readonly ToolCall[]): string[] =>
+  calls.map((call) => recordIdOf(index, call));
 
 /** Rejects only after all have settled, so that a repeated step meets no call that still runs. */
 async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {

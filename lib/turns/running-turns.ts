@@ -1,7 +1,7 @@
 import type { StepResult } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
 import { processWide } from "../platform/process-wide.ts";
-import type { ActiveTurn } from "./store/turns.ts";
+import type { ActiveTurn, KnownCall } from "./store/turns.ts";
 
 /** A turn as its next step needs it. */
 export interface RunningTurn {
@@ -9,6 +9,11 @@ export interface RunningTurn {
   /** The results of the steps that are committed. */
   readonly steps: readonly StepResult[];
   readonly log: TurnLog;
+  /**
+   * The tool calls of the last step were recorded as started together with it, so they must run in
+   * this durable step: those of them that had been recorded before.
+   */
+  readonly knownCalls?: readonly KnownCall[];
 }
 
 /** The next step follows within seconds, unless another process executes it. */

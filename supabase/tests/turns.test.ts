@@ -132,8 +132,14 @@ describe("a turn", () => {
         outcome: "active",
         turn_id,
       });
-      const step = { turn_id, index: 0, result: {} };
-      expect(await transaction.call("complete_step", step)).toEqual({ stop_requested: true });
+      const step = { turn_id, index: 0, result: {}, call_ids: ["c1", "c2"] };
+      expect(await transaction.call("complete_model_call", step)).toEqual({
+        stop_requested: true,
+        known_calls: [{ id: "c1", finished: true, output: { ok: true } }],
+      });
+      expect(await transaction.call("start_tools", { turn_id, call_ids: ["c2"] })).toEqual([
+        { id: "c2", finished: false, output: null },
+      ]);
       const ending = { turn_id, status: "cancelled", error: null, parts: TEXT, metadata: null };
       expect(await transaction.call("finish_turn", ending)).toEqual({ finished: true });
       expect(await transaction.call("finish_turn", ending)).toEqual({ finished: false });

@@ -81,18 +81,22 @@ export function recordedOutput(known: KnownCall): unknown {
   return z.object({ value: z.unknown() }).parse(known.output).value;
 }
 
-/** Stores the result of a step, and returns whether a stop was requested meanwhile. */
-export async function completeStep(
+/**
+ * Stores the result of a model call, and records those of its tool calls that start at once, as
+ * `startTools` does.
+ */
+export async function completeModelCall(
   turnId: string,
   index: number,
   result: StepResult,
-): Promise<{ stopRequested: boolean }> {
-  const { stop_requested } = await call(
-    "complete_step",
-    { p_turn_id: turnId, p_index: index, p_result: result },
-    z.object({ stop_requested: z.boolean() }),
+  callIds: readonly string[],
+): Promise<{ stopRequested: boolean; knownCalls: KnownCall[] }> {
+  const { stop_requested, known_calls } = await call(
+    "complete_model_call",
+    { p_turn_id: turnId, p_index: index, p_result: result, p_call_ids: callIds },
+    z.object({ stop_requested: z.boolean(), known_calls: knownCalls }),
   );
-  return { stopRequested: stop_requested };
+  return { stopRequested: stop_requested, knownCalls: known_calls };
 }
 
 export type TurnEnd = "completed" | "failed" | "cancelled";

@@ -10,7 +10,7 @@ const POINTS = {
   load: /\bload_turn\b/,
   "start tools": /\bstart_tools\b/,
   "finish tool": /\bfinish_tool\b/,
-  "complete step": /\bcomplete_step\b/,
+  "complete step": /\bcomplete_model_call\b/,
   "finish turn": /\bfinish_turn\b/,
   "request stop": /\brequest_stop\b/,
   "create run": /insert into engine\.runs\b/,
