@@ -1,6 +1,6 @@
 /** The run state that a new owner loads is the one that the former owner had in memory. */
 import { randomUUID } from "node:crypto";
-import { EntityConflictError, TooEarlyError } from "@workflow/errors";
+import { EntityConflictError, RunExpiredError, TooEarlyError } from "@workflow/errors";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPool } from "../../lib/engine/adapters/postgres/database.ts";
@@ -18,6 +18,7 @@ const createRun = {
   eventType: "run_created",
   eventData: { deploymentId: "postgres", workflowName: "turn", input: bytes("run") },
 } as Request;
+const startRun = { ...createRun, eventType: "run_started" } as Request;
 const createStep = {
   eventType: "step_created",
   correlationId,
@@ -40,13 +41,27 @@ afterAll(async () => {
 });
 
 const databaseUrl = () => parts.env.DATABASE_URL ?? "";
-const openStore = (owner: string) => new RunStore(openPool(databaseUrl(), 2, () => {}).sql, owner);
+/** @param through what each statement goes through, with its text */
+async function openStore(
+  owner: string,
+  through: <T>(text: string, execute: () => Promise<T>) => Promise<T> = (_, execute) => execute(),
+): Promise<RunStore> {
+  await register(owner);
+  const pool = openPool(databaseUrl(), 2, () => {});
+  const query: typeof pool.sql = (strings, ...values) =>
+    through(strings.join("$"), () => pool.sql(strings, ...values));
+  return new RunStore(query, owner);
+}
+const register = (owner: string) => sql`insert into engine.instances (id) values (${owner})`;
+const remove = (owner: string) => sql`select engine.remove_instance(${owner})`;
 
 test("a run moves to another owner with its steps, attempts and events", async () => {
   const [former, next, runId] = [randomUUID(), randomUUID(), `wrun_${randomUUID()}`];
-  const one = openStore(former);
+  const one = await openStore(former);
   await one.create(runId, createRun);
-  await expect(openStore(next).create(runId, createRun)).rejects.toThrow(EntityConflictError);
+  await expect((await openStore(randomUUID())).create(runId, createRun)).rejects.toThrow(
+    EntityConflictError,
+  );
   await one.create(runId, createStep);
   await one.create(runId, step("step_started"));
   const tomorrow = new Date(Date.now() + 86_400_000);
@@ -56,7 +71,7 @@ test("a run moves to another owner with its steps, attempts and events", async (
   const retrying = await one.create(runId, step("step_retrying", { ...failure, retryAfter }));
   expect(retrying.step).toMatchObject({ status: "pending", attempt: 1, retryAfter });
 
-  const two = openStore(next);
+  const two = await openStore(next);
   // PostgreSQL returns bytes as a Buffer, and the takeover sets the time of the update.
   const { input: _, updatedAt: __, ...known } = await one.run(runId);
   // As when `former` has died.
@@ -90,14 +105,14 @@ test("a run moves to another owner with its steps, attempts and events", async (
 });
 
 test("runs that are handed over are shared by those who adopt them, each by one", async () => {
-  const former = openStore(randomUUID());
+  const former = await openStore(randomUUID());
   const runIds = Array.from({ length: 9 }, () => `wrun_${randomUUID()}`);
   for (const runId of runIds) await former.create(runId, createRun);
   const [kept = "", ...free] = runIds;
   await former.release(free);
   expect(runIds.filter((runId) => former.owns(runId))).toEqual([kept]);
 
-  const [one, two] = [openStore(randomUUID()), openStore(randomUUID())];
+  const [one, two] = [await openStore(randomUUID()), await openStore(randomUUID())];
   const portions = await Promise.all([one.adopt(4), two.adopt(4)]);
   expect(portions.map((runs) => runs.length)).toEqual([4, 4]);
   const adopted = portions.flat().map(({ runId }) => runId);
@@ -107,7 +122,7 @@ test("runs that are handed over are shared by those who adopt them, each by one"
 
 test("a failure is stored with its message, stack and code", async () => {
   const runId = `wrun_${randomUUID()}`;
-  const store = openStore(randomUUID());
+  const store = await openStore(randomUUID());
   await store.create(runId, createRun);
   await store.create(runId, createStep);
   const failed = await store.create(runId, step("step_failed", failure));
@@ -118,4 +133,77 @@ test("a failure is stored with its message, stack and code", async () => {
     status: "failed",
     error: { message: "out of time", code: "LATE" },
   });
+});
+
+const ids = (runs: readonly { readonly runId: string }[]) => runs.map(({ runId }) => runId);
+
+test("a run is executed that a process creates when another one has taken over its runs", async () => {
+  const [former, runId] = [randomUUID(), `wrun_${randomUUID()}`];
+  const fenced = await openStore(former);
+  await remove(former);
+  await fenced.create(runId, createRun);
+  expect(fenced.owns(runId)).toBe(false);
+  expect(await fenced.adopt(4)).toEqual([]);
+  await expect(fenced.create(runId, startRun)).rejects.toThrow(RunExpiredError);
+  expect(ids(await (await openStore(randomUUID())).adopt(4))).toEqual([runId]);
+});
+
+test("a run is executed that a process gets before it learns that it was fenced", async () => {
+  const [owner, runId] = [randomUUID(), `wrun_${randomUUID()}`];
+  const store = await openStore(owner);
+  await remove(owner);
+  await register(owner);
+  await store.create(runId, createRun);
+  store.dropAll();
+  expect(ids(await store.adopt(4))).toEqual([runId]);
+});
+
+test("removing a process waits for the runs that it is creating", async () => {
+  const [owner, runId] = [randomUUID(), `wrun_${randomUUID()}`];
+  const store = await openStore(owner);
+  const isWaiting = async () => {
+    const [row] = await sql`
+      select count(*)::int as waiting from pg_stat_activity
+      where wait_event_type = 'Lock' and query like '%remove_instance%'`;
+    return row?.waiting;
+  };
+  const other = postgres(databaseUrl(), { max: 2, onnotice: () => {} });
+  let removal: Promise<unknown> | undefined;
+  await other.begin(async (creating) => {
+    await creating`select from engine.instances where id = ${owner} for key share`;
+    removal = other`select engine.remove_instance(${owner})`.execute();
+    await expect.poll(isWaiting).toBe(1);
+    await creating`
+      insert into engine.runs (run_id, workflow_name, deployment_id, spec_version, status, input,
+        owner, created_at, started_at, updated_at)
+      values (${runId}, 'turn', 'postgres', 1, 'running', '', ${owner}, now(), now(), now())`;
+  });
+  await removal;
+  await other.end();
+  expect(store.owns(runId)).toBe(false);
+  expect(ids(await (await openStore(randomUUID())).adopt(4))).toEqual([runId]);
+});
+
+test.each([
+  ["adopted", /update engine\.runs r set owner/],
+  ["created", /insert into engine\.runs\b/],
+])("a run is executed that was %s without an answer", async (how, statement) => {
+  const runId = `wrun_${randomUUID()}`;
+  if (how === "adopted") {
+    const former = await openStore(randomUUID());
+    await former.create(runId, createRun);
+    await former.release([runId]);
+  }
+  let isLost = false;
+  const store = await openStore(randomUUID(), async (text, execute) => {
+    const rows = await execute();
+    if (isLost || !statement.test(text)) return rows;
+    isLost = true;
+    throw new Error("The connection broke");
+  });
+  const act = how === "adopted" ? store.adopt(4) : store.create(runId, createRun);
+  await expect(act).rejects.toThrow("The connection broke");
+  expect(store.owns(runId)).toBe(false);
+  expect(ids(await store.adopt(4))).toEqual([runId]);
+  expect(await store.adopt(4)).toEqual([]);
 });

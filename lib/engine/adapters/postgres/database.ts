@@ -64,7 +64,8 @@ export function openPool(
 ): Pool {
   const pool = new pg.Pool({ ...connectionTo(databaseUrl), max });
   // Without a listener, an idle connection that breaks would end the process.
-  pool.on("error", onError);
+  // The second argument is the client, which does not belong into a log.
+  pool.on("error", (error) => onError(error));
   return { sql: sqlOver({ query: pool.query.bind(pool) }), end: () => pool.end() };
 }
 

@@ -66,6 +66,8 @@ export class OwnedRuns {
 
   dropAll(): void {
     this.#entries.clear();
+    // A run may have become its own since it has a row in `engine.instances` again.
+    this.#isComplete = false;
   }
 
   /** After a failure: the next adoption looks for runs that this process owns without knowing them. */

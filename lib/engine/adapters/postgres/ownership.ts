@@ -7,11 +7,10 @@
  * then adopt these runs in small portions, so that each gets some. No clocks are compared, and two
  * processes cannot both win. A process that loses its session to the network and then finds its row
  * deleted was fenced: it has lost its runs, and the `owner` in the predicate of its late writes
- * rejects them.
+ * rejects them. Until it has a row again it gets no run, and those that it creates have no owner.
  */
 import { randomUUID } from "node:crypto";
 import { Session, type Sql } from "./database.ts";
-import { FREE_RUNS, NO_OWNER } from "./run-tables.ts";
 
 export interface OwnershipOptions {
   readonly databaseUrl: string;
@@ -90,7 +89,7 @@ export class Ownership {
       with others as materialized (select id, lock_key from engine.instances where id <> ${this.id})
       select id, lock_key from others where pg_try_advisory_lock(${LOCK_SPACE}::int, lock_key::int)`;
     for (const { id, lock_key } of dead) {
-      await removeDead(sql, String(id)).catch(this.#options.onError);
+      await sql`select engine.remove_instance(${String(id)})`.catch(this.#options.onError);
       await sql`select pg_advisory_unlock(${LOCK_SPACE}::int, ${Number(lock_key)}::int)`;
     }
     await this.adopt();
@@ -114,14 +113,4 @@ export class Ownership {
       await sql`select pg_advisory_unlock_all()`;
     }
   }
-}
-
-/** Removes a dead process and takes it from its runs, in one statement. */
-async function removeDead(sql: Sql, instance: string): Promise<void> {
-  await sql`
-    with dead as (delete from engine.instances where id = ${instance} returning id),
-    free as (
-      update engine.runs set owner = ${NO_OWNER}, updated_at = now()
-      from dead where owner = dead.id and status = 'running' returning run_id)
-    select pg_notify(${FREE_RUNS}, '') where exists (select from free)`;
 }

@@ -73,7 +73,6 @@ export class PostgresWorld {
       lists: new RunLists(this.#pool.sql),
       streams: this.#streams,
       queue: this.#queue,
-      isStarted: () => this.#started,
       start: () => this.start(),
       close: () => this.#pool.end(),
     });

@@ -171,10 +171,11 @@ export class RunStore {
       startedAt: now,
       updatedAt: now,
     };
-    if (!(await this.#tables.insertRun(run, created, started))) {
-      throw new EntityConflictError(`Run "${runId}" already exists`);
+    const inserted = await this.#tables.insertRun(run, created, started);
+    if (inserted === "exists") throw new EntityConflictError(`Run "${runId}" already exists`);
+    if (inserted === "owned") {
+      this.#owned.add(runId, { run, events: [created, started], steps: new Map() });
     }
-    this.#owned.add(runId, { run, events: [created, started], steps: new Map() });
     return { event: created, run };
   }
 
@@ -188,6 +189,8 @@ export class RunStore {
         workflowName: data.workflowName,
         deploymentId: data.deploymentId,
         executionContext: data.executionContext,
+      }).catch((error: unknown) => {
+        if (!EntityConflictError.is(error)) throw error;
       });
     }
     const owned = this.#owned.has(runId)

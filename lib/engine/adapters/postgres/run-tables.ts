@@ -19,7 +19,7 @@ export interface StepChange {
 /** The channel that tells all processes of runs without an owner. */
 export const FREE_RUNS = "engine_free_runs";
 /** The owner of a run that no process executes: a live process adopts it. */
-export const NO_OWNER = "00000000-0000-0000-0000-000000000000";
+const NO_OWNER = "00000000-0000-0000-0000-000000000000";
 
 /**
  * The statements that write runs and steps. Every write has the owner in its predicate, so a process
@@ -41,8 +41,10 @@ export class RunTables {
    */
   async adopt(limit: number): Promise<string[]> {
     const rows = await this.#sql`
-      with free as (
-        select run_id from engine.runs where owner = ${NO_OWNER} and status = 'running'
+      with instance as (select id from engine.instances where id = ${this.#owner} for key share),
+      free as (
+        select run_id from engine.runs
+        where owner = ${NO_OWNER} and status = 'running' and exists (select from instance)
         order by created_at limit ${limit} for update skip locked)
       update engine.runs r set owner = ${this.#owner}, updated_at = now()
       from free where r.run_id = free.run_id returning r.run_id`;
@@ -94,24 +96,31 @@ export class RunTables {
     return rows.map(toEvent);
   }
 
-  /** Returns false when a run with this id exists. */
-  async insertRun(run: WorkflowRun, created: Event, started: Event): Promise<boolean> {
+  /** A run that is created by a process without a row in `engine.instances` has no owner. */
+  async insertRun(
+    run: WorkflowRun,
+    created: Event,
+    started: Event,
+  ): Promise<"owned" | "free" | "exists"> {
     const now = run.createdAt;
-    const rows = await this.#sql`
-      with run as (
+    const [row] = await this.#sql`
+      with instance as (select id from engine.instances where id = ${this.#owner} for key share),
+      run as (
         insert into engine.runs (run_id, workflow_name, deployment_id, spec_version, status, input,
           execution_context, owner, created_at, started_at, updated_at)
         values (${run.runId}, ${run.workflowName}, ${run.deploymentId}, ${SPEC_VERSION_CURRENT},
           'running', ${toBytes(run.input)}, ${encodeEventData(run.executionContext)},
-          ${this.#owner}, ${now}, ${now}, ${now})
-        on conflict do nothing returning run_id)
-      insert into engine.events (run_id, event_id, type, data, created_at)
-      select run.run_id, event.id, event.type, event.data::jsonb, ${now}::timestamptz
-      from run, (values
-        (${created.eventId}, 'run_created', ${encodeEventData(dataOf(created))}),
-        (${started.eventId}, 'run_started', null)) as event (id, type, data)
-      returning event_id`;
-    return rows.length > 0;
+          coalesce((select id from instance), ${NO_OWNER}), ${now}, ${now}, ${now})
+        on conflict do nothing returning run_id, owner),
+      events as (
+        insert into engine.events (run_id, event_id, type, data, created_at)
+        select run.run_id, event.id, event.type, event.data::jsonb, ${now}::timestamptz
+        from run, (values
+          (${created.eventId}, 'run_created', ${encodeEventData(dataOf(created))}),
+          (${started.eventId}, 'run_started', null)) as event (id, type, data))
+      select owner, case owner when ${NO_OWNER} then pg_notify(${FREE_RUNS}, '')::text end from run`;
+    if (!row) return "exists";
+    return row.owner === NO_OWNER ? "free" : "owned";
   }
 
   /** Ends a run and its hooks. Any process may cancel a run; only the owner completes or fails it. */

@@ -19,21 +19,12 @@ export interface WorldParts {
   readonly lists: RunLists;
   readonly streams: Streams;
   readonly queue: InProcessQueue;
-  /** Whether this process executes runs. */
-  readonly isStarted: () => boolean;
   readonly start: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 /** Creates the Workflow SDK's `World` from its parts. */
-export function createWorld({
-  runs,
-  lists,
-  streams,
-  queue,
-  isStarted,
-  ...life
-}: WorldParts): World {
+export function createWorld({ runs, lists, streams, queue, ...life }: WorldParts): World {
   const createEvent = async (
     runId: string | null,
     request: CreateEventRequest | RunCreatedEventRequest,
@@ -41,7 +32,6 @@ export function createWorld({
   ) => {
     const id = runId ?? `wrun_${ulid()}`;
     const result = await runs.create(id, request);
-    if (request.eventType === "run_created" && !isStarted()) await runs.release([id]);
     const { event } = result;
     return { ...result, ...(event && { event: withoutRefs(event, params) }) };
   };
