@@ -20,19 +20,18 @@ export interface Cluster {
   pick(choice: number): Promise<Node>;
   /** Kills a server as a crash would; another one starts in its place. */
   crash(node: Node): Promise<void>;
-  /** Goes from two servers to three, or back with SIGTERM. */
-  scale(node: Node): Promise<void>;
+  /** Ends a server with SIGTERM; another one starts in its place. */
+  drain(node: Node): Promise<void>;
   /** Takes a server's database away until another one has taken over its runs. */
   fence(node: Node): Promise<void>;
   /** PostgreSQL crashes, and recovers. */
   crashDatabase(): Promise<void>;
-  /** Ends all faults. Resolves when two servers run, as at the start of every simulation. */
-  heal(): Promise<void>;
+  /** Ends all faults. */
+  heal(): void;
+  /** Resolves when this number of servers run. */
+  resize(size: number): Promise<void>;
   stop(): Promise<void>;
 }
-
-const FEWEST = 2;
-const MOST = 3;
 
 export async function startCluster(): Promise<Cluster> {
   const faults = new Faults();
@@ -62,7 +61,7 @@ export async function startCluster(): Promise<Cluster> {
     if (!newest) throw new Error("The server has no proxies");
     const node: Node = { ...newest, server };
     nodes.add(node);
-    node.line.activate(() => void kill(node));
+    node.line.activate({ crash: () => void kill(node), drain: () => void retire(node) });
   };
   /** Starts what is missing; a server that did not start is tried again by the next call. */
   const fill = () => {
@@ -73,18 +72,15 @@ export async function startCluster(): Promise<Cluster> {
       });
     return starting;
   };
-  const kill = async (node: Node) => {
+  const end = async (node: Node, how: (server: RunningNext) => Promise<void>) => {
     if (!nodes.delete(node)) return;
-    const dead = crash(node.server);
+    const ended = how(node.server);
     fill().catch(() => {});
-    await dead;
+    await ended;
     await node.close();
   };
-  const retire = async (node: Node) => {
-    if (!nodes.delete(node)) return;
-    await node.server.stop();
-    await node.close();
-  };
+  const kill = (node: Node) => end(node, crash);
+  const retire = (node: Node) => end(node, (server) => server.stop());
   const pick = async (choice: number): Promise<Node> => {
     if (nodes.size === 0) await fill();
     const all = [...nodes];
@@ -92,18 +88,12 @@ export async function startCluster(): Promise<Cluster> {
   };
 
   add(workspace.server);
-  size = FEWEST;
-  await fill();
   return {
     workspace,
     faults,
     pick,
     crash: kill,
-    async scale(node) {
-      size = size < MOST ? MOST : FEWEST;
-      await fill();
-      if (nodes.size > size) await retire(node);
-    },
+    drain: retire,
     async fence(node) {
       await starting;
       if (!nodes.has(node)) return;
@@ -134,10 +124,12 @@ export async function startCluster(): Promise<Cluster> {
         )
         .toBe(false);
     },
-    async heal() {
+    heal() {
       faults.clear();
       for (const { line } of nodes) line.heal();
-      size = FEWEST;
+    },
+    async resize(wanted) {
+      size = wanted;
       await fill();
       for (const node of [...nodes].slice(size)) await retire(node);
     },

@@ -1,5 +1,6 @@
 /** Carries out one command. */
 import type { UIMessage } from "ai";
+import { z } from "zod";
 import { asClientHolds } from "../../support/harness/conversation.ts";
 import type { Cluster, Node } from "./cluster.ts";
 import type { Effect } from "./faults.ts";
@@ -31,13 +32,14 @@ export async function execute(model: Model, command: Command): Promise<string> {
     case "answer":
       return answer(model, node, chat);
     case "stop":
-      return expectOneOf(chat, await attempt(() => talkAt(model, node, chat).stop()), [200]);
+      return stop(model, node, chat);
     case "proceed":
       for (const turn of chat.turns) await letProceed(cluster.workspace, chat.conversation, turn);
       return "";
     case "delete":
       return remove(model, node, chat, command.what);
     default:
+      model.hasFailures = true;
       return strikeNode(cluster, node, command);
   }
 }
@@ -46,6 +48,18 @@ async function resume(model: Model, node: Node, chat: Chat, from: number): Promi
   const stream = await attempt(() => talkAt(model, node, chat).resume({ startIndex: from }));
   if (stream?.status === 200) model.readers.push(stream);
   return expectOneOf(chat, stream, [200, 204]);
+}
+
+const stopView = z.object({ stopped: z.boolean() });
+
+async function stop(model: Model, node: Node, chat: Chat): Promise<string> {
+  const [turn] = await model.cluster.workspace.sql`
+    select id from turns where chat_id = ${chat.conversation.chatId} and finished_at is null`;
+  const answered = await attempt(() => talkAt(model, node, chat).stop());
+  const told = expectOneOf(chat, answered, [200]);
+  const isStopped = answered?.status === 200 && stopView.parse(answered.body).stopped;
+  if (turn && isStopped && !model.hasFailures) model.stopped.add(String(turn.id));
+  return told;
 }
 
 async function answer(model: Model, node: Node, chat: Chat): Promise<string> {
@@ -71,11 +85,13 @@ async function remove(model: Model, node: Node, chat: Chat, what: string): Promi
 type Strike = Exclude<Command, { readonly chat: number }>;
 const effects: Readonly<Record<string, Effect>> = {
   "crash at": "crash",
+  "drain at": "drain",
   "cut at": "cut",
   "stall at": "stall",
 };
 
 async function strike(model: Model, command: Strike): Promise<string> {
+  model.hasFailures = true;
   if ("point" in command) {
     const { name, point, phase } = command;
     model.cluster.faults.arm({ point, phase, effect: effects[name] ?? "cut" });
@@ -92,8 +108,8 @@ async function strikeNode(cluster: Cluster, node: Node, command: Command): Promi
     case "fence":
       await cluster.fence(node);
       break;
-    case "scale":
-      await cluster.scale(node);
+    case "drain":
+      await cluster.drain(node);
       break;
     case "lose notifications":
       node.line.losesNotifications = true;

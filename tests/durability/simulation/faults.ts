@@ -19,15 +19,18 @@ const POINTS = {
   "write chunks": /insert into engine\.chunks\b/,
   "end run": /update engine\.runs set status/,
   "take over": /update engine\.runs (r )?set owner/,
-  "delete instance": /delete from engine\.instances/,
+  "delete instance": /engine\.remove_instance/,
 } as const;
 export type Point = keyof typeof POINTS;
 export const pointNames = Object.keys(POINTS) as Point[];
 
 /** Before: the statement is never executed. After: it is, and its answer is lost. */
 export type Phase = "before" | "after";
-/** `crash` kills the server with SIGKILL; `cut` breaks the connection; `stall` delays. */
-export type Effect = "crash" | "cut" | "stall";
+/**
+ * `crash` kills the server with SIGKILL, and `drain` ends it with SIGTERM; `cut` breaks the
+ * connection; `stall` delays.
+ */
+export type Effect = "crash" | "drain" | "cut" | "stall";
 
 export interface Rule {
   readonly point: Point;
@@ -65,6 +68,9 @@ export class Faults {
   }
 }
 
+/** How a fault ends a server. */
+type Endings = Readonly<Record<"crash" | "drain", () => void>>;
+
 /** The way between one server and its database. */
 export class Line {
   losesNotifications = false;
@@ -72,25 +78,26 @@ export class Line {
   isPartitioned = false;
   readonly #faults: Faults;
   readonly #cutters = new Set<() => void>();
-  #kill: (() => void) | undefined;
+  #server: Endings | undefined;
 
   constructor(faults: Faults) {
     this.#faults = faults;
   }
 
   /** Faults spare a server until this is called. */
-  activate(kill: () => void): void {
-    this.#kill = kill;
+  activate(server: Endings): void {
+    this.#server = server;
   }
 
   /** Resolves with whether the statement, or its answer, goes on; if not, its connection breaks. */
   async pass(statement: string, phase: Phase): Promise<boolean> {
-    if (!this.#kill) return true;
+    if (!this.#server) return true;
     if (this.isSlow && phase === "before") await delay(SLOW_STATEMENT_MS);
     const effect = this.#faults.take(statement, phase);
     if (effect === "stall") await delay(STALLED_STATEMENT_MS);
-    if (effect === "crash") this.#kill();
-    return effect === undefined || effect === "stall";
+    if (effect === "crash") this.#server.crash();
+    if (effect === "drain") this.#server.drain();
+    return effect !== "crash" && effect !== "cut";
   }
 
   /** Calls `cut` when the server loses all its connections. Returns a function that forgets it. */

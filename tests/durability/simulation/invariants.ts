@@ -11,10 +11,11 @@ export async function expectInvariants(model: Model, node: Node): Promise<void> 
     ...(await violationsInDatabase(model)),
     ...(await violationsInLogs(model)),
   ];
-  for (const chat of model.chats) {
-    violations.push(...(await violationsInEffects(model, chat)));
-    violations.push(...(await violationsInView(model, node, chat)));
-  }
+  const inChats = model.chats.flatMap((chat) => [
+    violationsInEffects(model, chat),
+    violationsInView(model, node, chat),
+  ]);
+  for (const found of await Promise.all(inChats)) violations.push(...found);
   expect(violations).toEqual([]);
 }
 

@@ -27,6 +27,9 @@ export class Model {
   readonly caller: Client;
   readonly accountId: string;
   readonly chats: readonly Chat[];
+  /** Turns whose stop was confirmed before anything failed: nothing can have lost the signal. */
+  readonly stopped = new Set<string>();
+  hasFailures = false;
   /** The streams that clients read. */
   readonly readers: TurnStream[] = [];
   /** Each chunk that a client has read, by run and index. */

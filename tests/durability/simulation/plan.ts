@@ -32,14 +32,14 @@ export type Command =
   /** Lets the turn go on that is paused. */
   | (Target & { readonly name: "proceed" })
   | (Target & { readonly name: "delete"; readonly what: "chat" | "session" })
-  | (Target & { readonly name: "crash" })
-  /** The next statement of this kind kills its server, breaks its connection or takes long. */
+  | (Target & { readonly name: "crash" | "drain" })
+  /** The next statement of this kind ends its server, breaks its connection or takes long. */
   | {
-      readonly name: "crash at" | "cut at" | "stall at";
+      readonly name: "crash at" | "drain at" | "cut at" | "stall at";
       readonly point: Point;
       readonly phase: Phase;
     }
-  | (Target & { readonly name: "fence" | "lose notifications" | "slow down" | "scale" })
+  | (Target & { readonly name: "fence" | "lose notifications" | "slow down" })
   | { readonly name: "crash database" | "let a minute pass" };
 
 const choice = fc.nat(11);
@@ -71,19 +71,26 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [6, fc.record({ ...named("resume"), ...target, from: fc.nat(20) })],
   [8, fc.record({ ...named("proceed"), ...target })],
   [2, fc.record({ ...named("delete"), ...target, what: fc.constantFrom("chat", "session") })],
-  [8, fc.record({ ...named("crash at", "cut at", "stall at"), ...fault })],
-  [6, fc.record({ ...named("crash", "fence", "scale"), ...target })],
+  [8, fc.record({ ...named("crash at", "drain at", "cut at", "stall at"), ...fault })],
+  [6, fc.record({ ...named("crash", "drain", "fence"), ...target })],
   [3, fc.record({ ...named("lose notifications", "slow down"), ...target })],
   [3, fc.record({ ...named("crash database", "let a minute pass") })],
 ];
 
-const commands = fc.array(
-  fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary }))),
-  { minLength: 6, maxLength: 11, size: "max" },
-);
+const command = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 
-/** Returns the same commands for the same seed. The first one is a message. */
-export function planOf(seed: number): readonly Command[] {
+export interface Plan {
+  /** The number of servers at the start. */
+  readonly servers: number;
+  /** The first one is a message. */
+  readonly commands: readonly Command[];
+}
+
+/** Returns the same plan for the same arguments. */
+export function planOf(seed: number, length: number): Plan {
+  const commands = fc.array(command, { minLength: length - 1, maxLength: length - 1, size: "max" });
   const [plan] = fc.sample(fc.tuple(post, commands), { seed, numRuns: 1 });
-  return plan ? [plan[0], ...plan[1]] : [];
+  if (!plan) throw new Error("fast-check has made no sample");
+  // Seeds in a row share their servers.
+  return { servers: 2 + (Math.floor(seed / 10) % 2), commands: [plan[0], ...plan[1]] };
 }

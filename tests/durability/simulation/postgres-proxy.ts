@@ -19,9 +19,12 @@ interface Message {
 
 export async function startPostgresProxy(databaseUrl: string, line: Line): Promise<FaultProxy> {
   const target = new URL(databaseUrl);
-  const server = createServer((client) => {
+  // The messages of one statement are written one by one: each would wait for the other side's
+  // acknowledgement of the one before it.
+  const noDelay = true;
+  const server = createServer({ noDelay }, (client) => {
     if (line.isPartitioned) return void client.destroy();
-    relay(client, connect(Number(target.port), target.hostname), line);
+    relay(client, connect({ host: target.hostname, port: Number(target.port), noDelay }), line);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = new URL(databaseUrl);

@@ -9,6 +9,10 @@ import type { Conversation } from "../../support/harness/conversation.ts";
 import type { Workspace } from "../../support/harness/workspace.ts";
 import type { PAUSES, TurnPlan } from "./plan.ts";
 
+/** Whether this is what a model call says, or its beginning. */
+export const isScripted = (text: string): boolean =>
+  "Step # goes on. ".startsWith(text.replace(/\d+/, "#"));
+
 type Where = (typeof PAUSES)[number];
 
 /**

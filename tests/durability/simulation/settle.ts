@@ -8,31 +8,40 @@ import { expectInvariants, readLogs } from "./invariants.ts";
 import type { Chat, Model } from "./model.ts";
 import type { TurnPlan } from "./plan.ts";
 import { readChat, send } from "./requests.ts";
-import { letProceed } from "./script.ts";
+import { isScripted, letProceed } from "./script.ts";
 
 const lastTurn: TurnPlan = { tools: [1], end: "text", pause: null };
 
 export async function settle(model: Model): Promise<void> {
   const { cluster } = model;
-  await cluster.heal();
+  cluster.heal();
+  await expectStopsDone(model);
   await expectAllEnded(model);
   await letAMinutePass(model);
   const node = await cluster.pick(0);
   const cut = model.readers.length;
-  for (const chat of model.chats) {
+  const sendLast = async (chat: Chat) => {
     const message = model.write(chat, lastTurn);
     const answered = await send(model, node, chat, message);
     expect(answered, "a message to a chat that is free").toBe(
       chat.accepted.has(message.id) ? "200" : "404",
     );
-  }
+  };
+  await Promise.all(model.chats.map(sendLast));
   await expectAllEnded(model);
   await Promise.all(model.readers.map(({ ended }) => ended));
   // Those before may have been cut by a fault.
   for (const { isDone } of model.readers.slice(cut)) expect(isDone, "[DONE]").toBe(true);
   await expectInvariants(model, node);
   const logs = await readLogs(model);
-  for (const chat of model.chats) await expectStored(model, chat, logs);
+  await Promise.all(model.chats.map((chat) => expectStored(model, chat, logs)));
+}
+
+/** A turn that was stopped ends although nothing lets it proceed. */
+async function expectStopsDone({ cluster, stopped }: Model): Promise<void> {
+  const running = () => cluster.workspace.sql`
+    select id from turns where id = any (${[...stopped]}::uuid[]) and finished_at is null`;
+  await expect.poll(running, { message: "turns that do not stop", interval: 20 }).toEqual([]);
 }
 
 async function expectAllEnded({ cluster, chats, accountId }: Model): Promise<void> {
@@ -75,6 +84,9 @@ async function expectStored(
   const stored = view.messages.filter(({ role }) => role === "assistant").map(asClientHolds);
   expect(stored).toEqual(stored.map(({ id }) => assembled.get(id)));
   expect(stored).toHaveLength(assembled.size);
+  for (const part of stored.flatMap(({ parts }) => parts)) {
+    if (part.type === "text") expect(isScripted(part.text), part.text).toBe(true);
+  }
   const effects = await cluster.workspace.readSandboxFile(chat.conversation.sessionId, "effects");
   for (const part of stored.flatMap(({ parts }) => parts)) {
     const hasRun = part.type === "tool-bash" && JSON.stringify(part).includes('"exitCode":0');

@@ -1,0 +1,38 @@
+/**
+ * Random commands and faults on two and three servers; what must be true is checked after each.
+ * `SIMULATION_SEED=… npm test -- tests/durability/simulation.test.ts` repeats a seed.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Cluster, startCluster } from "./simulation/cluster.ts";
+import { pointNames } from "./simulation/faults.ts";
+import { planOf } from "./simulation/plan.ts";
+import { simulate, TIMEOUT_MS } from "./simulation/simulate.ts";
+
+const { SIMULATION_SEED } = process.env;
+const seeds =
+  SIMULATION_SEED === undefined
+    ? Array.from({ length: 20 }, (_, seed) => seed)
+    : [Number(SIMULATION_SEED)];
+/** Few, so that all seeds together take a minute; the soak test has twice as many. */
+const COMMANDS = 6;
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(() => cluster.stop());
+
+describe("a simulation", () => {
+  it.each(seeds)(
+    "of seed %i",
+    (seed) => {
+      const replay = `SIMULATION_SEED=${seed} npm test -- tests/durability/simulation.test.ts`;
+      return simulate(cluster, planOf(seed, COMMANDS), replay);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.runIf(SIMULATION_SEED === undefined)("passes every point at which it can fail", () => {
+    expect([...cluster.faults.seen].sort()).toEqual([...pointNames].sort());
+  });
+});
