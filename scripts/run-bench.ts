@@ -12,11 +12,42 @@ import { startParts } from "./start-parts.ts";
  * Runs `tests/bench/run.ts` against a production server with its own database. The environment of the
  * benchmark has the origin in `BENCH_URL`, an API key in `BENCH_API_KEY`, and the server's settings.
  */
-export async function bench(distDir: string, args: string[]): Promise<number> {
+export function bench(distDir: string, args: string[]): Promise<number> {
+  return withDatabase(distDir, async (env, key) => {
+    const port = Number(new URL(env.PUBLIC_URL ?? "").port);
+    const server = await runNext({ mode: "start", port, distDir, env, output: "collect" });
+    try {
+      return await runProgram(["tests/bench/run.ts", ...args], {
+        ...process.env,
+        ...env,
+        BENCH_URL: server.url,
+        BENCH_API_KEY: key,
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+/** Runs `tests/bench/peers/run.ts`, which starts the servers that it compares, with their own database. */
+export function benchPeers(distDir: string, args: string[]): Promise<number> {
+  return withDatabase(distDir, (env, key) =>
+    runProgram(["tests/bench/peers/run.ts", ...args], {
+      ...process.env,
+      ...env,
+      BENCH_API_KEY: key,
+    }),
+  );
+}
+
+/** Starts the embedded parts with an account, and passes the settings of a server on them. */
+async function withDatabase(
+  distDir: string,
+  work: (env: Record<string, string>, key: string) => Promise<number>,
+): Promise<number> {
   await ensureFreshBuild(distDir);
   const dataDir = mkdtempSync(join(tmpdir(), "agent-platform-bench-"));
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${await freePort()}`;
   const parts = await startParts({ dataDir, publicUrl: url, given: {} });
   try {
     const env = {
@@ -28,18 +59,7 @@ export async function bench(distDir: string, args: string[]): Promise<number> {
       ACCOUNT_RATE_LIMIT: "1000000",
       ADDRESS_RATE_LIMIT: "1000000",
     };
-    const key = await seedAccount(parts.env);
-    const server = await runNext({ mode: "start", port, distDir, env, output: "collect" });
-    try {
-      return await runProgram(["tests/bench/run.ts", ...args], {
-        ...process.env,
-        ...env,
-        BENCH_URL: url,
-        BENCH_API_KEY: key,
-      });
-    } finally {
-      await server.stop();
-    }
+    return await work(env, await seedAccount(parts.env));
   } finally {
     await parts.stop();
     rmSync(dataDir, { recursive: true, force: true });

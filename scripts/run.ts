@@ -5,7 +5,7 @@
 import { build } from "./ensure-build.ts";
 import { importCatalog } from "./import-catalog.ts";
 import { makeKey } from "./make-key.ts";
-import { bench } from "./run-bench.ts";
+import { bench, benchPeers } from "./run-bench.ts";
 import { check } from "./run-check.ts";
 import { test } from "./run-tests.ts";
 import { serve } from "./serve.ts";
@@ -20,6 +20,7 @@ const scripts: Record<string, () => Promise<number>> = {
   test: () => test(distDir, "tests", args),
   soak: () => test(distDir, "soak", args),
   bench: () => bench(distDir, args),
+  "bench:peers": () => benchPeers(distDir, args),
   key: () => makeKey(args),
   "catalog:import": () => importCatalog(args),
   check,

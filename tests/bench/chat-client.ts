@@ -6,7 +6,9 @@ export interface Chat {
   readonly chatId: string;
 }
 
-async function post(context: BenchContext, path: string, body: unknown): Promise<Response> {
+type Product = Pick<BenchContext, "url" | "key">;
+
+async function post(context: Product, path: string, body: unknown): Promise<Response> {
   const response = await fetch(`${context.url}${path}`, {
     method: "POST",
     headers: { "x-api-key": context.key, "content-type": "application/json" },
@@ -17,20 +19,20 @@ async function post(context: BenchContext, path: string, body: unknown): Promise
 }
 
 /** A chat with its sandbox, ready for a turn. */
-export async function newChat(context: BenchContext): Promise<Chat> {
+export async function newChat(context: Product): Promise<Chat> {
   const { session, chat } = await (await post(context, "/api/sessions", {})).json();
   await post(context, "/api/sandbox", { sessionId: session.id });
   return { sessionId: session.id, chatId: chat.id };
 }
 
-export function productTurn(context: BenchContext, chat: Chat, text: string): Promise<Response> {
+export function productTurn(context: Product, chat: Chat, text: string): Promise<Response> {
   return post(context, "/api/chat", {
     ...chat,
     messages: [{ id: crypto.randomUUID(), content: text }],
   });
 }
 
-export function bareTurn(context: BenchContext, text: string): Promise<Response> {
+export function bareTurn(context: Pick<BenchContext, "bareUrl">, text: string): Promise<Response> {
   return fetch(`${context.bareUrl}/api/chat`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -40,10 +42,16 @@ export function bareTurn(context: BenchContext, text: string): Promise<Response>
   });
 }
 
-/** Reads a stream to its end. @returns milliseconds from `started` to the first text delta and to the end. */
+/**
+ * Reads a stream to its end.
+ *
+ * @param delta how a text delta begins in it. Default: as in a UI message stream
+ * @returns milliseconds from `started` to the first text delta and to the end
+ */
 export async function readTurn(
   response: Response,
   started: number,
+  delta = '"type":"text-delta"',
 ): Promise<{ first: number; total: number; deltas: number }> {
   if (!response.body) throw new Error("The answer has no body");
   const decoder = new TextDecoder();
@@ -54,7 +62,7 @@ export async function readTurn(
     const text = rest + decoder.decode(bytes, { stream: true });
     const end = text.lastIndexOf("\n") + 1;
     rest = text.slice(end);
-    const found = text.slice(0, end).split('"type":"text-delta"').length - 1;
+    const found = text.slice(0, end).split(delta).length - 1;
     if (found > 0 && deltas === 0) first = performance.now() - started;
     deltas += found;
   }

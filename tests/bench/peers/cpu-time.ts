@@ -1,0 +1,41 @@
+/** CPU time of everything that the bench's parent has started, except the bench: the servers. */
+import { readdirSync, readFileSync } from "node:fs";
+
+const TICK_MS = 10;
+
+/** Returns milliseconds of CPU time so far, and undefined where there is no `/proc`. */
+export function serversCpuMs(): number | undefined {
+  const processes = readProcesses();
+  if (processes.size === 0) return undefined;
+  const isOurs = (pid: number): boolean =>
+    pid === process.ppid || (pid > 1 && isOurs(processes.get(pid)?.parent ?? 0));
+  let ticks = 0;
+  for (const [pid, found] of processes) {
+    if (pid !== process.pid && pid !== process.ppid && isOurs(pid)) ticks += found.ticks;
+  }
+  return ticks * TICK_MS;
+}
+
+function readProcesses(): Map<number, { parent: number; ticks: number }> {
+  const found = new Map<number, { parent: number; ticks: number }>();
+  let entries: string[] = [];
+  try {
+    entries = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  } catch {}
+  for (const pid of entries) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      // After the program's name, which may hold blanks: state, parent, …, user and system time of
+      // this process and of its children that have ended.
+      const fields = stat
+        .slice(stat.lastIndexOf(")") + 2)
+        .split(" ")
+        .map(Number);
+      const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0);
+      found.set(Number(pid), { parent: fields[1] ?? 0, ticks });
+    } catch {
+      // It has just ended.
+    }
+  }
+  return found;
+}
