@@ -38,6 +38,7 @@ export function draw(panels: readonly Panel[], own: string): string {
     "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.own{fill:#4493f8}}";
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${top}" width="${WIDTH}" height="${top}">`,
+    "<title>The product beside its peers</title>",
     `<style>${style}</style>`,
     ...parts,
     "</svg>\n",

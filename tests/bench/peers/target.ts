@@ -38,7 +38,7 @@ export async function startProgram(options: {
 }): Promise<() => Promise<void>> {
   const child = spawn(process.execPath, options.args, {
     cwd: options.cwd,
-    env: options.env,
+    env: { ...options.env, NODE_ENV: "production" },
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
   });

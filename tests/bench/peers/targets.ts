@@ -162,7 +162,6 @@ const mastra = (
         cwd: join(peersFolder, "mastra/.mastra/output"),
         env: {
           ...peerEnv,
-          NODE_ENV: "production",
           MASTRA_HOST: "127.0.0.1",
           PORT: `${port}`,
           OPENAI_BASE_URL: model,
