@@ -158,6 +158,20 @@ describe("files outside the sandbox", () => {
     await untouched();
   });
 
+  test("keep what they have when they are linked into it and changed there", async () => {
+    await link(canary, join(home(), "written"));
+    await link(canary, join(home(), "appended"));
+    await link(canary, join(home(), "touched"));
+    const { mode, mtimeMs } = await lstat(canary);
+    const changed = await shell(
+      "echo new > written && echo more >> appended && chmod 777 touched && touch touched && cat *",
+    );
+    expect(changed).toMatchObject({ exitCode: 0, stdout: `${SECRET}more\n${SECRET}new\n` });
+    await sandbox.writeFile("written", "newest");
+    await untouched();
+    expect(await lstat(canary)).toMatchObject({ mode, mtimeMs, nlink: 1 });
+  });
+
   test("are not seen by whoever looks into it, through links or by any path", async () => {
     await symlink(canary, join(home(), "soft"));
     await symlink(dir, join(home(), "folder"));

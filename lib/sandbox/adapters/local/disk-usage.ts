@@ -6,8 +6,8 @@
 import { lstat, opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The shell's temporary files, which remain when a command is killed. */
-const UNFINISHED = /^\.just-bash-write-/;
+/** The prefix of the shell's temporary files, which remain when a command is killed. */
+export const UNFINISHED_PREFIX = ".just-bash-write-";
 const MAX_WRITE_MS = 60_000;
 
 export class DiskUsage {
@@ -63,7 +63,7 @@ async function sizeOf(path: string, name: string): Promise<number> {
   // A file that is deleted during the walk takes no space.
   const file = await lstat(path).catch(() => undefined);
   if (!file) return 0;
-  if (!UNFINISHED.test(name) || Date.now() - file.mtimeMs < MAX_WRITE_MS) return file.size;
+  if (!name.startsWith(UNFINISHED_PREFIX) || Date.now() - file.mtimeMs < MAX_WRITE_MS) return file.size;
   await rm(path, { force: true });
   return 0;
 }

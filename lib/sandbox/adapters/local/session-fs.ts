@@ -2,7 +2,9 @@
  * The file tree that a command sees: the session's home and /tmp on disk under one quota, over a
  * small read-only system part in memory.
  */
-import { posix } from "node:path";
+import { randomUUID } from "node:crypto";
+import { constants, copyFile, lstat, rename } from "node:fs/promises";
+import { dirname, join, posix } from "node:path";
 import {
   type CpOptions,
   type FileContent,
@@ -12,7 +14,7 @@ import {
   MountableFs,
   ReadWriteFs,
 } from "just-bash";
-import type { DiskUsage } from "./disk-usage.ts";
+import { type DiskUsage, UNFINISHED_PREFIX } from "./disk-usage.ts";
 
 type Encoding = Parameters<IFileSystem["writeFile"]>[2];
 
@@ -20,21 +22,35 @@ type Encoding = Parameters<IFileSystem["writeFile"]>[2];
 const MAX_COMMAND_FILE_BYTES = 32 * 1024 * 1024;
 
 class QuotaFs extends ReadWriteFs {
+  readonly #root: string;
   readonly #usage: DiskUsage;
 
   constructor(root: string, usage: DiskUsage) {
     super({ root, maxFileReadSize: MAX_COMMAND_FILE_BYTES, allowSymlinks: false });
+    this.#root = root;
     this.#usage = usage;
   }
 
   override async writeFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
     await this.#usage.reserve(byteLength(content, options), segments(path));
+    await this.#detach(path);
     await super.writeFile(path, content, options);
   }
 
   override async appendFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
     await this.#usage.reserve(byteLength(content, options), segments(path));
+    await this.#detach(path);
     await super.appendFile(path, content, options);
+  }
+
+  override async chmod(path: string, mode: number): Promise<void> {
+    await this.#detach(path);
+    await super.chmod(path, mode);
+  }
+
+  override async utimes(path: string, atime: Date, mtime: Date): Promise<void> {
+    await this.#detach(path);
+    await super.utimes(path, atime, mtime);
   }
 
   override async mkdir(path: string, options?: MkdirOptions): Promise<void> {
@@ -63,6 +79,24 @@ class QuotaFs extends ReadWriteFs {
     for (const name of names) {
       await this.cp(posix.join(source, name), posix.join(target, name), options);
     }
+  }
+
+  /**
+   * Gives a file with several hard links a copy of its own before it is changed, so that the other
+   * links keep what they have: a backup links the files of all sandboxes. The inherited class does so
+   * too, but changes modes through file handles.
+   */
+  async #detach(path: string): Promise<void> {
+    // Refuses a path through a symbolic link.
+    const isFile = await super.stat(path).then(
+      (found) => found.isFile,
+      () => false,
+    );
+    const file = join(this.#root, posix.resolve("/", path));
+    if (!isFile || (await lstat(file)).nlink === 1) return;
+    const copy = join(dirname(file), `${UNFINISHED_PREFIX}${randomUUID()}`);
+    await copyFile(file, copy, constants.COPYFILE_EXCL);
+    await rename(copy, file);
   }
 }
 
