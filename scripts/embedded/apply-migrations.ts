@@ -1,11 +1,23 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Sql } from "postgres";
+import { setTimeout as delay } from "node:timers/promises";
+import postgres, { type ReservedSql, type Sql } from "postgres";
+
+/** What a statement of a migration waits for a lock, and everyone else who waits behind it. */
+const LOCK_TIMEOUT_MS = 1_000;
+const LOCK_ATTEMPTS = 30;
+const MAX_PAUSE_MS = 5_000;
+const LOCK_NOT_AVAILABLE = "55P03";
+const POLL_MS = 100;
 
 /**
  * Applies `<folder>/migrations/*.sql` in the order of their names, then `<folder>/seed.sql`. Each file
- * is applied once, in a transaction, and recorded where the Supabase CLI records it.
+ * is applied once and recorded where the Supabase CLI records it: in a transaction, unless it consists of
+ * `create index concurrently` and `drop index concurrently`.
+ *
+ * Servers may be running: a migration that cannot have a lock within a second gives up its other locks,
+ * and is tried again after a pause.
  *
  * @throws Error with the name of the file whose SQL failed; earlier files stay applied
  */
@@ -20,7 +32,7 @@ export async function applyMigrations(sql: Sql, folder: string): Promise<void> {
   const connection = await sql.reserve();
   // Servers that start concurrently on one database must not apply the same file.
   const lock = 7_306_411_208;
-  await connection`select pg_advisory_lock(${lock})`;
+  await takeTurn(connection, lock);
   try {
     const rows = await connection<{ version: string }[]>`
       select version from supabase_migrations.schema_migrations`;
@@ -29,12 +41,16 @@ export async function applyMigrations(sql: Sql, folder: string): Promise<void> {
       const [version = "", name = ""] = file.replace(/\.sql$/, "").split(/_(.*)/s);
       if (applied.has(version)) continue;
       const text = readFileSync(join(directory, file), "utf8");
-      await inTransaction(connection, `migrations/${file}`, async () => {
-        await connection.unsafe(text).simple();
-        await connection`
-          insert into supabase_migrations.schema_migrations (version, name, statements)
-          values (${version}, ${name}, ${[text]})`;
-      });
+      const record = () => connection`
+        insert into supabase_migrations.schema_migrations (version, name, statements)
+        values (${version}, ${name}, ${[text]})`;
+      if (isConcurrent(text)) await runConcurrent(connection, `migrations/${file}`, text, record);
+      else {
+        await inTransaction(connection, `migrations/${file}`, async () => {
+          await connection.unsafe(text).simple();
+          await record();
+        });
+      }
     }
     await seed(connection, folder);
   } finally {
@@ -43,7 +59,46 @@ export async function applyMigrations(sql: Sql, folder: string): Promise<void> {
   }
 }
 
-async function seed(connection: Sql, folder: string): Promise<void> {
+/**
+ * Waits without a statement in progress: `create index concurrently` waits for the end of all others,
+ * and so for each server that waits for its turn.
+ */
+async function takeTurn(connection: ReservedSql, lock: number): Promise<void> {
+  for (;;) {
+    const [row] = await connection`select pg_try_advisory_lock(${lock}) as taken`;
+    if (row?.taken === true) return;
+    await delay(POLL_MS);
+  }
+}
+
+const statementsOf = (text: string): string[] =>
+  text
+    .replace(/--.*$/gm, "")
+    .split(";")
+    .map((statement) => statement.trim())
+    .filter(Boolean);
+
+const isConcurrent = (text: string): boolean =>
+  statementsOf(text).every((statement) =>
+    /^(create( unique)?|drop) index concurrently\b/i.test(statement),
+  );
+
+/** A cut leaves an invalid index, which the `drop index concurrently if exists` before it removes. */
+async function runConcurrent(
+  connection: ReservedSql,
+  file: string,
+  text: string,
+  record: () => PromiseLike<unknown>,
+): Promise<void> {
+  try {
+    for (const statement of statementsOf(text)) await connection.unsafe(statement).simple();
+    await record();
+  } catch (error) {
+    throw failure(file, error);
+  }
+}
+
+async function seed(connection: ReservedSql, folder: string): Promise<void> {
   const file = join(folder, "seed.sql");
   if (!existsSync(file)) return;
   const path = "supabase/seed.sql";
@@ -60,17 +115,32 @@ async function seed(connection: Sql, folder: string): Promise<void> {
 }
 
 async function inTransaction(
-  connection: Sql,
+  connection: ReservedSql,
   file: string,
   work: () => Promise<void>,
 ): Promise<void> {
-  await connection`begin`;
-  try {
-    await work();
-    await connection`commit`;
-  } catch (error) {
-    await connection`rollback`;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`supabase/${file} failed: ${reason}`, { cause: error });
+  for (let attempt = 1; ; attempt++) {
+    await connection`begin`;
+    try {
+      await connection`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`;
+      await work();
+      await connection`commit`;
+      return;
+    } catch (error) {
+      await connection`rollback`;
+      if (!isLocked(error) || attempt === LOCK_ATTEMPTS) throw failure(file, error);
+    }
+    await delay(Math.min(LOCK_TIMEOUT_MS * 2 ** (attempt - 1), MAX_PAUSE_MS));
   }
+}
+
+const isLocked = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && error.code === LOCK_NOT_AVAILABLE;
+
+function failure(file: string, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const remedy = isLocked(cause)
+    ? ". End the long transaction that holds the lock (see pg_stat_activity), and try again"
+    : "";
+  return new Error(`supabase/${file} failed: ${reason}${remedy}`, { cause });
 }
