@@ -62,7 +62,11 @@ const factories = {
     };
     if (!chosen && !VERCEL && databaseUrl) {
       const maxConnections = poolSize(settings, 3);
-      return new PostgresEngine({ ...common, databaseUrl, maxConnections });
+      const retention = {
+        runDays: settings.RUN_RETENTION_DAYS,
+        streamDays: settings.STREAM_RETENTION_DAYS,
+      };
+      return new PostgresEngine({ ...common, databaseUrl, maxConnections, retention });
     }
     const dataDir = join(resolve(settings.DATA_DIR), "workflow");
     return new WorkflowEngine({ ...common, world: chosen ?? "vercel", dataDir });

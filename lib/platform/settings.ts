@@ -325,6 +325,18 @@ const retention = {
     integer(0, 86_400).default(600),
     "Seconds between two runs of the retention job; 0 turns it off in this process.",
   ),
+  RUN_RETENTION_DAYS: about(
+    integer(1, 36_500).default(1),
+    "Days after its end that the durable history of a run is kept: its steps and events. Messages and the state of the run stay. Not on other Worlds, which delete nothing by themselves.",
+  ),
+  STREAM_RETENTION_DAYS: about(
+    integer(1, 36_500).default(1),
+    "Days after its end that the stream of a turn is kept. A stream that never ended is kept 30 days longer.",
+  ),
+  SANDBOX_RETENTION_DAYS: about(integer(0, 36_500).default(0), {
+    description:
+      "Days after the last turn of its session that a local sandbox is kept; its files are then deleted, and the session can have a new sandbox. 0 keeps sandboxes until they are stopped or their session is deleted.",
+  }),
   TASK_INPUT_RETENTION_DAYS: about(
     integer(1).default(30),
     "Days after its end that a task run keeps its input.",

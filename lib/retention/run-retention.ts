@@ -2,19 +2,22 @@
  * Deletes rows, files and sandboxes that no longer have an owner. There are two jobs: one for what
  * all servers share, one for the folders of this machine. Each is leased in the database, so that
  * one of several servers does it. Their parts are idempotent and bounded, and run also when another
- * part fails. The durable engine sweeps its own tables.
+ * part fails. The durable engine sweeps its own tables
+ * (`lib/engine/adapters/postgres/retention.ts`).
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
+import { endLostTurns } from "./end-lost-turns.ts";
 import { endJob, takeJob } from "./store.ts";
 import { sweepMailbox } from "./sweep-mailbox.ts";
 import { checkMediaRows, removeDeletedMedia, removeUnownedMedia } from "./sweep-media.ts";
 import { sweepRows } from "./sweep-rows.ts";
 import {
   destroyDeletedSandboxes,
+  destroyIdleSandboxes,
   destroyUnownedSandboxes,
   measureLostSandboxes,
 } from "./sweep-sandboxes.ts";
@@ -26,12 +29,14 @@ const LEASE_SECONDS = 30 * 60;
 
 const shared: Readonly<Record<string, Part>> = {
   rows: sweepRows,
+  lostTurns: endLostTurns,
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,
 };
 const perMachine: Readonly<Record<string, Part>> = {
   // Here, because the local sandboxes of this machine are out of reach for others.
   deletedSandboxes: destroyDeletedSandboxes,
+  idleSandboxes: () => destroyIdleSandboxes(),
   sandboxesWithoutSession: destroyUnownedSandboxes,
   sandboxesWithoutSize: measureLostSandboxes,
   mediaWithoutRow: removeUnownedMedia,

@@ -72,6 +72,21 @@ export async function settleSandboxRemoval(sessionId: string): Promise<void> {
   await call("settle_sandbox_removal", { p_session_id: sessionId }, z.null());
 }
 
+const idleSandbox = storedSandbox.extend({ sessionId: z.string(), accountId: z.string() });
+
+/** Returns local sandboxes whose sessions have had no turn for so many days. */
+export const idleSandboxes = (
+  days: number,
+  batch: number,
+): Promise<z.output<typeof idleSandbox>[]> =>
+  call("idle_sandboxes", { p_days: days, p_batch: batch }, z.array(idleSandbox));
+
+const turns = z.array(z.object({ turnId: z.string(), runId: z.string() }));
+
+/** Returns turns that have been unfinished for more than a day, oldest first. */
+export const unfinishedTurns = (batch: number): Promise<z.output<typeof turns>> =>
+  call("unfinished_turns", { p_batch: batch }, turns);
+
 const reservations = z.array(z.object({ sessionId: z.string(), reservedAt: z.string() }));
 
 /** Returns reservations of sandbox space that are older than an hour, oldest first. */

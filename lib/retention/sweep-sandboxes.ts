@@ -1,10 +1,14 @@
+import { isAppError } from "../contract/app-error.ts";
+import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
 import { settleSandboxBytes } from "../sandbox/account-space.ts";
 import { clearSandbox } from "../sandbox/clear-sandbox.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
+import { stopSandbox } from "../sessions/stop-sandbox.ts";
 import {
   dueSandboxRemovals,
+  idleSandboxes,
   installationId,
   settleSandboxRemoval,
   staleSandboxReservations,
@@ -24,6 +28,24 @@ export async function destroyDeletedSandboxes(): Promise<number> {
     if (await destroySandbox(state, log())) continue;
     await settleSandboxRemoval(sessionId);
     destroyed += 1;
+  }
+  return destroyed;
+}
+
+/**
+ * Destroys the sandboxes of this machine whose sessions have had no turn for a while, and returns their
+ * number.
+ */
+export async function destroyIdleSandboxes(
+  days = config().SANDBOX_RETENTION_DAYS,
+): Promise<number> {
+  const provider = services().sandboxes;
+  if (days === 0 || !provider.folders) return 0;
+  let destroyed = 0;
+  for (const { sessionId, accountId, ...state } of await idleSandboxes(days, BATCH)) {
+    if ((await provider.status(state)) !== "active") continue;
+    const outcome = await stopSandbox({ accountId, sessionId, log: log() });
+    if (!isAppError(outcome)) destroyed += 1;
   }
   return destroyed;
 }

@@ -4,7 +4,8 @@ import type { Engine, TurnAddress } from "../../port.ts";
 import { loadRoute, runState, startRun } from "../sdk.ts";
 import { StopListeners } from "../stop-listeners.ts";
 import { ChunkLog } from "./chunk-log.ts";
-import { PostgresWorld, RETENTION } from "./postgres-world.ts";
+import { PostgresWorld } from "./postgres-world.ts";
+import { type RetentionSettings, sweepEngine } from "./retention.ts";
 
 export interface PostgresEngineOptions {
   readonly databaseUrl: string;
@@ -14,11 +15,10 @@ export interface PostgresEngineOptions {
   readonly selfOrigin: string;
   /** Whether to reload route modules every time, because they change in development. */
   readonly reloadHandlers: boolean;
+  readonly retention: RetentionSettings;
   readonly onError: (error: unknown, runId?: string) => void;
 }
 
-/** Streams that were never closed are kept for longer than any turn lasts. */
-const LOST_RETENTION = "30 days";
 const SWEEP_MS = 600_000;
 const PRELOAD_MS = 100;
 /** Longer than the pause between two steps of a turn. */
@@ -59,7 +59,8 @@ export class PostgresEngine implements Engine {
     setWorld(this.#world.world);
     await this.#world.start();
     void this.#preload();
-    setInterval(() => this.#sweep().catch(this.#options.onError), SWEEP_MS).unref();
+    const { retention, onError } = this.#options;
+    setInterval(() => sweepEngine(this.#world.sql, retention).catch(onError), SWEEP_MS).unref();
   }
 
   async drain(deadline: AbortSignal): Promise<void> {
@@ -124,13 +125,5 @@ export class PostgresEngine implements Engine {
       await delay(PRELOAD_MS, undefined, { ref: false });
       await Promise.all([this.#loadHandler("flow"), this.#loadHandler("step")]).catch(() => {});
     }
-  }
-
-  async #sweep(): Promise<void> {
-    // A stream that was never closed belongs to a run that was lost.
-    await this.#world.sql`
-      delete from engine.chunks c where written_at < now() - ${RETENTION}::interval
-        and (exists (select from engine.chunks e where e.stream = c.stream and e.eof)
-          or written_at < now() - ${LOST_RETENTION}::interval)`;
   }
 }

@@ -23,10 +23,6 @@ export interface PostgresWorldOptions {
   readonly onError: (error: unknown, runId?: string) => void;
 }
 
-/** Run state and streams are kept for this long after their end. */
-export const RETENTION = "1 day";
-const SWEEP_MS = 600_000;
-
 /**
  * The Workflow SDK's `World` on PostgreSQL. Once started, it executes runs. Before, it only reads
  * them and sends to them, as tools do: a run that it creates is executed by a process that has
@@ -102,7 +98,6 @@ export class PostgresWorld {
       onError,
     ).start();
     await this.ownership.start();
-    setInterval(() => this.#sweep().catch(onError), SWEEP_MS).unref();
   }
 
   /** Hands all runs over, each when its step in progress has ended or `deadline` aborts. */
@@ -125,10 +120,5 @@ export class PostgresWorld {
       .receive(runId)
       .then((run) => run && this.#queue.queue(`__wkf_workflow_${run.workflowName}`, { runId }))
       .catch((error: unknown) => this.#options.onError(error, runId));
-  }
-
-  async #sweep(): Promise<void> {
-    await this.sql`delete from engine.runs where completed_at < now() - ${RETENTION}::interval`;
-    await this.#streams.sweep(RETENTION);
   }
 }

@@ -105,14 +105,6 @@ export class Streams {
     return { tailIndex: length - 1, done: closed };
   }
 
-  /** Deletes what was last written longer than `age` ago, unless its run is running. */
-  async sweep(age: string): Promise<void> {
-    await this.#sql`
-      delete from engine.streams s where written_at < now() - ${age}::interval
-        and not exists (
-          select from engine.runs r where r.run_id = s.run_id and r.status = 'running')`;
-  }
-
   async #state(name: string): Promise<{ length: number; closed: boolean }> {
     const [row] = await this.#sql`
       select next_index, closed from engine.streams where name = ${name}`;
