@@ -2,6 +2,8 @@
  * Program: runs an npm script after `launch.mjs` has installed the packages: `run.ts <script>
  * [arguments]`.
  */
+import { createBackup } from "./backup/create-backup.ts";
+import { restoreBackup } from "./backup/restore-backup.ts";
 import { build } from "./ensure-build.ts";
 import { importCatalog } from "./import-catalog.ts";
 import { makeKey } from "./make-key.ts";
@@ -22,6 +24,8 @@ const scripts: Record<string, () => Promise<number>> = {
   bench: () => bench(distDir, args),
   "bench:peers": () => benchPeers(distDir, args),
   key: () => makeKey(args),
+  backup: () => createBackup(args),
+  restore: () => restoreBackup(args),
   "catalog:import": () => importCatalog(args),
   check,
 };

@@ -77,16 +77,16 @@ export async function runPostgres(options: {
   }
 }
 
-/**
- * Returns another account when this process is root, as which PostgreSQL refuses to run. An existing
- * cluster keeps its owner.
- */
+/** Returns the owner of an existing cluster, when this process is root. */
 function chooseAccount(cluster: string): Account | undefined {
+  if (process.getuid?.() !== 0 || !existsSync(cluster)) return accountOfNewCluster();
+  const { uid, gid } = statSync(cluster);
+  return { uid, gid };
+}
+
+/** Returns another account when this process is root, as which PostgreSQL refuses to run. */
+export function accountOfNewCluster(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  if (existsSync(cluster)) {
-    const { uid, gid } = statSync(cluster);
-    return { uid, gid };
-  }
   for (const name of ["postgres", "nobody"]) {
     try {
       const id = (flag: string) =>

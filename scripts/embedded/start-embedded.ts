@@ -1,5 +1,5 @@
 import { fork } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { exitOf } from "./exit-of.ts";
 import { guardProcess } from "./guard-process.ts";
@@ -9,6 +9,9 @@ import { lockDataDir } from "./lock-data-dir.ts";
 import { runPostgres } from "./run-postgres.ts";
 
 export { DataDirInUse } from "./lock-data-dir.ts";
+
+/** The folder in `DATA_DIR` in which a restore is under way. */
+export const RESTORING = "restoring";
 
 export type Embedded = {
   /** The PostgreSQL URL for the durable engine. */
@@ -45,6 +48,11 @@ export async function startEmbedded(options: {
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const lock = await lockDataDir(dataDir);
   try {
+    if (existsSync(join(dataDir, RESTORING))) {
+      throw new Error(
+        `A restore into ${dataDir} was cut off. Empty the folder, and restore again.`,
+      );
+    }
     const secrets = keepSecrets(dataDir);
     // Started first, so that its modules load while PostgreSQL starts.
     const lite = startLite(join(logs, "supabase.log"));

@@ -63,7 +63,8 @@ async function sizeOf(path: string, name: string): Promise<number> {
   // A file that is deleted during the walk takes no space.
   const file = await lstat(path).catch(() => undefined);
   if (!file) return 0;
-  if (!name.startsWith(UNFINISHED_PREFIX) || Date.now() - file.mtimeMs < MAX_WRITE_MS) return file.size;
+  if (!name.startsWith(UNFINISHED_PREFIX) || Date.now() - file.mtimeMs < MAX_WRITE_MS)
+    return file.size;
   await rm(path, { force: true });
   return 0;
 }

@@ -1,0 +1,54 @@
+/**
+ * The format of a backup: a tar archive, compressed with gzip. Its first entry is `backup.json` with
+ * the header, its last one `checksum.json`; between them are the files and folders of a `DATA_DIR`.
+ */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+
+export const HEADER = "backup.json";
+export const CHECKSUM = "checksum.json";
+
+export const headerSchema = z.object({
+  format: z.literal(1),
+  createdAt: z.iso.datetime(),
+  /** The major version of PostgreSQL, which alone can read the files of the cluster. */
+  postgres: z.int(),
+  /** The versions of the applied migrations. */
+  migrations: z.array(z.string()),
+});
+export type BackupHeader = z.output<typeof headerSchema>;
+
+export const checksumSchema = z.object({
+  /** The number of entries between the header and the checksum. */
+  entries: z.int(),
+  /** Of all entries before the checksum, in their order, with their names and modes. */
+  sha256: z.string(),
+});
+
+export interface EntryFacts {
+  readonly type: "file" | "directory";
+  /** The path below `DATA_DIR`. */
+  readonly name: string;
+  /** The permission bits. */
+  readonly mode: number;
+  readonly size: number;
+}
+
+/** Computes the checksum of an archive while it is written or read. */
+export class ArchiveDigest {
+  readonly #hash = createHash("sha256");
+  #entries = -1;
+
+  begin({ type, name, mode, size }: EntryFacts): void {
+    this.#hash.update(`${JSON.stringify([type, name, mode, size])}\n`);
+    this.#entries += 1;
+  }
+
+  content(chunk: Uint8Array): void {
+    this.#hash.update(chunk);
+  }
+
+  end(): z.output<typeof checksumSchema> {
+    return { entries: this.#entries, sha256: this.#hash.digest("hex") };
+  }
+}

@@ -1,0 +1,170 @@
+import { chmod, type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, createGzip } from "node:zlib";
+import { type Pack, pack } from "tar-stream";
+import { ArchiveDigest, type BackupHeader, CHECKSUM, HEADER } from "./archive-format.ts";
+
+const READ_BYTES = 1024 * 1024;
+
+/** What is left out of a folder: its name below the folder, with slashes. */
+export type Skips = (name: string) => "all" | "content" | "nothing";
+
+/**
+ * Writes an archive to `file`, with mode 0600. The file has its name only when it is complete and on
+ * disk; until then it is `<file>.part`, which is removed on errors.
+ *
+ * @param fill adds the entries between the header and the checksum
+ * @returns the size of the file in bytes
+ */
+export async function writeArchive(
+  file: string,
+  fill: (archive: Archive) => Promise<void>,
+  signal: AbortSignal,
+): Promise<number> {
+  const part = `${file}.part`;
+  await rm(part, { force: true });
+  const handle = await open(part, "wx", 0o600);
+  try {
+    const tar = pack();
+    const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+    const written = pipeline(tar, gzip, handle.createWriteStream({ flush: true }), { signal });
+    const archive = new Archive(tar);
+    const filled = fill(archive).then(
+      () => archive.end(),
+      (error: unknown) => void tar.destroy(error instanceof Error ? error : undefined),
+    );
+    // Whatever fails, the tar stream ends with it.
+    await Promise.all([written, filled]);
+    await rename(part, file);
+    await sync(dirname(file));
+    return (await stat(file)).size;
+  } finally {
+    await handle.close().catch(() => {});
+    await rm(part, { force: true });
+  }
+}
+
+export class Archive {
+  readonly #tar: Pack;
+  readonly #digest = new ArchiveDigest();
+
+  constructor(tar: Pack) {
+    this.#tar = tar;
+  }
+
+  addHeader(header: BackupHeader): Promise<void> {
+    return this.addContent(HEADER, Buffer.from(JSON.stringify(header)));
+  }
+
+  addContent(name: string, content: Buffer): Promise<void> {
+    return this.#add({ name, mode: 0o600, size: content.length, mtime: new Date() }, [content]);
+  }
+
+  /** Adds what is below `path` as `name`. What vanishes meanwhile was deleted and is left out. */
+  async addFolder(path: string, name: string, skips: Skips = () => "nothing"): Promise<void> {
+    const found = await unlessGone(stat(path));
+    if (!found) return;
+    if (name !== "") this.#addDirectory(name, found.mode, found.mtime);
+    for (const entry of (await unlessGone(readdir(path, { withFileTypes: true }))) ?? []) {
+      const child = name === "" ? entry.name : `${name}/${entry.name}`;
+      const skipped = skips(child);
+      if (skipped === "all") continue;
+      const from = join(path, entry.name);
+      if (entry.isDirectory()) {
+        await this.addFolder(from, child, skipped === "content" ? () => "all" : skips);
+      } else if (entry.isFile()) await this.addFile(from, child);
+      else throw new Error(`${from} is neither a file nor a folder: a backup cannot hold it`);
+    }
+  }
+
+  /**
+   * Adds the file with the size that it has now. A file of PostgreSQL that becomes shorter meanwhile is
+   * filled with zeros, which its recovery does not read.
+   */
+  async addFile(path: string, name: string): Promise<void> {
+    const handle = await unlessGone(openAnyway(path));
+    if (!handle) return;
+    try {
+      const { size, mode, mtime } = await handle.stat();
+      await this.#add({ name, mode, size, mtime }, contentOf(handle, size));
+    } finally {
+      await handle.close();
+    }
+  }
+
+  end(): void {
+    const content = Buffer.from(JSON.stringify(this.#digest.end()));
+    this.#tar.entry({ name: CHECKSUM, mode: 0o600, mtime: new Date() }, content);
+    this.#tar.finalize();
+  }
+
+  #addDirectory(name: string, mode: number, mtime: Date): void {
+    // A restore has to create what is in it.
+    const facts = { type: "directory", name, mode: (mode & 0o777) | 0o700, size: 0 } as const;
+    this.#digest.begin(facts);
+    this.#tar.entry({ ...facts, mtime });
+  }
+
+  async #add(
+    given: { name: string; mode: number; size: number; mtime: Date },
+    chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+  ): Promise<void> {
+    // `tar-stream` takes no mode for its default.
+    const facts = { ...given, type: "file", mode: (given.mode & 0o777) | 0o400 } as const;
+    this.#digest.begin(facts);
+    await pipeline(Readable.from(this.#digested(chunks)), this.#tar.entry(facts));
+  }
+
+  async *#digested(chunks: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.#digest.content(chunk);
+      yield chunk;
+    }
+  }
+}
+
+/** Opens a file also when a command in its sandbox has taken the right to read it from everybody. */
+async function openAnyway(path: string): Promise<FileHandle> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if (!hasCode(error, "EACCES")) throw error;
+    const { mode } = await stat(path);
+    await chmod(path, mode | 0o400);
+    try {
+      return await open(path);
+    } finally {
+      await chmod(path, mode);
+    }
+  }
+}
+
+async function* contentOf(handle: FileHandle, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < size; ) {
+    const buffer = Buffer.alloc(Math.min(READ_BYTES, size - at));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+    const chunk = bytesRead === 0 ? buffer : buffer.subarray(0, bytesRead);
+    at += chunk.length;
+    yield chunk;
+  }
+}
+
+async function sync(folder: string): Promise<void> {
+  const handle = await open(folder);
+  await handle.sync();
+  await handle.close();
+}
+
+async function unlessGone<T>(operation: Promise<T>): Promise<T | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;

@@ -1,0 +1,270 @@
+/** What `npm run backup` and `npm run restore` refuse, and what they leave behind: nothing. */
+import { existsSync } from "node:fs";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync, gzipSync } from "node:zlib";
+import postgres from "postgres";
+import { extract, type Headers, pack } from "tar-stream";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { ArchiveDigest } from "../../scripts/backup/archive-format.ts";
+import { createBackup } from "../../scripts/backup/create-backup.ts";
+import { restoreBackup } from "../../scripts/backup/restore-backup.ts";
+import { startEmbedded } from "../../scripts/embedded/start-embedded.ts";
+import { startOwnParts } from "../support/harness/stack.ts";
+
+const DONE = "exit code 0";
+
+/** A folder that a command has closed to everybody. */
+const CLOSED = "sandboxes/7e0cf0a5-b3f4-4ab0-9d6c-5ad6f4a5e5b1/home/closed";
+
+interface Part {
+  readonly header: Headers;
+  readonly content: Buffer;
+}
+
+let folder: string;
+let parts: Awaited<ReturnType<typeof startOwnParts>>;
+let source: string;
+let file: string;
+let entries: Part[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-platform-backup-"));
+  parts = await startOwnParts();
+  source = parts.env.DATA_DIR ?? "";
+  await mkdir(join(source, "media", "an-account"), { recursive: true });
+  await writeFile(join(source, "media", "an-account", "größe ✓.png"), "an image");
+  await writeFile(join(source, "script.sh"), "exit");
+  await chmod(join(source, "script.sh"), 0o740);
+  const closed = join(source, CLOSED);
+  await mkdir(closed, { recursive: true });
+  await writeFile(join(closed, "notes.txt"), "closed");
+  await chmod(join(closed, "notes.txt"), 0);
+  await chmod(closed, 0);
+  file = join(folder, "whole.tar.gz");
+  expect(await backUp(file)).toBe(DONE);
+  entries = await readEntries(file);
+});
+afterAll(async () => {
+  await parts?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs a script in this process, and returns what it would print when it fails. */
+async function run(script: () => Promise<number>, dataDir: string): Promise<string> {
+  process.env.DATA_DIR = dataDir;
+  vi.spyOn(console, "log").mockReturnValue();
+  try {
+    return `exit code ${await script()}`;
+  } catch (error) {
+    return String(error);
+  }
+}
+const backUp = (to: string, dataDir = source) => run(() => createBackup([to]), dataDir);
+const restore = (from: string, dataDir: string) => run(() => restoreBackup([from]), dataDir);
+let names = 0;
+const newName = () => join(folder, `new-${++names}`);
+
+async function readEntries(archive: string): Promise<Part[]> {
+  const tar = extract();
+  tar.end(gunzipSync(await readFile(archive)));
+  const found: Part[] = [];
+  for await (const entry of tar) {
+    found.push({ header: entry.header, content: await buffer(entry) });
+  }
+  return found;
+}
+
+/** Writes an archive with a checksum that is right. */
+async function forge(content: readonly Part[]): Promise<string> {
+  const tar = pack();
+  const digest = new ArchiveDigest();
+  for (const { header, content: bytes } of content) {
+    const { name, mode = 0, type } = header;
+    const size = bytes.length;
+    digest.begin({ name, mode, size, type: type === "directory" ? "directory" : "file" });
+    digest.content(bytes);
+    if (type === "file") tar.entry({ ...header, size }, bytes);
+    else tar.entry({ ...header, size: 0 });
+  }
+  tar.entry({ name: "checksum.json" }, Buffer.from(JSON.stringify(digest.end())));
+  tar.finalize();
+  const path = `${newName()}.tar.gz`;
+  await writeFile(path, gzipSync(await buffer(tar)));
+  return path;
+}
+
+const withoutEnd = () => entries.slice(0, -1);
+const headerWith = (changed: object): Part[] => {
+  const [first, ...rest] = withoutEnd();
+  if (!first) throw new Error("The archive is empty");
+  const content = Buffer.from(JSON.stringify({ ...JSON.parse(String(first.content)), ...changed }));
+  return [{ ...first, content }, ...rest];
+};
+/** An archive that has the entry besides `secrets.json`. */
+const forgeWith = (header: Headers): Promise<string> =>
+  forge([
+    ...entries.slice(0, 1),
+    ...entries.filter((entry) => entry.header.name === "secrets.json"),
+    { header: { mode: 0o644, ...header }, content: Buffer.from("hostile") },
+  ]);
+
+async function expectRefused(archive: string, reason: RegExp): Promise<void> {
+  const [fresh, empty] = [newName(), newName()];
+  await mkdir(empty);
+  for (const dataDir of [fresh, empty]) {
+    expect(await restore(archive, dataDir)).toMatch(reason);
+  }
+  expect(existsSync(fresh)).toBe(false);
+  expect(await readdir(empty)).toEqual([]);
+}
+
+describe("a backup", () => {
+  test("is one file that only its owner can read, and restores what was there", async () => {
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).toEqual([]);
+    const dataDir = newName();
+    expect(await restore(file, dataDir)).toBe(DONE);
+    const isKept = (name: string) => !/^(logs|lock)/.test(name);
+    expect((await readdir(dataDir)).sort()).toEqual((await readdir(source)).filter(isKept).sort());
+    for (const name of ["secrets.json", "media/an-account/größe ✓.png", "script.sh"]) {
+      expect(await readFile(join(dataDir, name))).toEqual(await readFile(join(source, name)));
+      const [here, there] = [await stat(join(dataDir, name)), await stat(join(source, name))];
+      expect(here.mode).toBe(there.mode);
+      expect(Math.trunc(here.mtimeMs / 1000)).toBe(Math.trunc(there.mtimeMs / 1000));
+    }
+    expect(await readFile(join(dataDir, CLOSED, "notes.txt"), "utf8")).toBe("closed");
+    expect((await stat(join(source, CLOSED))).mode & 0o777).toBe(0);
+    expect(await readdir(join(source, "sandboxes"))).toEqual(
+      await readdir(join(dataDir, "sandboxes")),
+    );
+    // A second backup of the stopped copy is as good as the first.
+    const second = `${newName()}.tar.gz`;
+    expect(await backUp(second, dataDir)).toBe(DONE);
+    const again = newName();
+    expect(await restore(second, again)).toBe(DONE);
+    const embedded = await startEmbedded({ dataDir: again });
+    const [copy, original] = [embedded.databaseUrl, parts.env.DATABASE_URL ?? ""].map((url) =>
+      postgres(url, { max: 1, onnotice: () => {} }),
+    );
+    if (!copy || !original) throw new Error("no database");
+    expect(await copy`select id from installation`).toEqual(
+      await original`select id from installation`,
+    );
+    await Promise.all([copy.end(), original.end()]);
+    await embedded.stop();
+  });
+
+  test("never replaces a file, and never lies in what it backs up", async () => {
+    const before = await readFile(file);
+    expect(await backUp(file)).toMatch(/exists/);
+    expect(await readFile(file)).toEqual(before);
+    const inside = join(source, "backup.tar.gz");
+    expect(await backUp(inside)).toMatch(/inside of DATA_DIR/);
+    expect(existsSync(inside)).toBe(false);
+    expect(await backUp(newName(), newName())).toMatch(/There is no installation/);
+  });
+
+  test("that fails half-way leaves nothing", async () => {
+    // The last folder that is read, after the whole database.
+    const unknown = join(source, "zz-link");
+    await symlink("/", unknown);
+    const failed = join(folder, "failed", "backup.tar.gz");
+    await mkdir(dirname(failed));
+    const outcome = await backUp(failed);
+    await rm(unknown);
+    expect(outcome).toMatch(/zz-link is neither/);
+    expect(await readdir(dirname(failed))).toEqual([]);
+  });
+});
+
+describe("a restore refuses", () => {
+  test("a folder that is in use", async () => {
+    const dataDir = newName();
+    await mkdir(dataDir);
+    await writeFile(join(dataDir, "notes.txt"), "mine");
+    expect(await restore(file, dataDir)).toMatch(/not empty/);
+    expect(await readdir(dataDir)).toEqual(["notes.txt"]);
+    expect(await restore(file, source)).toMatch(/not empty/);
+  });
+
+  test("a part of a backup", async () => {
+    const whole = await readFile(file);
+    const cut = newName();
+    await writeFile(cut, whole.subarray(0, whole.length / 2));
+    await expectRefused(cut, /unexpected end/);
+    const short = newName();
+    const tar = gunzipSync(whole);
+    await writeFile(short, gzipSync(tar.subarray(0, tar.length - 2048 - 512)));
+    await expectRefused(short, /its end is missing|Unexpected end/);
+  });
+
+  test("a backup in which a byte has changed", async () => {
+    const tar = gunzipSync(await readFile(file));
+    const place = tar.indexOf("an image");
+    tar.write("AN", place);
+    const changed = newName();
+    await writeFile(changed, gzipSync(tar));
+    await expectRefused(changed, /does not match its checksum/);
+  });
+
+  test("a backup of a later version of the code", async () => {
+    const newer = await forge(headerWith({ migrations: ["20991231000000"] }));
+    await expectRefused(newer, /newer version of the code.*20991231000000/);
+    await expectRefused(await forge(headerWith({ postgres: 99 })), /PostgreSQL 99/);
+  });
+
+  test("what is no backup", async () => {
+    const text = newName();
+    await writeFile(text, "not an archive");
+    await expectRefused(text, /incorrect header/);
+    await expectRefused(await forge(withoutEnd().slice(1)), /not a backup/);
+    await expectRefused(await forge(withoutEnd().slice(0, 1)), /has no database/);
+  });
+
+  test.each([
+    { name: "../outside.txt" },
+    { name: "media/../../outside.txt" },
+    { name: "/tmp/agent-platform-outside.txt" },
+    { name: "media//outside.txt" },
+    { name: "./outside.txt" },
+  ])("an entry named $name", async ({ name }) => {
+    await expectRefused(await forgeWith({ name, type: "file" }), /it has an entry named/);
+    expect(existsSync(join(folder, "outside.txt"))).toBe(false);
+    expect(existsSync("/tmp/agent-platform-outside.txt")).toBe(false);
+  });
+
+  test.each([
+    { type: "symlink" as const, linkname: "/etc" },
+    { type: "link" as const, linkname: "secrets.json" },
+    { type: "fifo" as const },
+  ])("an entry that is a $type", async (header) => {
+    await expectRefused(await forgeWith({ name: "outside", ...header }), /is a (sym|link|fifo)/);
+  });
+
+  test("a second entry of the same name", async () => {
+    await expectRefused(await forgeWith({ name: "secrets.json", type: "file" }), /EEXIST/);
+  });
+});
+
+test("a folder whose restore was cut off is not started, and can be restored again", async () => {
+  const dataDir = newName();
+  await mkdir(join(dataDir, "restoring"), { recursive: true });
+  await writeFile(join(dataDir, "restoring", "half"), "");
+  await writeFile(join(dataDir, "lock.pid"), "1");
+  await expect(startEmbedded({ dataDir })).rejects.toThrow(/restore .* was cut off/);
+  await rm(join(dataDir, "logs"), { recursive: true });
+  expect(await restore(file, dataDir)).toBe(DONE);
+  expect(existsSync(join(dataDir, "restoring"))).toBe(false);
+});
