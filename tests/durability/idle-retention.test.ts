@@ -4,6 +4,8 @@ import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { setWorld } from "workflow/runtime";
+import { PostgresWorld } from "../../lib/engine/adapters/postgres/postgres-world.ts";
 import { endLostTurns } from "../../lib/retention/end-lost-turns.ts";
 import { destroyIdleSandboxes } from "../../lib/retention/sweep-sandboxes.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
@@ -11,14 +13,29 @@ import { startOwnParts } from "../support/harness/stack.ts";
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 let sql: Sql;
 let dataDir: string;
+let closeWorld: (() => Promise<void>) | undefined;
 beforeAll(async () => {
   parts = await startOwnParts();
   dataDir = parts.env.DATA_DIR ?? "";
   // The functions under test run in this process, as a server's would.
   Object.assign(process.env, parts.env, { LOG_LEVEL: "silent" });
-  sql = postgres(parts.env.DATABASE_URL ?? "", { max: 3, onnotice: () => {} });
+  const databaseUrl = parts.env.DATABASE_URL ?? "";
+  sql = postgres(databaseUrl, { max: 3, onnotice: () => {} });
+  // It reads runs, and executes none: it is not started.
+  const { world } = new PostgresWorld({
+    databaseUrl,
+    maxConnections: 2,
+    loadHandler: async () => {},
+    channels: {},
+    onReleased: () => {},
+    onLost: () => {},
+    onError: () => {},
+  });
+  setWorld(world);
+  closeWorld = world.close;
 });
 afterAll(async () => {
+  await closeWorld?.();
   await sql?.end();
   await parts?.stop();
 });

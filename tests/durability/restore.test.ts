@@ -13,26 +13,27 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
 import postgres from "postgres";
-import { extract, type Headers, pack } from "tar-stream";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { ArchiveDigest } from "../../scripts/backup/archive-format.ts";
-import { createBackup } from "../../scripts/backup/create-backup.ts";
-import { restoreBackup } from "../../scripts/backup/restore-backup.ts";
+import type { Headers } from "tar-stream";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "../../scripts/embedded/start-embedded.ts";
+import {
+  backUp,
+  DONE,
+  forge,
+  type Part,
+  readEntries,
+  restore,
+} from "../support/harness/backups.ts";
+import { runScript } from "../support/harness/run-script.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
-const DONE = "exit code 0";
+/** Has the functions `idle_sandboxes` and `unfinished_turns`. */
+const LATER_MIGRATION = "20261121000100";
 
 /** A folder that a command has closed to everybody. */
 const CLOSED = "sandboxes/7e0cf0a5-b3f4-4ab0-9d6c-5ad6f4a5e5b1/home/closed";
-
-interface Part {
-  readonly header: Headers;
-  readonly content: Buffer;
-}
 
 let folder: string;
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
@@ -53,7 +54,7 @@ beforeAll(async () => {
   await chmod(join(closed, "notes.txt"), 0);
   await chmod(closed, 0);
   file = join(folder, "whole.tar.gz");
-  expect(await backUp(file)).toBe(DONE);
+  expect(await backUp(file, source)).toBe(DONE);
   entries = await readEntries(file);
 });
 afterAll(async () => {
@@ -61,49 +62,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs a script in this process, and returns what it would print when it fails. */
-async function run(script: () => Promise<number>, dataDir: string): Promise<string> {
-  process.env.DATA_DIR = dataDir;
-  vi.spyOn(console, "log").mockReturnValue();
-  try {
-    return `exit code ${await script()}`;
-  } catch (error) {
-    return String(error);
-  }
-}
-const backUp = (to: string, dataDir = source) => run(() => createBackup([to]), dataDir);
-const restore = (from: string, dataDir: string) => run(() => restoreBackup([from]), dataDir);
+const connect = (url: string) => postgres(url, { max: 1, onnotice: () => {} });
 let names = 0;
 const newName = () => join(folder, `new-${++names}`);
-
-async function readEntries(archive: string): Promise<Part[]> {
-  const tar = extract();
-  tar.end(gunzipSync(await readFile(archive)));
-  const found: Part[] = [];
-  for await (const entry of tar) {
-    found.push({ header: entry.header, content: await buffer(entry) });
-  }
-  return found;
-}
-
-/** Writes an archive with a checksum that is right. */
-async function forge(content: readonly Part[]): Promise<string> {
-  const tar = pack();
-  const digest = new ArchiveDigest();
-  for (const { header, content: bytes } of content) {
-    const { name, mode = 0, type } = header;
-    const size = bytes.length;
-    digest.begin({ name, mode, size, type: type === "directory" ? "directory" : "file" });
-    digest.content(bytes);
-    if (type === "file") tar.entry({ ...header, size }, bytes);
-    else tar.entry({ ...header, size: 0 });
-  }
-  tar.entry({ name: "checksum.json" }, Buffer.from(JSON.stringify(digest.end())));
-  tar.finalize();
-  const path = `${newName()}.tar.gz`;
-  await writeFile(path, gzipSync(await buffer(tar)));
-  return path;
-}
 
 const withoutEnd = () => entries.slice(0, -1);
 const headerWith = (changed: object): Part[] => {
@@ -114,7 +75,7 @@ const headerWith = (changed: object): Part[] => {
 };
 /** An archive that has the entry besides `secrets.json`. */
 const forgeWith = (header: Headers): Promise<string> =>
-  forge([
+  forge(newName(), [
     ...entries.slice(0, 1),
     ...entries.filter((entry) => entry.header.name === "secrets.json"),
     { header: { mode: 0o644, ...header }, content: Buffer.from("hostile") },
@@ -149,29 +110,65 @@ describe("a backup", () => {
     expect(await readdir(join(source, "sandboxes"))).toEqual(
       await readdir(join(dataDir, "sandboxes")),
     );
-    // A second backup of the stopped copy is as good as the first.
-    const second = `${newName()}.tar.gz`;
-    expect(await backUp(second, dataDir)).toBe(DONE);
-    const again = newName();
-    expect(await restore(second, again)).toBe(DONE);
-    const embedded = await startEmbedded({ dataDir: again });
-    const [copy, original] = [embedded.databaseUrl, parts.env.DATABASE_URL ?? ""].map((url) =>
-      postgres(url, { max: 1, onnotice: () => {} }),
-    );
-    if (!copy || !original) throw new Error("no database");
-    expect(await copy`select id from installation`).toEqual(
-      await original`select id from installation`,
-    );
-    await Promise.all([copy.end(), original.end()]);
+  });
+
+  test("of an older schema is taken as it is, and migrated when its copy starts", async () => {
+    const older = newName();
+    expect(await restore(file, older)).toBe(DONE);
+    const embedded = await startEmbedded({ dataDir: older });
+    const database = connect(embedded.databaseUrl);
+    const [installation] = await database`select id from installation`;
+    await database`drop function idle_sandboxes, unfinished_turns`;
+    await database`delete from supabase_migrations.schema_migrations
+      where version = ${LATER_MIGRATION}`;
+    await database.end();
     await embedded.stop();
+
+    // Nobody runs on it now.
+    const second = `${newName()}.tar.gz`;
+    expect(await backUp(second, older)).toBe(DONE);
+    const [header] = await readEntries(second);
+    expect(String(header?.content)).not.toContain(LATER_MIGRATION);
+    const dataDir = newName();
+    expect(await restore(second, dataDir)).toBe(DONE);
+    const migrated = await startEmbedded({ dataDir });
+    const copy = connect(migrated.databaseUrl);
+    expect(await copy`select id from installation`).toEqual([installation]);
+    expect(await copy`select unfinished_turns(1) as turns`).toEqual([{ turns: [] }]);
+    await copy.end();
+    await migrated.stop();
+  });
+
+  test("that is killed half-way leaves no file of its name, and does not disturb the next", async () => {
+    const killed = `${newName()}.tar.gz`;
+    const sql = connect(parts.env.DATABASE_URL ?? "");
+    const kill = new AbortController();
+    const outcome = runScript(["backup", killed], { DATA_DIR: source }, kill.signal);
+    // It stands where it has copied the database and waits for the end of a tool call.
+    await sql.begin(async (transaction) => {
+      await transaction`lock table tool_runs in row exclusive mode`;
+      const waiting = () => transaction`
+        select from pg_locks where relation = 'tool_runs'::regclass and not granted`;
+      await expect.poll(waiting, { interval: 20 }).toHaveLength(1);
+      kill.abort();
+      expect((await outcome).code).toBeNull();
+    });
+    await sql.end();
+    expect(existsSync(killed)).toBe(false);
+    expect(existsSync(`${killed}.part`)).toBe(true);
+    // What one leaves behind that is killed a moment later.
+    await mkdir(join(source, "sandboxes", ".backup-1"));
+    expect(await backUp(killed, source)).toBe(DONE);
+    expect(existsSync(`${killed}.part`)).toBe(false);
+    expect(existsSync(join(source, "sandboxes", ".backup-1"))).toBe(false);
   });
 
   test("never replaces a file, and never lies in what it backs up", async () => {
     const before = await readFile(file);
-    expect(await backUp(file)).toMatch(/exists/);
+    expect(await backUp(file, source)).toMatch(/exists/);
     expect(await readFile(file)).toEqual(before);
     const inside = join(source, "backup.tar.gz");
-    expect(await backUp(inside)).toMatch(/inside of DATA_DIR/);
+    expect(await backUp(inside, source)).toMatch(/inside of DATA_DIR/);
     expect(existsSync(inside)).toBe(false);
     expect(await backUp(newName(), newName())).toMatch(/There is no installation/);
   });
@@ -182,7 +179,7 @@ describe("a backup", () => {
     await symlink("/", unknown);
     const failed = join(folder, "failed", "backup.tar.gz");
     await mkdir(dirname(failed));
-    const outcome = await backUp(failed);
+    const outcome = await backUp(failed, source);
     await rm(unknown);
     expect(outcome).toMatch(/zz-link is neither/);
     expect(await readdir(dirname(failed))).toEqual([]);
@@ -220,17 +217,17 @@ describe("a restore refuses", () => {
   });
 
   test("a backup of a later version of the code", async () => {
-    const newer = await forge(headerWith({ migrations: ["20991231000000"] }));
+    const newer = await forge(newName(), headerWith({ migrations: ["20991231000000"] }));
     await expectRefused(newer, /newer version of the code.*20991231000000/);
-    await expectRefused(await forge(headerWith({ postgres: 99 })), /PostgreSQL 99/);
+    await expectRefused(await forge(newName(), headerWith({ postgres: 99 })), /PostgreSQL 99/);
   });
 
   test("what is no backup", async () => {
     const text = newName();
     await writeFile(text, "not an archive");
     await expectRefused(text, /incorrect header/);
-    await expectRefused(await forge(withoutEnd().slice(1)), /not a backup/);
-    await expectRefused(await forge(withoutEnd().slice(0, 1)), /has no database/);
+    await expectRefused(await forge(newName(), withoutEnd().slice(1)), /not a backup/);
+    await expectRefused(await forge(newName(), withoutEnd().slice(0, 1)), /has no database/);
   });
 
   test.each([

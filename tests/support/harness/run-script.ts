@@ -8,9 +8,11 @@ export interface ScriptOutcome {
   readonly output: string;
 }
 
+/** @param kill ends the script by SIGKILL when it aborts; its exit code is then null. */
 export async function runScript(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  kill?: AbortSignal,
 ): Promise<ScriptOutcome> {
   const child = spawn(
     process.execPath,
@@ -20,6 +22,7 @@ export async function runScript(
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
+  kill?.addEventListener("abort", () => child.kill("SIGKILL"));
   const code = new Promise<number | null>((resolve) => child.once("close", resolve));
   const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await code, output: out + errors };

@@ -1,0 +1,59 @@
+/** Backups and their archives, for tests that look into them or forge them. */
+import { readFile, writeFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { extract, type Headers, pack } from "tar-stream";
+import { vi } from "vitest";
+import { ArchiveDigest } from "../../../scripts/backup/archive-format.ts";
+import { createBackup } from "../../../scripts/backup/create-backup.ts";
+import { restoreBackup } from "../../../scripts/backup/restore-backup.ts";
+
+/** What `backUp` and `restore` return of a success. */
+export const DONE = "exit code 0";
+
+/** Runs a script in this process, and returns what it would print when it fails. */
+async function run(script: () => Promise<number>, dataDir: string): Promise<string> {
+  process.env.DATA_DIR = dataDir;
+  vi.spyOn(console, "log").mockReturnValue();
+  try {
+    return `exit code ${await script()}`;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+export const backUp = (to: string, dataDir: string) => run(() => createBackup([to]), dataDir);
+export const restore = (from: string, dataDir: string) => run(() => restoreBackup([from]), dataDir);
+
+export interface Part {
+  readonly header: Headers;
+  readonly content: Buffer;
+}
+
+export async function readEntries(archive: string): Promise<Part[]> {
+  const tar = extract();
+  tar.end(gunzipSync(await readFile(archive)));
+  const found: Part[] = [];
+  for await (const entry of tar) {
+    found.push({ header: entry.header, content: await buffer(entry) });
+  }
+  return found;
+}
+
+/** Writes an archive with a checksum that is right. */
+export async function forge(path: string, content: readonly Part[]): Promise<string> {
+  const tar = pack();
+  const digest = new ArchiveDigest();
+  for (const { header, content: bytes } of content) {
+    const { name, mode = 0, type } = header;
+    const size = bytes.length;
+    digest.begin({ name, mode, size, type: type === "directory" ? "directory" : "file" });
+    digest.content(bytes);
+    if (type === "file") tar.entry({ ...header, size }, bytes);
+    else tar.entry({ ...header, size: 0 });
+  }
+  tar.entry({ name: "checksum.json" }, Buffer.from(JSON.stringify(digest.end())));
+  tar.finalize();
+  await writeFile(path, gzipSync(await buffer(tar)));
+  return path;
+}
