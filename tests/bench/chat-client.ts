@@ -8,6 +8,17 @@ export interface Chat {
 
 type Product = Pick<BenchContext, "url" | "key">;
 
+/** Returns the body of a GET. @throws Error for any other status than 2xx */
+export async function readText(
+  { url, key }: Product,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const response = await fetch(url + path, { headers: { "x-api-key": key, ...headers } });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.text();
+}
+
 async function post(context: Product, path: string, body: unknown): Promise<Response> {
   const response = await fetch(`${context.url}${path}`, {
     method: "POST",
@@ -21,8 +32,12 @@ async function post(context: Product, path: string, body: unknown): Promise<Resp
 /** A chat with its sandbox, ready for a turn. */
 export async function newChat(context: Product): Promise<Chat> {
   const { session, chat } = await (await post(context, "/api/sessions", {})).json();
-  await post(context, "/api/sandbox", { sessionId: session.id });
+  await provisionSandbox(context, session.id);
   return { sessionId: session.id, chatId: chat.id };
+}
+
+export async function provisionSandbox(context: Product, sessionId: string): Promise<void> {
+  await post(context, "/api/sandbox", { sessionId });
 }
 
 export function productTurn(context: Product, chat: Chat, text: string): Promise<Response> {

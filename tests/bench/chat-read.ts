@@ -1,7 +1,7 @@
 /** What it costs to read a chat of 1,000 messages: the endpoint against the query under it. */
 import postgres from "postgres";
-import { newChat } from "./chat-client.ts";
-import { type Bench, type BenchContext, median, report, timed } from "./context.ts";
+import { newChat, readText } from "./chat-client.ts";
+import { type Bench, median, report, timed } from "./context.ts";
 
 const MESSAGES = 1_000;
 const ROUNDS = 60;
@@ -18,19 +18,19 @@ export const benchChatRead: Bench = async (context) => {
     const body = () => sql`
       select get_chat_body(account_id, session_id, id) from chats where id = ${chatId}`;
 
-    const empty = await side(() => read(context, path), rows);
+    const empty = await side(() => readText(context, path), rows);
     report("chat without messages: GET against the query", "ms", ...empty);
 
     await fill(sql, chatId);
-    const size = (await read(context, path)).length;
+    const size = (await readText(context, path)).length;
     const what = `chat of ${MESSAGES} messages, ${(size / 1e6).toFixed(1)} MB`;
     report(
       `${what}: GET against the query`,
       "ms",
-      ...(await side(() => read(context, path), rows)),
+      ...(await side(() => readText(context, path), rows)),
     );
     report(`${what}: of which the database's function`, "ms", ...(await side(body, rows)));
-    const identity = () => read(context, path, { "accept-encoding": "identity" });
+    const identity = () => readText(context, path, { "accept-encoding": "identity" });
     report(`${what}: GET without gzip`, "ms", ...(await side(identity, rows)));
   } finally {
     await sql.end();
@@ -50,16 +50,6 @@ async function side(
     their.push(times[1]);
   }
   return [median(our), median(their)];
-}
-
-async function read(
-  { url, key }: BenchContext,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<string> {
-  const response = await fetch(url + path, { headers: { "x-api-key": key, ...headers } });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.text();
 }
 
 /** Questions of a line, answers with a tool call, its output and a paragraph. */

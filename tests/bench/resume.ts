@@ -7,15 +7,11 @@ const WARM_UP = 5;
 const DELTAS = 1_000;
 
 export const benchResume: Bench = async (context) => {
-  const chat = await newChat(context);
-  // The command keeps the turn open after its text, as long as the bench reads it again and again.
-  const turn = await productTurn(context, chat, `count to ${DELTAS}, then run \`sleep 100\``);
-  const reader = turn.body?.getReader();
-  await seen(reader, '"toolName":"bash"');
+  const turn = await openTurn(context);
   const ours: number[] = [];
   const bare: number[] = [];
   for (let round = -WARM_UP; round < ROUNDS; round++) {
-    const our = await resume(context, chat.chatId);
+    const our = await turn.resume();
     const started = performance.now();
     const their = await readTurn(await bareTurn(context, `count to ${DELTAS}`), started);
     if (round < 0) continue;
@@ -23,12 +19,27 @@ export const benchResume: Bench = async (context) => {
     bare.push(their.total);
   }
   report(`resume of ${DELTAS} chunks against streaming them`, "ms", median(ours), median(bare));
-  await fetch(`${context.url}/api/chat/${chat.chatId}/stop`, {
-    method: "POST",
-    headers: { "x-api-key": context.key },
-  });
-  await reader?.cancel();
+  await turn.stop();
 };
+
+/** Starts a turn of 1,000 deltas and reads them all; the turn stays open until `stop`. */
+export async function openTurn(context: BenchContext) {
+  const chat = await newChat(context);
+  // The command keeps the turn open after its text, as long as the bench reads it again and again.
+  const turn = await productTurn(context, chat, `count to ${DELTAS}, then run \`sleep 100\``);
+  const reader = turn.body?.getReader();
+  await seen(reader, '"toolName":"bash"');
+  return {
+    resume: () => resume(context, chat.chatId),
+    async stop() {
+      await fetch(`${context.url}/api/chat/${chat.chatId}/stop`, {
+        method: "POST",
+        headers: { "x-api-key": context.key },
+      });
+      await reader?.cancel();
+    },
+  };
+}
 
 /** @returns milliseconds until every chunk that is there has been read. */
 async function resume({ url, key }: BenchContext, chatId: string): Promise<number> {

@@ -9,6 +9,7 @@ import { benchChatRead } from "./chat-read.ts";
 import type { Bench, BenchContext } from "./context.ts";
 import { benchDelay } from "./delay.ts";
 import { benchResume } from "./resume.ts";
+import { benchScale } from "./scale.ts";
 import { benchSignIn } from "./sign-in.ts";
 import { benchStop } from "./stop.ts";
 import { benchTasks } from "./tasks.ts";
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, Bench>> = {
   templates: benchTemplates,
   tasks: benchTasks,
   catalog: benchCatalog,
+  scale: benchScale,
 };
 
 function setting(name: string): string {
