@@ -15,7 +15,7 @@ export async function answer<V, const S>(
 export const done = () => ({ body: { status: "success" } }) as const;
 
 /** Responds with a text that is JSON already. */
-export const jsonText = (text: string): Response =>
+export const jsonText = (text: string | ReadableStream<Uint8Array>): Response =>
   new Response(text, { headers: { "content-type": "application/json" } });
 
 /** Returns one page of a list, with a `link` to the next one (RFC 8288) unless it is the last. */

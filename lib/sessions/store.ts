@@ -6,6 +6,7 @@ import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
 import type { AccountQuery } from "../platform/database/account-query.ts";
+import { streamDirectly } from "../platform/database/direct.ts";
 import { call } from "../platform/database/query.ts";
 import { rpcText } from "../platform/database/rpc-text.ts";
 import type { SandboxState } from "../sandbox/port.ts";
@@ -164,18 +165,18 @@ export function selectChat(
 }
 
 /**
- * Returns the whole response body as the JSON text that the database prints, without parsing it.
+ * Returns the whole response body as the JSON text that the database prints, without parsing it: in
+ * pieces as they come where there is a direct connection.
  */
 export async function selectChatBody(
   accountId: string,
   sessionId: string,
   chatId: string,
-): Promise<string | AppError> {
-  const text = await rpcText("get_chat_body", {
-    p_account_id: accountId,
-    p_session_id: sessionId,
-    p_chat_id: chatId,
-  });
+): Promise<string | ReadableStream<Uint8Array> | AppError> {
+  const args = { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId };
+  const pieces = await streamDirectly("get_chat_body_pieces", args);
+  if (pieces) return pieces;
+  const text = await rpcText("get_chat_body", args);
   return text.startsWith("{") ? text : missing.parse({ missing: text });
 }
 

@@ -55,7 +55,8 @@ export class FunctionCaller {
     const body = await request.text();
     const given = keysOf(body);
     const asText = request.headers.get("accept") === "text/plain";
-    const statement = given && functionStatement(await this.#load(), name, given, asText);
+    const statement =
+      given && functionStatement(await this.#load(), name, given, asText ? "text" : "json");
     if (statement) return this.#call(statement, body, asText);
     const { method, headers, url } = request;
     return general(new Request(url, { method, headers, body }));

@@ -62,6 +62,8 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("get_chat", { account_id, session_id: session, chat_id: chat }),
   get_chat_body: (t, account_id, { session, chat }) =>
     t.call("get_chat_body", { account_id, session_id: session, chat_id: chat }),
+  get_chat_body_pieces: (t, account_id, { session, chat }) =>
+    t.call("get_chat_body_pieces", { account_id, session_id: session, chat_id: chat }),
   update_chat: (t, account_id, { session, chat }) =>
     t.call("update_chat", {
       account_id,

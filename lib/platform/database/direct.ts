@@ -15,6 +15,7 @@ import {
   signaturesQuery,
   toSignatures,
 } from "./function-statement.ts";
+import { streamTexts } from "./stream-texts.ts";
 import { DatabaseUnavailable, isOutage } from "./unavailable.ts";
 
 /** The part of a supabase-js result that is used. */
@@ -50,6 +51,19 @@ export async function callDirectly(
   form: "json" | "text",
 ): Promise<Answer | undefined> {
   return (await directCaller())?.call(name, args, form);
+}
+
+/**
+ * Calls a function that returns a set of texts, and resolves with the stream of them as soon as there
+ * is the first one. Resolves to undefined when the function must be called over REST, or has no rows.
+ * The stream fails when the database does.
+ * @throws DatabaseUnavailable; Error when the call itself is wrong.
+ */
+export async function streamDirectly(
+  name: string,
+  args: Arguments,
+): Promise<ReadableStream<Uint8Array> | undefined> {
+  return (await directCaller())?.stream(name, args);
 }
 
 function directCaller(): Promise<DirectCaller | null> {
@@ -124,16 +138,31 @@ class DirectCaller {
     }
   }
 
+  async stream(name: string, args: Arguments): Promise<ReadableStream<Uint8Array> | undefined> {
+    try {
+      const statement = await this.#statement(name, args, "texts");
+      if (!statement) return undefined;
+      const values = [JSON.stringify(args)];
+      return await streamTexts(await this.#pool.connect(), { ...statement, values });
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.code === UNDEFINED_FUNCTION) this.#forget();
+      const answer = toAnswer(error);
+      const text = `${name}: ${answer.error?.message}`;
+      if (isOutage(answer.error?.code ?? "", answer.status)) throw new DatabaseUnavailable(text);
+      throw new Error(text);
+    }
+  }
+
   close(): Promise<void> {
     return this.#pool.end();
   }
 
-  async #statement(name: string, args: Arguments, form: "json" | "text") {
+  async #statement(name: string, args: Arguments, form: "json" | "text" | "texts") {
     // What JSON leaves out takes the function's default.
     const given = Object.keys(args).filter((key) => args[key] !== undefined);
     const key = `${form} ${name} ${given}`;
     if (!this.#statements.has(key)) {
-      const found = functionStatement(await this.#load(), name, given, form === "text");
+      const found = functionStatement(await this.#load(), name, given, form);
       const statement = found && { name: `call_${++this.#prepared}`, text: found.text };
       this.#statements.set(key, statement);
     }

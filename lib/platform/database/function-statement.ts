@@ -7,14 +7,17 @@ interface Signature {
   readonly argNames: readonly string[];
   readonly argTypes: readonly string[];
   readonly requiredArgs: number;
-  readonly returns: "nothing" | "value" | "row" | "rows";
+  readonly returns: "nothing" | "value" | "row" | "rows" | "texts";
 }
 
 /** By name of the function; several where it is overloaded. */
 export type Signatures = ReadonlyMap<string, readonly Signature[]>;
 
 export interface FunctionStatement {
-  /** Takes the arguments as one JSON text, and returns one row with the column `answer`. */
+  /**
+   * Takes the arguments as one JSON text, and returns the column `answer`: in one row, or in a row for
+   * each text.
+   */
   readonly text: string;
   readonly returns: Signature["returns"];
 }
@@ -23,20 +26,22 @@ export interface FunctionStatement {
 const MAX_ROWS = 1000;
 
 /**
- * Returns undefined when not exactly one signature accepts the arguments.
- * @param asText whether a value is returned as text instead of JSON; only for functions that return
- *   a single value
+ * Returns undefined when not exactly one signature accepts the arguments, or when it does not return
+ * what `form` asks for.
+ * @param form `json` for any function that returns no set of texts; `text` for a single value as text
+ *   instead of JSON; `texts` for a set of texts
  */
 export function functionStatement(
   signatures: Signatures,
   name: string,
   given: readonly string[],
-  asText: boolean,
+  form: "json" | "text" | "texts",
 ): FunctionStatement | undefined {
   const matching = (signatures.get(name) ?? []).filter((signature) => accepts(signature, given));
   const [signature, other] = matching;
   if (signature === undefined || other !== undefined) return undefined;
-  if (asText && signature.returns !== "value") return undefined;
+  if (form === "text" && signature.returns !== "value") return undefined;
+  if ((form === "texts") !== (signature.returns === "texts")) return undefined;
 
   const fields = given.map((key) => {
     const type = signature.argTypes[signature.argNames.indexOf(key)];
@@ -50,11 +55,12 @@ export function functionStatement(
       : `json_to_record($1::text::json) as args(${fields.join(", ")})`;
   const text = {
     nothing: `select null::text as answer from ${source}, lateral ${call} result`,
-    value: `select ${asText ? "result.value" : "to_json(result.value)"}::text as answer
+    value: `select ${form === "text" ? "result.value" : "to_json(result.value)"}::text as answer
             from ${source}, lateral (select ${call} as value) result`,
     row: `select row_to_json(result)::text as answer from ${source}, lateral ${call} result`,
     rows: `select coalesce(json_agg(result), '[]')::text as answer
            from (select result.* from ${source}, lateral ${call} result limit ${MAX_ROWS}) result`,
+    texts: `select result.answer from ${source}, lateral ${call} as result(answer)`,
   }[signature.returns];
   return { text, returns: signature.returns };
 }
@@ -70,7 +76,7 @@ export interface SignatureRow {
 
 /**
  * Reads the signatures of the functions in `public`, except those that only a REST server can call:
- * with unnamed or variadic arguments, with sets of single values, or with response headers.
+ * with unnamed or variadic arguments, with sets of other values than texts, or with response headers.
  */
 export const signaturesQuery = `
   select p.proname as name,
@@ -82,6 +88,7 @@ export const signaturesQuery = `
            order by arg.position
          )::text[] as arg_types,
          case when p.prorettype = 'void'::regtype then 'nothing'
+              when p.proretset and t.typtype = 'b' then 'texts'
               when p.proretset then 'rows'
               when t.typtype = 'c' or p.prorettype = 'record'::regtype then 'row'
               else 'value' end as returns
@@ -90,7 +97,7 @@ export const signaturesQuery = `
   where p.pronamespace = 'public'::regnamespace
     and p.prokind = 'f'
     and p.provariadic = 0
-    and (not p.proretset or t.typtype = 'c' or p.prorettype = 'record'::regtype)
+    and (not p.proretset or t.typtype = 'c' or p.prorettype in ('record'::regtype, 'text'::regtype))
     and coalesce(array_length(p.proargnames, 1), 0) >= p.pronargs
     and '' <> all (coalesce(p.proargnames, '{}'))
     and p.prosrc not like '%response.%'
