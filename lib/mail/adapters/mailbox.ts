@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
+import { runtimePath } from "../../platform/runtime-path.ts";
 import type { Mailer } from "../port.ts";
 
 /** Names files by time, so that the newest comes last: `2026-11-20T10-15-00.000Z-….eml`. */
@@ -20,7 +21,7 @@ export function createMailboxMailer(options: {
     async send(mail) {
       const { message } = await transport.sendMail(mail);
       const name = `${new Date().toISOString().replaceAll(":", "-")}-${randomUUID()}`;
-      const draft = join(folder, `.${name}`);
+      const draft = runtimePath(folder, `.${name}`);
       try {
         // Sign-in codes are secret, so only this operating system user may read the files.
         await mkdir(folder, { recursive: true, mode: 0o700 });

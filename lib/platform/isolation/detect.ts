@@ -6,9 +6,10 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { config } from "../config.ts";
 import { log } from "../log.ts";
 import { processWide } from "../process-wide.ts";
+import { runtimePath } from "../runtime-path.ts";
 import { confine } from "./confine.ts";
 import type { Isolation } from "./isolation.ts";
 
@@ -26,7 +27,8 @@ export const thisHost = (): Host => ({
   platform: process.platform,
   isRoot: process.getuid?.() === 0,
   run([program = "", ...args]) {
-    const { status, stdout } = spawnSync(program, args, {
+    // Otherwise the bundler takes every file of the project for one that may be run.
+    const { status, stdout } = spawnSync(/* turbopackIgnore: true */ program, args, {
       encoding: "utf8",
       env: { PATH: "/usr/local/bin:/usr/bin:/bin" } as unknown as NodeJS.ProcessEnv,
       timeout: PROBE_TIMEOUT_MS,
@@ -62,8 +64,8 @@ export function detectIsolation(host: Host = thisHost()): Isolation {
 /** Returns whether Node starts under the isolation and can read the code that it would run. */
 function starts(isolation: Isolation, host: Host): boolean {
   const root = realpathSync(process.cwd());
-  const code = join(root, "lib", "platform", "isolation");
-  const read = [code, realpathSync(join(root, "node_modules"))];
+  const code = runtimePath(root, "lib", "platform", "isolation");
+  const read = [code, realpathSync(runtimePath(root, "node_modules"))];
   const probe = `process.exit(fs.readdirSync(${JSON.stringify(code)}).length > 0 ? 0 : 1)`;
   const view = { read, write: [], cwd: root, network: false };
   return host.run(confine([process.execPath, "-e", probe], view, isolation)) !== null;
@@ -76,6 +78,8 @@ export function isolation(): Isolation {
 
 /** Logs the isolation at the start of a server, so that no request waits for the detection. */
 export function reportIsolation(): void {
+  // No decoder and no sandbox runs there.
+  if (config().VERCEL) return;
   const found = isolation();
   if (found.kind === "namespaces") {
     log().info({ isolation: found.kind }, "media decoders and sandboxes run isolated");

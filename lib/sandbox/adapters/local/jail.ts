@@ -6,12 +6,12 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
-import { join } from "node:path";
 import { confine } from "../../../platform/isolation/confine.ts";
 import { isolation } from "../../../platform/isolation/detect.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { killGroup } from "../../../platform/isolation/kill-group.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
+import { runtimePath } from "../../../platform/runtime-path.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
 
 /** `unready` means that it did not start, `died` that it exited by itself, as on a full heap. */
@@ -159,14 +159,14 @@ export class Jail {
 function commandOf(settings: JailSettings, found: Isolation): string[] {
   // Not import.meta.url: the server is bundled, the runner is not.
   const root = realpathSync(process.cwd());
-  const code = join(root, "lib", "sandbox");
+  const code = runtimePath(root, "lib", "sandbox");
   const read = [
     code,
-    join(root, "lib", "platform", "outbound"),
-    join(root, "package.json"),
+    runtimePath(root, "lib", "platform", "outbound"),
+    runtimePath(root, "package.json"),
     // Both paths of a linked folder: modules are resolved in the one and loaded from the other.
-    join(root, "node_modules"),
-    realpathSync(join(root, "node_modules")),
+    runtimePath(root, "node_modules"),
+    realpathSync(runtimePath(root, "node_modules")),
     settings.dir,
   ];
   const view = { read, write: [settings.dir], cwd: settings.dir, network: true };
@@ -178,7 +178,7 @@ function commandOf(settings: JailSettings, found: Isolation): string[] {
     `--max-old-space-size=${HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
     "--no-warnings",
-    join(code, "adapters", "local", "runner.ts"),
+    runtimePath(code, "adapters", "local", "runner.ts"),
     JSON.stringify(settings),
   ];
   // Another isolation would run it as another user, who could not change the session's files.
