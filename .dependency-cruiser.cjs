@@ -49,7 +49,8 @@ module.exports = {
       severity: "error",
       from: {
         path: "^(app|lib|scripts)/",
-        pathNot: "^(lib/engine/|lib/turns/turn-workflow\\.ts$|app/\\.well-known/workflow/)",
+        pathNot:
+          "^(lib/engine/|lib/(turns/turn|content/generation)-workflow\\.ts$|app/\\.well-known/workflow/)",
       },
       to: {
         path: "(^|/)node_modules/(workflow|@workflow/[^/]+)/|^(workflow|@workflow/[^/]+)(/|$)",

@@ -47,7 +47,7 @@ const template = z.string().min(1).max(100);
 
 const DURATIONS = ["4s", "6s", "7s", "8s"] as const;
 
-const videoBody = z.object({
+export const videoBody = z.object({
   image_url: mediaUrl.optional().meta({
     description:
       "The input frame, or the face for `lipsync`. Required by every mode except `extend`",
@@ -111,10 +111,10 @@ export const createVideoContract = contract({
       schema: z.object({ videoUrl: z.url(), mode: z.enum(VIDEO_MODES) }),
     },
   },
-  errors: ["quota_exceeded", "not_found", "upstream_error", "upstream_timeout"],
+  errors: ["quota_exceeded", "not_found", "upstream_error", "upstream_timeout", "not_configured"],
 });
 
-const imageBody = z.object({
+export const imageBody = z.object({
   template: template.optional().meta({
     description:
       "Its prompt and its reference images are used where the request has none. One of its example " +
@@ -146,7 +146,7 @@ export const createImageContract = contract({
       schema: z.object({ imageUrl: z.url(), images: z.array(z.url()) }),
     },
   },
-  errors: ["quota_exceeded", "not_found", "upstream_error", "upstream_timeout"],
+  errors: ["quota_exceeded", "not_found", "upstream_error", "upstream_timeout", "not_configured"],
 });
 
 const mediaParams = z.object({

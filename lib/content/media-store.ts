@@ -38,6 +38,21 @@ export async function reserveMedia(
   return outcome === "reserved";
 }
 
+/**
+ * Gives back what an attempt at storing the results of a run has reserved and perhaps stored.
+ *
+ * @param urls of the results that stay
+ */
+export async function discardTornMedia(
+  accountId: string,
+  runId: string,
+  urls: readonly string[],
+): Promise<void> {
+  const names = urls.map((url) => url.slice(url.lastIndexOf("/") + 1));
+  const args = { p_account_id: accountId, p_run_id: runId, p_kept: names };
+  await call("discard_run_media", args, z.int());
+}
+
 /** Returns false when there is no such file, or the caller may not act for its account. */
 export function deleteMediaRow(callerId: string, key: MediaKey): Promise<boolean> {
   const args = { p_caller: callerId, p_account_id: key.accountId, p_name: key.name };

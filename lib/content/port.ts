@@ -116,13 +116,17 @@ export interface GeneratedFile {
 }
 
 /**
+ * A provider that makes files on this machine.
+ *
  * Errors: 400 for an input that cannot be used; 429 with `retry-after` when too many orders of the
  * account are waiting; 503 with `retry-after` when the wait takes too long; 502 `Video generation
- * failed` or `Image generation failed`; 504 when the adapter's own deadline passes. No error names the
- * provider. After `signal` is aborted the work ends soon, and its result or error is meaningless.
+ * failed` or `Image generation failed`; 504 when the adapter's own deadline passes. After `signal` is
+ * aborted the work ends soon, and its result or error is meaningless.
  */
-export interface ContentProvider {
-  readonly name: "embedded" | "fal";
+export interface RenderingProvider {
+  readonly name: "embedded";
+  /** Whether it makes videos, too; images it always makes. */
+  readonly makesVideos: boolean;
   video(
     order: Ordered<VideoOrder>,
     folder: string,
@@ -135,3 +139,33 @@ export interface ContentProvider {
     signal: AbortSignal,
   ): Promise<readonly GeneratedFile[] | AppError>;
 }
+
+/** Identifies an order at the provider that works on it: JSON without secrets. */
+export type Submission = Readonly<Record<string, string | number | boolean>>;
+
+/**
+ * A provider that puts orders into a queue of its own, and is paid from then on: another process can
+ * collect what was made.
+ *
+ * Errors: as of a rendering provider, none of which names the provider.
+ */
+export interface QueueingProvider {
+  readonly name: "fal";
+  readonly makesVideos: true;
+  /** Submits the order once: it is never retried. */
+  submitVideo(order: Ordered<VideoOrder>, signal: AbortSignal): Promise<Submission | AppError>;
+  submitImages(order: Ordered<ImageOrder>, signal: AbortSignal): Promise<Submission | AppError>;
+  /**
+   * Waits a few seconds for the files, at most as many images as were ordered. Resolves with null
+   * while the provider works on them. It may be repeated.
+   */
+  collect(
+    submission: Submission,
+    folder: string,
+    signal: AbortSignal,
+  ): Promise<readonly GeneratedFile[] | AppError | null>;
+  /** Cancels the order, on a best-effort basis. */
+  cancel(submission: Submission): Promise<void>;
+}
+
+export type ContentProvider = RenderingProvider | QueueingProvider;

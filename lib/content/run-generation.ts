@@ -1,7 +1,6 @@
 /**
- * Runs a generation of images or a video as a task run, which its account finds in
- * `GET /api/tasks/runs`. The run continues when the request ends; the response waits for it up to
- * `CONTENT_TIMEOUT_MS`.
+ * Runs a generation on this machine as a task run, which its account finds in `GET /api/tasks/runs`.
+ * The run continues when the request ends; the response waits for it up to `CONTENT_TIMEOUT_MS`.
  */
 import type { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
@@ -43,49 +42,79 @@ export interface GenerationTools {
   readonly progress: (step: string) => Promise<void>;
 }
 
+/** The output of a generation and the URL of its run. */
+export interface Generated<T> {
+  readonly output: T;
+  readonly location: string;
+}
+
 /**
- * Returns the output of the work and the URL of the run.
+ * Returns the output of the work.
  *
  * Errors: those of the work; 403 when the account has no room for media; 409 while another attempt is
  * active; 429 when the account has too many active runs; 504 when the deadline of the response or of
  * the run passes. @throws DatabaseUnavailable
  */
 export async function runGeneration<T extends object>(
-  { accountId, effectId, idempotencyKey, kind, payload, metadata, keepAlive }: Generation,
+  generation: Generation,
   outputSchema: z.ZodType<T>,
   work: (tools: GenerationTools) => Promise<T | AppError>,
-): Promise<{ output: T; location: string } | AppError> {
-  const timedOut = appError("upstream_timeout", `${NAMES[kind]} generation timed out`);
-  const taskIdentifier = `generate-${kind}`;
-  const { CONTENT_AT_ONCE: maxActiveRuns, CONTENT_TIMEOUT_MS: responseTimeoutMs } = config();
-  const { ACCOUNT_MEDIA_BYTES: mediaLimitBytes, RENDER_WAIT_MS } = config();
-  const task = {
-    ...{ accountId, effectId, idempotencyKey, maxActiveRuns, mediaLimitBytes },
-    ...{ taskIdentifier, payload, metadata },
-  };
-  const started = await runTask<T>(task, async (run) => {
+): Promise<Generated<T> | AppError> {
+  const { RENDER_WAIT_MS } = config();
+  const started = await runTask<T>(taskOf(generation), async (run) => {
     const signal = AbortSignal.timeout(MAX_WORK_MS + RENDER_WAIT_MS);
     const progress = (step: string) => run.progress({ step });
     const output = await withWorkFolder((folder) =>
       work({ runId: run.id, folder, signal, progress }),
     );
-    return signal.aborted && isAppError(output) ? timedOut : output;
+    return signal.aborted && isAppError(output) ? timedOut(generation.kind) : output;
   });
   if (isAppError(started)) return started;
-  const location = `/api/tasks/runs?runId=${started.runId}`;
-  if (!("result" in started)) {
-    if (started.output === null) return stillRunning;
-    return { output: outputSchema.parse(started.output), location };
-  }
-
-  keepAlive(started.result.catch(() => undefined));
+  if (!("result" in started)) return earlier(started, outputSchema);
+  generation.keepAlive(started.result.catch(() => undefined));
   const deadline = Promise.withResolvers<AppError>();
-  const timer = setTimeout(() => deadline.resolve(timedOut), responseTimeoutMs);
+  const late = () => deadline.resolve(timedOut(generation.kind));
+  const timer = setTimeout(late, config().CONTENT_TIMEOUT_MS);
   const first = Promise.race([started.result, deadline.promise]);
-  const output = await first.finally(() => clearTimeout(timer));
+  return locate(started.runId, await first.finally(() => clearTimeout(timer)));
+}
+
+/** Returns the task of a generation, with the limits of the settings. */
+export function taskOf({ accountId, effectId, idempotencyKey, ...generation }: Generation) {
+  const { CONTENT_AT_ONCE: maxActiveRuns, ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
+  const { kind, payload, metadata } = generation;
+  return {
+    ...{ accountId, effectId, idempotencyKey, maxActiveRuns, mediaLimitBytes },
+    ...{ taskIdentifier: `generate-${kind}`, payload, metadata },
+  };
+}
+
+/** Returns the output of another attempt's run. Errors: 409 while it is active. */
+export function earlier<T>(
+  { runId, output }: { readonly runId: string; readonly output: unknown },
+  outputSchema: z.ZodType<T>,
+): Generated<T> | AppError {
+  if (output === null) return stillRunning;
+  return { output: outputSchema.parse(output), location: locationOf(runId) };
+}
+
+/** Adds the URL of the run to its output or error. */
+export function locate<T extends object>(
+  runId: string,
+  output: T | AppError,
+): Generated<T> | AppError {
+  const location = locationOf(runId);
   if (!isAppError(output)) return { output, location };
   return { ...output, headers: { ...output.headers, location } };
 }
+
+const locationOf = (runId: string) => `/api/tasks/runs?runId=${runId}`;
+
+export const generationFailed = (kind: Generation["kind"]): AppError =>
+  appError("upstream_error", `${NAMES[kind]} generation failed`);
+
+export const timedOut = (kind: Generation["kind"]): AppError =>
+  appError("upstream_timeout", `${NAMES[kind]} generation timed out`);
 
 const NAMES = { video: "Video", image: "Image" } as const;
 

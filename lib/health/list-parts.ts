@@ -16,7 +16,7 @@ export function listParts(): Part[] {
     { name: "catalog", adapter: services().catalog.name },
     { name: "research", adapter: services().research.name },
     { name: "taskRunner", adapter: services().tasks.name },
-    { name: "content", adapter: services().content.name },
+    { name: "content", adapter: services().content?.name ?? "none" },
     { name: "mediaStorage", adapter: services().media.name },
   ];
 }

@@ -17,6 +17,7 @@ import { createEmbeddedConnectors } from "../connectors/adapters/embedded/provid
 import type { ConnectorProvider } from "../connectors/port.ts";
 import { createEmbeddedContent } from "../content/adapters/embedded/provider.ts";
 import { renderQueue } from "../content/adapters/embedded/render-queue.ts";
+import { canRender } from "../content/adapters/embedded/renderer.ts";
 import { createFalContent } from "../content/adapters/fal/provider.ts";
 import type { ContentProvider } from "../content/port.ts";
 import { createDiskStorage } from "../content/storage/adapters/disk.ts";
@@ -45,6 +46,7 @@ import { localOrigin } from "./local-origin.ts";
 import { log } from "./log.ts";
 import { poolSize, processShare } from "./process-share.ts";
 import { processWide } from "./process-wide.ts";
+import { runtimePath } from "./runtime-path.ts";
 import { serviceOrigin } from "./service-origin.ts";
 
 /** The deadline of one call of the connector provider or the mail server. */
@@ -68,7 +70,7 @@ const factories = {
       };
       return new PostgresEngine({ ...common, databaseUrl, maxConnections, retention });
     }
-    const dataDir = join(resolve(settings.DATA_DIR), "workflow");
+    const dataDir = runtimePath(resolve(settings.DATA_DIR), "workflow");
     return new WorkflowEngine({ ...common, world: chosen ?? "vercel", dataDir });
   },
 
@@ -107,14 +109,14 @@ const factories = {
     });
   },
 
+  /** Null without a vendor where the renderer is not installed, as on Vercel. */
   content({
     FAL_KEY: key,
     FAL_BASE_URL: baseUrl,
     FAL_STORAGE_URL: storageUrl,
-  }: Config): ContentProvider {
-    return key
-      ? createFalContent({ key, baseUrl, storageUrl, queue: renderQueue() })
-      : createEmbeddedContent({ queue: renderQueue() });
+  }: Config): ContentProvider | null {
+    if (key) return createFalContent({ key, baseUrl, storageUrl });
+    return canRender("images") ? createEmbeddedContent({ queue: renderQueue() }) : null;
   },
 
   /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */
@@ -122,7 +124,7 @@ const factories = {
     const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, MEDIA_BUCKET: bucket } = settings;
     if (!settings.EMBEDDED_SUPABASE) return createSupabaseStorage({ url, secretKey, bucket });
     return createDiskStorage({
-      folder: join(resolve(settings.DATA_DIR), "media"),
+      folder: runtimePath(resolve(settings.DATA_DIR), "media"),
       origin: serviceOrigin(),
     });
   },

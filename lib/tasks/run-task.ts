@@ -63,21 +63,30 @@ export async function runTask<T extends object>(
   request: TaskRequest,
   work: (run: RunningTask) => Promise<T | AppError>,
 ): Promise<StartedTask<T> | EarlierRun | AppError> {
+  const begun = await beginRun(request);
+  if (isAppError(begun) || "output" in begun) return begun;
+  const { runId } = begun;
+  const result = execute(runId, work);
+  // The result may never be awaited: its rejection is recorded in the run and must not end the
+  // process.
+  result.catch((error: unknown) => log().error({ err: error, runId }, "A task run failed"));
+  return { runId, result };
+}
+
+/**
+ * Inserts an active run, which becomes CRASHED when nobody renews its lease. Errors: 429 when the
+ * account has too many active runs, 403 when it has no room for media. @throws DatabaseUnavailable
+ */
+export async function beginRun(
+  request: TaskRequest,
+  leaseSeconds = LEASE_SECONDS,
+): Promise<{ readonly runId: string } | EarlierRun | AppError> {
   const id = `run_${randomBytes(12).toString("hex")}`;
-  const inserted = await insertRun({
-    metadata: {},
-    ...request,
-    id,
-    leaseSeconds: LEASE_SECONDS,
-  });
+  const inserted = await insertRun({ metadata: {}, ...request, id, leaseSeconds });
   if (inserted.outcome === "busy") return tooManyRuns;
   if (inserted.outcome === "full") return mediaQuotaExceeded;
   if (inserted.outcome === "earlier") return { runId: inserted.run_id, output: inserted.output };
-  const result = execute(id, work);
-  // The result may never be awaited: its rejection is recorded in the run and must not end the
-  // process.
-  result.catch((error: unknown) => log().error({ err: error, runId: id }, "A task run failed"));
-  return { runId: id, result };
+  return { runId: id };
 }
 
 const tooManyRuns = appError("rate_limited", "Too many requests", {
@@ -92,13 +101,11 @@ async function execute<T extends object>(
   const run: RunningTask = { id, progress: (metadata) => mergeMetadata(id, metadata) };
   try {
     const output = await work(run).catch(async (error: unknown) => {
-      await endRun(id, failure("internal", "Internal server error"));
+      await endRun(id, failureOf({ code: "internal", message: "Internal server error" }));
       throw error;
     });
-    const end = isAppError(output)
-      ? failure(output.code, output.message)
-      : ({ status: "COMPLETED", output } as const);
-    await endRun(id, end);
+    const completed = { status: "COMPLETED", output } as const;
+    await endRun(id, isAppError(output) ? failureOf(output) : completed);
     return output;
   } finally {
     release();
@@ -106,6 +113,6 @@ async function execute<T extends object>(
 }
 
 /** The stack trace is left empty, because callers can read the run; the log has it. */
-function failure(name: string, message: string) {
-  return { status: "FAILED", error: { name, message, stackTrace: "" } } as const;
+export function failureOf({ code, message }: Pick<AppError, "code" | "message">) {
+  return { status: "FAILED", error: { name: code, message, stackTrace: "" } } as const;
 }

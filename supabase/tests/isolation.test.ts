@@ -102,6 +102,12 @@ const attempts: Readonly<Record<string, Attempt>> = {
       files: [{ name: noRows().file, bytes: 1 }],
       limit_bytes: 0,
     }),
+  discard_run_media: async (t, account_id, { taskRun }) => {
+    const files = [{ name: noRows().file, bytes: 1 }];
+    const run = { account_id, run_id: taskRun };
+    await t.call("reserve_media", { ...run, files, limit_bytes: 0 });
+    return t.call("discard_run_media", { ...run, kept: [] });
+  },
   delete_media: (t, account_id, { file }) =>
     t.call("delete_media", { caller: account_id, account_id, name: file }),
   note_media_check: async (t, account_id, { file }) => {

@@ -5,13 +5,20 @@ import { z } from "zod";
 import { contentTemplate } from "../../lib/content/template.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
-import { download, runOf, videoIn, waitForOnlyRun } from "../support/fixtures/generations.ts";
+import {
+  download,
+  imagesIn,
+  runOf,
+  videoIn,
+  waitForOnlyRun,
+} from "../support/fixtures/generations.ts";
 import { makeImage, storeMedia } from "../support/fixtures/media.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
 import { type Client, client, createPerson } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 import { sql, stack } from "../support/harness/stack.ts";
+import { registerSecret } from "../support/secrets/register.ts";
 
 const post = (caller: Client, body: unknown, headers: Record<string, string> = {}) =>
   caller.post("/api/content/video", body, { headers });
@@ -173,23 +180,27 @@ describe("with a provider that takes its time", () => {
     expect(fal.submitted.length).toBe(before + 1);
   });
 
-  test("when the process dies the run has crashed, and a retry makes the video", async () => {
-    const { id, caller, hurried, body } = await arrange();
+  test("images: a model that makes too few is asked again for those that are missing", async () => {
+    const { id, caller } = await arrange();
+    fal.serve("once.png", await makeImage());
+    fal.outputNext({ images: [{ url: `${fal.origin}/results/once.png` }] });
     const before = fal.submitted.length;
-    const key = { "idempotency-key": randomUUID() };
-    fal.hold(true);
-    const late = await post(hurried, body, key);
-    expect(late.status, late.text).toBe(504);
-    await awaitSubmitted(before + 1);
-    impatient.kill("SIGKILL");
-    await impatient.died;
-    fal.hold(false);
-    // Or twenty seconds later.
-    await sql`update task_runs set lease_until = now() - interval '1 second'
-      where account_id = ${id}`;
-    const done = await post(caller, body, key);
-    videoIn(done);
-    const runs = runsIn(await caller.get("/api/tasks/runs"));
-    expect(runs.map(({ status }) => status)).toEqual(["COMPLETED", "CRASHED"]);
+    const answer = await caller.post("/api/content/image", { prompt: "A kite", num_images: 3 });
+    expect(imagesIn(answer).images).toHaveLength(3);
+    expect(fal.submitted.slice(before).map(({ input }) => input.num_images)).toEqual([3, 2]);
+    expect(await sql`select from media_files where account_id = ${id}`).toHaveLength(3);
+  });
+
+  test("what a request says that grants access is in no row", async () => {
+    const { id, key, body } = await arrange();
+    const url = new URL(`${fal.origin}/results/secret.png`);
+    url.searchParams.set("signature", registerSecret(randomUUID(), "signature of a URL"));
+    fal.serve("secret.png", await makeImage());
+    const open = await startServer({ env: { ...fal.env, MEDIA_LOOPBACK: "true" } });
+    const answer = await post(client({ key }, open.url), { ...body, image_url: url.href });
+    videoIn(answer);
+    await open.stop();
+    const rows = await sql`select payload, output from task_runs where account_id = ${id}`;
+    expect(JSON.stringify(rows)).not.toContain("signature");
   });
 });

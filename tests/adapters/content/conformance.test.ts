@@ -14,6 +14,7 @@ import {
   isEmpty,
   type MediaFolder,
   videoOrder,
+  waitingFor,
 } from "../../support/fixtures/content.ts";
 import { digest } from "../../support/fixtures/media.ts";
 import { decodeVideo } from "../../support/harness/decode.ts";
@@ -52,9 +53,9 @@ afterAll(async () => {
 });
 
 describe.each(Object.entries(providers))("%s", (name, create) => {
-  let provider: ContentProvider;
+  let provider: ReturnType<typeof waitingFor>;
   beforeAll(() => {
-    provider = create();
+    provider = waitingFor(create());
   });
 
   test("says its name", () => {

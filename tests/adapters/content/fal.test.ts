@@ -5,7 +5,7 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";
-import type { ContentProvider, MediaFile, VideoOrder } from "../../../lib/content/port.ts";
+import type { MediaFile, QueueingProvider, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import { type Fault, PROVIDER_TEXT } from "../../support/fakes/vendor-server.ts";
@@ -15,12 +15,13 @@ import {
   isEmpty,
   type MediaFolder,
   videoOrder,
+  waitingFor,
 } from "../../support/fixtures/content.ts";
 import { makeImage, makeSound, makeVideo } from "../../support/fixtures/media.ts";
 
 let mediaFolder: MediaFolder;
 let fal: FakeFal;
-let provider: ContentProvider;
+let provider: QueueingProvider;
 let image: MediaFile;
 let upright: MediaFile;
 let video: MediaFile;
@@ -28,7 +29,7 @@ let audio: MediaFile;
 const reports: string[] = [];
 const never = new AbortController().signal;
 
-const create = (more: { key?: string; timeoutMs?: number; requestTimeoutMs?: number } = {}) =>
+const create = (more: { key?: string; patienceMs?: number; requestTimeoutMs?: number } = {}) =>
   createFalContent({
     ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10 },
     report: (cause) => reports.push(cause),
@@ -60,17 +61,17 @@ const makeUpright = async () =>
 /** The folder of a new order, and what came of it. */
 async function order(
   details: Partial<VideoOrder>,
-  by: ContentProvider = provider,
+  by: QueueingProvider = provider,
   signal: AbortSignal = never,
 ) {
   const folder = await mediaFolder.folder();
-  return { folder, outcome: await by.video(videoOrder(details), folder, signal) };
+  return { folder, outcome: await waitingFor(by).video(videoOrder(details), folder, signal) };
 }
 
 /** The error of an order that left nothing behind and says nothing of who makes videos. */
 async function fail(
   details: Partial<VideoOrder>,
-  by: ContentProvider = provider,
+  by: QueueingProvider = provider,
   signal: AbortSignal = never,
 ): Promise<AppError> {
   const { folder, outcome } = await order(details, by, signal);
@@ -135,7 +136,7 @@ describe("each mode asks a model that takes its inputs", () => {
       [[], "fal-ai/nano-banana-2"],
       [[image, upright], "fal-ai/nano-banana-2/edit"],
     ] as const) {
-      const made = await provider.images(
+      const made = await waitingFor(provider).images(
         imageOrder({ references }),
         await mediaFolder.folder(),
         never,
@@ -145,14 +146,18 @@ describe("each mode asks a model that takes its inputs", () => {
     }
   });
 
-  test("images: again for those that it made too few of", async () => {
-    const bytes = await makeImage();
-    fal.serve("once.png", bytes);
-    fal.outputNext({ images: [{ url: `${fal.origin}/results/once.png` }] });
-    const before = fal.submitted.length;
-    const made = await provider.images(imageOrder({ count: 3 }), await mediaFolder.folder(), never);
-    expect(made).toHaveLength(3);
-    expect(fal.submitted.slice(before).map(({ input }) => input.num_images)).toEqual([3, 2]);
+  test("images: no more than were ordered, and fewer when it made too few", async () => {
+    fal.serve("once.png", await makeImage());
+    const made = { url: `${fal.origin}/results/once.png` };
+    for (const [images, count] of [
+      [[made], 1],
+      [[made, made, made], 2],
+    ] as const) {
+      fal.outputNext({ images });
+      const order = imageOrder({ count: 2 });
+      const found = await waitingFor(provider).images(order, await mediaFolder.folder(), never);
+      expect(found).toHaveLength(count);
+    }
   });
 });
 
@@ -291,7 +296,11 @@ describe("once it is submitted", () => {
     const sentence = "The prompt or an input was refused as unsuitable";
     expect(await fail({ image })).toMatchObject({ code: "invalid_request", message: sentence });
     fal.outputNext({ images: [{ url: `${fal.origin}/x` }], has_nsfw_concepts: [true] });
-    const outcome = await provider.images(imageOrder({}), await mediaFolder.folder(), never);
+    const outcome = await waitingFor(provider).images(
+      imageOrder({}),
+      await mediaFolder.folder(),
+      never,
+    );
     expect(outcome).toMatchObject({ code: "invalid_request", message: sentence });
   });
 
@@ -300,24 +309,29 @@ describe("once it is submitted", () => {
     expect(await fail({ image })).toMatchObject({ code: "invalid_request" });
   });
 
-  test("it is taken back when nobody waits any more", async () => {
+  test("it is pending until it is made, however often it is asked for", async () => {
     fal.hold(true);
-    const controller = new AbortController();
-    const before = fal.submitted.length;
-    const failing = fail({ image }, provider, controller.signal);
-    await expect.poll(() => fal.submitted.length, { timeout: 30_000 }).toBe(before + 1);
-    const cancelled = fal.cancelled.size;
-    controller.abort();
-    expect(await failing).toMatchObject({ code: "upstream_error" });
+    const hurried = create({ patienceMs: 1 });
+    const submission = await hurried.submitVideo(videoOrder({ image }), never);
+    if (isAppError(submission)) throw new Error(submission.message);
+    const folder = await mediaFolder.folder();
+    expect(await hurried.collect(submission, folder, never)).toBeNull();
+    expect(await create().collect(submission, folder, AbortSignal.abort())).toBeNull();
     fal.hold(false);
-    expect(fal.cancelled.size).toBe(cancelled + 1);
+    // By another process, which has nothing but what was stored.
+    const stored = JSON.parse(JSON.stringify(submission));
+    for (const each of [1, 2]) {
+      const made = await create().collect(stored, await mediaFolder.folder(), never);
+      expect(made, `time ${each}`).toMatchObject([{ contentType: "video/mp4" }]);
+    }
   });
 
-  test("it is taken back at its own deadline", async () => {
+  test("it is cancelled", async () => {
     fal.hold(true);
     const cancelled = fal.cancelled.size;
-    const atHand = { ...image, url: "https://example.com/a.png" };
-    expect(await fail({ image: atHand }, create({ timeoutMs: 5_000 }))).toMatchObject(late);
+    const submission = await provider.submitVideo(videoOrder({ image }), never);
+    if (isAppError(submission)) throw new Error(submission.message);
+    await provider.cancel(submission);
     fal.hold(false);
     expect(fal.cancelled.size).toBe(cancelled + 1);
   });

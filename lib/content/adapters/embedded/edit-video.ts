@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type FairQueue, isQueueRefusal } from "../../../platform/fair-queue.ts";
 import type { EditStep } from "../../port.ts";
 import { runJob } from "./render-process.ts";
+import { canRender } from "./renderer.ts";
 
 const TIMEOUT_MS = 600_000;
 
@@ -27,6 +28,10 @@ export async function editVideo(
   queue: FairQueue,
   report: (cause: string) => void,
 ): Promise<string | null> {
+  if (!canRender("videos")) {
+    report("edit: the renderer is not installed");
+    return null;
+  }
   const dir = await realpath(folder);
   const [input, path] = [await realpath(video), join(dir, "edited.mp4")];
   const audio = steps.flatMap((step) => (step.kind === "audio" ? [realpath(step.audio.path)] : []));

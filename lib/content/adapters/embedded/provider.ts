@@ -15,9 +15,11 @@ import { FairQueue, isQueueRefusal } from "../../../platform/fair-queue.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { log } from "../../../platform/log.ts";
 import { queueRefused } from "../../../platform/queue-refused.ts";
-import type { ContentProvider, EditStep, MediaFile } from "../../port.ts";
+import { runtimePath } from "../../../platform/runtime-path.ts";
+import type { EditStep, MediaFile, RenderingProvider } from "../../port.ts";
 import type { RenderRequest } from "./protocol.ts";
 import { type Outcome, runJob } from "./render-process.ts";
+import { canRender } from "./renderer.ts";
 
 export interface EmbeddedSettings {
   /** The queue in which orders wait for a slot. */
@@ -37,7 +39,7 @@ const defaults: EmbeddedSettings = {
   report: (cause) => log().warn({ cause }, "Rendering failed"),
 };
 
-export function createEmbeddedContent(settings: Partial<EmbeddedSettings> = {}): ContentProvider {
+export function createEmbeddedContent(settings: Partial<EmbeddedSettings> = {}): RenderingProvider {
   const { queue, timeoutMs, report, isolation } = { ...defaults, ...settings };
 
   /** Leaves none of the paths behind when the job fails. */
@@ -66,6 +68,7 @@ export function createEmbeddedContent(settings: Partial<EmbeddedSettings> = {}):
 
   return {
     name: "embedded",
+    makesVideos: canRender("videos"),
 
     async video({ accountId, ...order }, folder, signal) {
       const dir = await realpath(folder);
@@ -82,7 +85,7 @@ export function createEmbeddedContent(settings: Partial<EmbeddedSettings> = {}):
     async images({ accountId, ...order }, folder, signal) {
       const dir = await realpath(folder);
       const paths = Array.from({ length: order.count }, (_, at) =>
-        join(dir, `image-${at + 1}.png`),
+        runtimePath(dir, `image-${at + 1}.png`),
       );
       const request = { op: "images", order, paths } as const;
       const outcome = await render(accountId, request, dir, order.references, paths, signal);

@@ -8,13 +8,15 @@
 import { spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { chmod, chown } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { confine, UNPRIVILEGED_ID, type View } from "../../../platform/isolation/confine.ts";
 import { isolation as isolationOfHost } from "../../../platform/isolation/detect.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { killGroup } from "../../../platform/isolation/kill-group.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
+import { runtimePath } from "../../../platform/runtime-path.ts";
 import { type RenderReply, type RenderRequest, renderReply } from "./protocol.ts";
+import { rendererProgram } from "./renderer.ts";
 
 export type Outcome =
   | Exclude<RenderReply, { op: "ready" }>
@@ -60,7 +62,7 @@ export async function runJob(job: Job): Promise<Outcome> {
     `--max-old-space-size=${MAX_HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
     "--no-warnings",
-    join(view.cwd, "lib", "content", "adapters", "embedded", "render", "main.ts"),
+    rendererProgram(view.cwd),
   ];
   const confined = confine(argv, view, isolation);
   const child = spawn("/bin/sh", ["-c", LAUNCH_SCRIPT, "sh", NICENESS, ...confined], {
@@ -107,11 +109,11 @@ export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View
   // Not import.meta.url, because the server is bundled and the child's code is not.
   const root = realpathSync(process.cwd());
   const read = [
-    join(root, "lib", "content"),
-    join(root, "package.json"),
+    runtimePath(root, "lib", "content"),
+    runtimePath(root, "package.json"),
     // Both the link and its target: modules are resolved by the one and loaded from the other.
-    join(root, "node_modules"),
-    realpathSync(join(root, "node_modules")),
+    runtimePath(root, "node_modules"),
+    realpathSync(runtimePath(root, "node_modules")),
     // The codec package reads this file to detect the C library.
     "/etc/alpine-release",
     ...inputs,

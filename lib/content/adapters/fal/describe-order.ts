@@ -114,23 +114,18 @@ export function describeVideo(
   }
 }
 
-export function describeImages(
-  order: ImageOrder,
-  references: readonly string[],
-  count: number,
-  seed: number,
-): ModelRequest {
+export function describeImages(order: ImageOrder, references: readonly string[]): ModelRequest {
   const isEdit = references.length > 0;
   return {
     model: order.model ?? (isEdit ? IMAGE_MODEL_WITH_REFERENCES : IMAGE_MODEL),
     input: {
       prompt:
         [order.prompt, styleOf(order.styleRules)].filter(Boolean).join("\n") || "An album cover.",
-      num_images: count,
+      num_images: order.count,
       aspect_ratio: order.aspectRatio,
       resolution: imageSizes[order.resolution],
       output_format: "png",
-      seed,
+      seed: order.seed,
       ...(isEdit ? { image_urls: references } : {}),
     },
   };

@@ -10,37 +10,35 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
-import { FairQueue } from "../../../platform/fair-queue.ts";
 import { log } from "../../../platform/log.ts";
+import { runtimePath } from "../../../platform/runtime-path.ts";
 import { isLoopback } from "../../media/check-url.ts";
 import { download } from "../../media/download.ts";
 import { probeMedia } from "../../media/probe-media.ts";
 import { sniffFile } from "../../media/sniff-file.ts";
 import type {
   AspectRatio,
-  ContentProvider,
   GeneratedFile,
   MediaFile,
   Ordered,
+  QueueingProvider,
+  Submission,
   VideoOrder,
 } from "../../port.ts";
-import { editVideo } from "../embedded/edit-video.ts";
 import { describeImages, describeVideo, type ModelRequest } from "./describe-order.ts";
-import { type Fault, runInQueue } from "./queue.ts";
+import { awaitResult, cancel, type Fault, queuedRequest, submit } from "./queue.ts";
 import { upload } from "./upload.ts";
 
 export interface FalSettings {
   readonly key: string;
   readonly baseUrl?: string | undefined;
   readonly storageUrl?: string | undefined;
-  /** Milliseconds for one order, including uploads and downloads. Default: 900,000. */
-  readonly timeoutMs?: number | undefined;
+  /** Milliseconds that one look for a result waits for it. Default: 10,000. */
+  readonly patienceMs?: number | undefined;
   /** Milliseconds for one HTTP request to fal's queue. Default: 30,000. */
   readonly requestTimeoutMs?: number | undefined;
   /** Milliseconds between two status requests. Default: 1,500. */
   readonly pollMs?: number | undefined;
-  /** The queue in which edits, which are rendered on this machine, wait for a slot. */
-  readonly queue?: FairQueue | undefined;
   /** Receives the cause of a failure, for the operator's log only. */
   readonly report?: ((cause: string) => void) | undefined;
 }
@@ -57,17 +55,23 @@ const imagesOutput = z.object({
   has_nsfw_concepts: z.array(z.boolean()).optional(),
 });
 
-const VIDEO_FAILED = "Video generation failed";
-const IMAGE_FAILED = "Image generation failed";
+const FAILED = { video: "Video generation failed", images: "Image generation failed" } as const;
+/** What identifies a submitted order. */
+const submitted = queuedRequest.extend({
+  kind: z.enum(["video", "images"]),
+  /** How many files are wanted of it. */
+  count: z.int().min(1),
+  /** Whether the caller chose the model. */
+  hasOwnModel: z.boolean(),
+});
+type Submitted = z.output<typeof submitted>;
 const unknownModel = appError("invalid_request", "model is not known", { fields: ["model"] });
 const refused = appError("invalid_request", "The prompt or an input was refused as unsuitable");
 
-export function createFalContent(settings: FalSettings): ContentProvider {
+export function createFalContent(settings: FalSettings): QueueingProvider {
   const { key, baseUrl = "https://queue.fal.run", storageUrl = "https://rest.fal.ai" } = settings;
-  const { timeoutMs = 900_000, requestTimeoutMs = 30_000, pollMs = 1_500 } = settings;
+  const { patienceMs = 10_000, requestTimeoutMs = 30_000, pollMs = 1_500 } = settings;
   const { report = (cause: string) => log().warn({ cause }, "Generation failed") } = settings;
-  const { queue = new FairQueue({ slots: 2, waitersPerAccount: 20, maxWaitMs: 900_000 }) } =
-    settings;
   const requests = { key, baseUrl, requestTimeoutMs, pollMs };
   const allowLoopback = isLoopback(new URL(baseUrl));
 
@@ -84,18 +88,17 @@ export function createFalContent(settings: FalSettings): ContentProvider {
     return appError("upstream_error", failed);
   };
 
-  const run = async (
-    request: ModelRequest,
-    hasOwnModel: boolean,
-    failed: string,
-    deadline: AbortSignal,
+  const send = async (
+    { model, input }: ModelRequest,
+    more: Pick<Submitted, "kind" | "count" | "hasOwnModel">,
     signal: AbortSignal,
-  ): Promise<{ readonly output: unknown } | AppError> => {
-    if (!modelId.test(request.model)) return unknownModel;
-    const done = await runInQueue(requests, request.model, request.input, deadline, signal);
-    if (done.kind === "done") return done;
-    report(JSON.stringify(done));
-    return describe(done, failed, hasOwnModel);
+  ): Promise<Submission | AppError> => {
+    if (!modelId.test(model)) return unknownModel;
+    if (signal.aborted) return appError("upstream_error", FAILED[more.kind]);
+    const sent = await submit(requests, model, input);
+    if (sent.kind === "submitted") return { ...more, ...sent.request } satisfies Submitted;
+    report(JSON.stringify(sent));
+    return describe(sent, FAILED[more.kind], more.hasOwnModel);
   };
 
   /** Downloads a result to the path. Its bytes, not its headers, determine its content type. */
@@ -116,77 +119,79 @@ export function createFalContent(settings: FalSettings): ContentProvider {
     return appError("upstream_error", failed);
   };
 
+  const fetchImages = async (
+    result: z.output<typeof imagesOutput>,
+    count: number,
+    folder: string,
+    signal: AbortSignal,
+  ): Promise<readonly GeneratedFile[] | AppError> => {
+    const fetched: GeneratedFile[] = [];
+    for (const [at, { url }] of result.images.slice(0, count).entries()) {
+      const path = runtimePath(folder, `image-${at + 1}`);
+      const file = await fetchResult(url, path, "image", FAILED.images, signal);
+      if (!isAppError(file)) fetched.push(file);
+      else {
+        for (const one of fetched) await rm(one.path, { force: true });
+        return file;
+      }
+    }
+    return fetched;
+  };
+
   return {
     name: "fal",
+    makesVideos: true,
 
-    async video(order, folder, signal) {
-      const deadline = AbortSignal.timeout(timeoutMs);
-      const either = AbortSignal.any([deadline, signal]);
+    async submitVideo(order, signal) {
       const urls: Partial<Record<"image" | "endImage" | "video" | "audio", string>> = {};
       for (const name of ["image", "endImage", "video", "audio"] as const) {
         const file = order[name];
         if (!file) continue;
-        const url = await publish(file, VIDEO_FAILED, either);
+        const url = await publish(file, FAILED.video, signal);
         if (isAppError(url)) return url;
         urls[name] = url;
       }
-      const request = describeVideo(order, urls, await resolveAspectRatio(order, either));
-      const done = await run(request, order.model !== undefined, VIDEO_FAILED, deadline, signal);
-      if (isAppError(done)) return done;
-      const result = videoOutput.safeParse(done.output).data;
-      if (!result) return unexpectedOutput(VIDEO_FAILED);
-      const path = join(folder, "video.mp4");
-      const file = await fetchResult(result.video.url, path, "video", VIDEO_FAILED, either);
-      if (isAppError(file) || !order.edit?.length) return file;
-      // The generated video has been paid for: without its edit it is still better than an error.
-      const edit = { accountId: order.accountId, video: path, steps: order.edit, folder };
-      const edited = await editVideo({ ...edit, signal: either }, queue, report);
-      return edited ? { path: edited, contentType: "video/mp4" } : file;
+      const request = describeVideo(order, urls, await resolveAspectRatio(order, signal));
+      const hasOwnModel = order.model !== undefined;
+      return send(request, { kind: "video", count: 1, hasOwnModel }, signal);
     },
 
-    async images(order, folder, signal) {
-      const deadline = AbortSignal.timeout(timeoutMs);
-      const either = AbortSignal.any([deadline, signal]);
+    async submitImages(order, signal) {
       const references: string[] = [];
       for (const file of order.references) {
-        const url = await publish(file, IMAGE_FAILED, either);
+        const url = await publish(file, FAILED.images, signal);
         if (isAppError(url)) return url;
         references.push(url);
       }
-      const files: GeneratedFile[] = [];
-      // A model may return fewer images than requested.
-      while (files.length < order.count) {
-        const missing = order.count - files.length;
-        const request = describeImages(order, references, missing, order.seed + files.length);
-        const done = await run(request, order.model !== undefined, IMAGE_FAILED, deadline, signal);
-        const made = isAppError(done)
-          ? done
-          : await fetchImages(done.output, missing, files.length);
-        if (isAppError(made)) {
-          for (const { path } of files) await rm(path, { force: true });
-          return made;
-        }
-        files.push(...made);
-      }
-      return files;
-
-      async function fetchImages(output: unknown, max: number, offset: number) {
-        const result = imagesOutput.safeParse(output).data;
-        if (!result) return unexpectedOutput(IMAGE_FAILED);
-        if (result.has_nsfw_concepts?.includes(true)) return refused;
-        const fetched: GeneratedFile[] = [];
-        for (const [at, { url }] of result.images.slice(0, max).entries()) {
-          const path = join(folder, `image-${offset + at + 1}`);
-          const file = await fetchResult(url, path, "image", IMAGE_FAILED, either);
-          if (isAppError(file)) {
-            for (const one of fetched) await rm(one.path, { force: true });
-            return file;
-          }
-          fetched.push(file);
-        }
-        return fetched;
-      }
+      const { count, model } = order;
+      const request = describeImages(order, references);
+      return send(request, { kind: "images", count, hasOwnModel: model !== undefined }, signal);
     },
+
+    async collect(submission, folder, signal) {
+      const { kind, count, hasOwnModel, ...request } = submitted.parse(submission);
+      const failed = FAILED[kind];
+      const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+      const found = await awaitResult(requests, request, patience);
+      if (found.kind === "pending") return null;
+      if (found.kind !== "done") {
+        report(JSON.stringify(found));
+        return describe(found, failed, hasOwnModel);
+      }
+      if (kind === "images") {
+        const result = imagesOutput.safeParse(found.output).data;
+        if (!result) return unexpectedOutput(failed);
+        if (result.has_nsfw_concepts?.includes(true)) return refused;
+        return fetchImages(result, count, folder, signal);
+      }
+      const result = videoOutput.safeParse(found.output).data;
+      if (!result) return unexpectedOutput(failed);
+      const path = join(folder, "video.mp4");
+      const file = await fetchResult(result.video.url, path, "video", failed, signal);
+      return isAppError(file) ? file : [file];
+    },
+
+    cancel: (submission) => cancel(requests, submitted.parse(submission)),
   };
 
   function unexpectedOutput(failed: string): AppError {

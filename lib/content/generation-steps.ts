@@ -1,0 +1,165 @@
+/** What the steps of `generation-workflow.ts` do. Each may run in another process. */
+import { z } from "zod";
+import { isAppError } from "../contract/app-error.ts";
+import { log } from "../platform/log.ts";
+import { openText } from "../platform/seal-text.ts";
+import { services } from "../platform/services.ts";
+import { failureOf } from "../tasks/run-task.ts";
+import { endRun, mergeMetadata, renewLeases, selectRun } from "../tasks/store.ts";
+import { editVideo } from "./adapters/embedded/edit-video.ts";
+import { renderQueue } from "./adapters/embedded/render-queue.ts";
+import { imageBody, videoBody } from "./contract.ts";
+import { fetchImageOrder, planImages } from "./image-order.ts";
+import { discardTornMedia } from "./media-store.ts";
+import type { GeneratedFile, QueueingProvider, Submission } from "./port.ts";
+import { generationFailed, timedOut } from "./run-generation.ts";
+import { storeResults } from "./store-results.ts";
+import { fetchEdit, fetchVideoOrder, planVideo } from "./video-order.ts";
+import { withWorkFolder } from "./work-folder.ts";
+
+/** How long a vendor may take. */
+const MAX_WORK_MS = 15 * 60 * 1000;
+/** The lease of a run whose workflow is on its way: nobody renews it while the workflow sleeps. */
+const LEASE_SECONDS = 30 * 60;
+const STEP_TIMEOUT_MS = 4 * 60 * 1000;
+
+export interface GenerationJob {
+  readonly runId: string;
+  readonly accountId: string;
+  /** A `generationRequest`, because the URLs of a request may grant access to files. */
+  readonly sealed: string;
+}
+
+const generationRequest = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("video"), effectId: z.uuid(), body: videoBody }),
+  z.object({ kind: z.literal("image"), effectId: z.uuid(), body: imageBody }),
+]);
+export type GenerationRequest = z.output<typeof generationRequest>;
+
+export interface SubmittedGeneration {
+  readonly submission: Submission;
+  readonly submittedAt: number;
+  /** What the output of the run says besides the URLs. */
+  readonly details: object;
+  /** How many images are still wanted, or one video. */
+  readonly count: number;
+}
+
+/** @param made the URLs of the images that earlier orders have made */
+export async function submitGeneration(
+  job: GenerationJob,
+  made: readonly string[],
+): Promise<SubmittedGeneration | null> {
+  const { runId, accountId } = job;
+  if (!(await isActive(job))) return null;
+  const request = open(job);
+  const signal = AbortSignal.timeout(STEP_TIMEOUT_MS);
+  await mergeMetadata(runId, { step: "fetching" });
+  const submitted = await withWorkFolder(async (folder) => {
+    if (request.kind === "video") {
+      const plan = await planVideo(request.body, request.effectId);
+      if (isAppError(plan)) return plan;
+      const fetched = await fetchVideoOrder(accountId, plan, folder, signal);
+      if (isAppError(fetched)) return fetched;
+      const submission = await provider().submitVideo(fetched.order, signal);
+      return isAppError(submission)
+        ? submission
+        : { submission, details: fetched.details, count: 1 };
+    }
+    const plan = await planImages(request.body, request.effectId);
+    if (isAppError(plan)) return plan;
+    const order = await fetchImageOrder(accountId, plan, folder, signal);
+    if (isAppError(order)) return order;
+    const [count, seed] = [order.count - made.length, order.seed + made.length];
+    const submission = await provider().submitImages({ ...order, count, seed }, signal);
+    return isAppError(submission) ? submission : { submission, details: plan.details, count };
+  });
+  if (isAppError(submitted)) {
+    await endRun(runId, failureOf(submitted));
+    return null;
+  }
+  return { ...submitted, submittedAt: Date.now() };
+}
+
+/**
+ * Resolves with the URLs of all images so far when the model has made fewer than were ordered, and
+ * with `ended` when the run has ended.
+ */
+export async function collectGeneration(
+  job: GenerationJob,
+  { submission, submittedAt, details, count }: SubmittedGeneration,
+  made: readonly string[],
+): Promise<"pending" | "ended" | readonly string[]> {
+  const { runId, accountId } = job;
+  if (!(await isActive(job))) return "ended";
+  const signal = AbortSignal.timeout(STEP_TIMEOUT_MS);
+  const { kind } = open(job);
+  // Not earlier: from here on the submission is committed.
+  await mergeMetadata(runId, { step: "generating" });
+  const urls = await withWorkFolder(async (folder) => {
+    const files = await provider().collect(submission, folder, signal);
+    if (files === null || isAppError(files)) return files;
+    await mergeMetadata(runId, { step: "storing" });
+    const finished = kind === "video" ? await edit(job, files, folder, signal) : files;
+    // An attempt that died may have stored some.
+    await discardTornMedia(accountId, runId, made);
+    return storeResults(accountId, runId, finished);
+  });
+  if (urls === null) {
+    if (Date.now() - submittedAt < MAX_WORK_MS) return "pending";
+    await provider().cancel(submission);
+    await endRun(runId, failureOf(timedOut(kind)));
+    return "ended";
+  }
+  if (isAppError(urls)) {
+    await endRun(runId, failureOf(urls));
+    return "ended";
+  }
+  const all = [...made, ...urls];
+  if (urls.length < count) return all;
+  const result = kind === "video" ? { videoSourceUrl: all[0] } : { imageUrl: all[0], images: all };
+  await endRun(runId, { status: "COMPLETED", output: { ...result, ...details } });
+  return "ended";
+}
+
+/** Ends the run as failed, unless it has ended. */
+export async function failGeneration(job: GenerationJob): Promise<void> {
+  const { kind } = open(job);
+  await endRun(job.runId, failureOf(generationFailed(kind)));
+}
+
+/** Keeps the run alive. Returns false when it has ended, or its account was deleted. */
+async function isActive({ runId, accountId }: GenerationJob): Promise<boolean> {
+  await renewLeases([runId], LEASE_SECONDS);
+  return (await selectRun(accountId, runId))?.status === "EXECUTING";
+}
+
+const open = ({ runId, sealed }: GenerationJob): GenerationRequest =>
+  generationRequest.parse(JSON.parse(openText(sealed, runId)));
+
+function provider(): QueueingProvider {
+  const { content } = services();
+  if (content?.name !== "fal") throw new Error("The settings have no provider with a queue");
+  return content;
+}
+
+/** Applies the template's edit. The video has been paid for: without its edit it is better than an error. */
+async function edit(
+  job: GenerationJob,
+  files: readonly GeneratedFile[],
+  folder: string,
+  signal: AbortSignal,
+): Promise<readonly GeneratedFile[]> {
+  const { accountId } = job;
+  const request = open(job);
+  const [video] = files;
+  if (request.kind !== "video" || !video) return files;
+  const plan = await planVideo(request.body, request.effectId);
+  if (isAppError(plan) || plan.steps.length === 0) return files;
+  const steps = await fetchEdit(accountId, plan, folder, signal);
+  if (isAppError(steps)) return files;
+  const report = (cause: string) => log().warn({ cause }, "A generated video was not edited");
+  const order = { accountId, video: video.path, steps, folder, signal };
+  const path = await editVideo(order, renderQueue(), report);
+  return path ? [{ path, contentType: "video/mp4" }] : files;
+}

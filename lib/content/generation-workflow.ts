@@ -1,0 +1,62 @@
+/**
+ * The durable run of a generation that a vendor makes in a queue of its own. The order is submitted
+ * once: a process that dies while it submits fails the run. From then on any process collects what
+ * was paid for. The SDK stores the sealed request, and what identifies the order at the vendor.
+ */
+import { sleep } from "workflow";
+import {
+  collectGeneration,
+  failGeneration,
+  type GenerationJob,
+  type SubmittedGeneration,
+  submitGeneration,
+} from "./generation-steps.ts";
+
+/** Long enough for all attempts together to outlast an outage of several minutes. */
+const MAX_ATTEMPTS = 20;
+const PAUSE = "5s";
+
+export async function generationWorkflow(job: GenerationJob): Promise<void> {
+  "use workflow";
+  try {
+    let made: readonly string[] = [];
+    for (;;) {
+      const submitted = await submitStep(job, made);
+      if (submitted === null) return;
+      let found = await collectStep(job, submitted, made);
+      while (found === "pending") {
+        await sleep(PAUSE);
+        found = await collectStep(job, submitted, made);
+      }
+      if (found === "ended") return;
+      made = found;
+    }
+  } catch {
+    await failStep(job);
+  }
+}
+
+async function submitStep(
+  job: GenerationJob,
+  made: readonly string[],
+): Promise<SubmittedGeneration | null> {
+  "use step";
+  return submitGeneration(job, made);
+}
+submitStep.maxRetries = 0;
+
+async function collectStep(
+  job: GenerationJob,
+  submitted: SubmittedGeneration,
+  made: readonly string[],
+): Promise<"pending" | "ended" | readonly string[]> {
+  "use step";
+  return collectGeneration(job, submitted, made);
+}
+collectStep.maxRetries = MAX_ATTEMPTS;
+
+async function failStep(job: GenerationJob): Promise<void> {
+  "use step";
+  await failGeneration(job);
+}
+failStep.maxRetries = MAX_ATTEMPTS;

@@ -1,0 +1,89 @@
+/**
+ * Runs a generation that a vendor makes in a queue of its own: a task run with a durable workflow, which
+ * outlives this process. The response waits for it up to `CONTENT_TIMEOUT_MS`.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { config } from "../platform/config.ts";
+import { sealText } from "../platform/seal-text.ts";
+import { services } from "../platform/services.ts";
+import { beginRun, failureOf } from "../tasks/run-task.ts";
+import { endRun, selectRun } from "../tasks/store.ts";
+import type { TaskRun } from "../tasks/task-run.ts";
+import type { GenerationRequest } from "./generation-steps.ts";
+import { generationWorkflow } from "./generation-workflow.ts";
+import {
+  earlier,
+  type Generated,
+  type Generation,
+  generationFailed,
+  locate,
+  taskOf,
+  timedOut,
+} from "./run-generation.ts";
+
+const POLL_MS = 300;
+/** Until the workflow's first step renews it. A process that dies before blocks a retry for as long. */
+const LEASE_SECONDS = 120;
+
+/**
+ * Returns the output of the run. Errors: as of `runGeneration`, and those of the provider.
+ * @throws DatabaseUnavailable
+ */
+export async function queueGeneration<T extends object>(
+  generation: Generation,
+  request: GenerationRequest,
+  outputSchema: z.ZodType<T>,
+): Promise<Generated<T> | AppError> {
+  const { accountId, kind } = generation;
+  const begun = await beginRun(taskOf(generation), LEASE_SECONDS);
+  if (isAppError(begun)) return begun;
+  if ("output" in begun) return earlier(begun, outputSchema);
+  const { runId } = begun;
+  const sealed = sealText(JSON.stringify(request), runId);
+  try {
+    await services().engine.startRun(generationWorkflow, { runId, accountId, sealed });
+  } catch (error) {
+    await endRun(runId, failureOf(generationFailed(kind)));
+    throw error;
+  }
+  const run = await untilEnded(accountId, runId, kind);
+  return locate(runId, isAppError(run) ? run : outputSchema.parse(run.output));
+}
+
+async function untilEnded(
+  accountId: string,
+  runId: string,
+  kind: Generation["kind"],
+): Promise<TaskRun | AppError> {
+  const patience = AbortSignal.timeout(config().CONTENT_TIMEOUT_MS);
+  while (!patience.aborted) {
+    const run = await selectRun(accountId, runId);
+    if (run?.status === "COMPLETED") return run;
+    if (run?.status !== "EXECUTING") return errorOf(run, kind);
+    await delay(POLL_MS, undefined, { signal: patience }).catch(() => {});
+  }
+  return timedOut(kind);
+}
+
+/** The errors that a run may end with and its request answers with. */
+const shown = z.object({
+  name: z.enum([
+    "invalid_request",
+    "not_found",
+    "quota_exceeded",
+    "rate_limited",
+    "unavailable",
+    "upstream_error",
+    "upstream_timeout",
+  ]),
+  message: z.string(),
+});
+
+function errorOf(run: TaskRun | null, kind: Generation["kind"]): AppError {
+  const { data } = shown.safeParse(run?.error);
+  if (!data) return generationFailed(kind);
+  const isBusy = data.name === "rate_limited" || data.name === "unavailable";
+  return appError(data.name, data.message, isBusy ? { headers: { "retry-after": "30" } } : {});
+}
