@@ -27,9 +27,34 @@ const checked = settings
       error:
         "must be set, unless this runs on Vercel or WORKFLOW_TARGET_WORLD is set: durable turns need it",
     },
-  );
+  )
+  .refine(
+    ({ PUBLIC_URL, VERCEL, VERCEL_PROJECT_PRODUCTION_URL }) =>
+      PUBLIC_URL || VERCEL_PROJECT_PRODUCTION_URL || !VERCEL,
+    {
+      path: ["PUBLIC_URL"],
+      error:
+        "must be set to the deployment's origin, unless the project exposes Vercel's system environment variables",
+    },
+  )
+  .refine(({ SMTP_URL, VERCEL }) => SMTP_URL || !VERCEL, {
+    path: ["SMTP_URL"],
+    error: "must be set on Vercel: sign-up mails codes, and there is no disk for a mailbox folder",
+  })
+  .transform(({ PUBLIC_URL, ...rest }) => ({
+    ...rest,
+    PUBLIC_URL: PUBLIC_URL ?? defaultPublicUrl(rest),
+  }));
 
-export type Config = z.output<typeof settings>;
+/** On Vercel every deployment of the project shares the production domain, previews included. */
+function defaultPublicUrl({
+  VERCEL,
+  VERCEL_PROJECT_PRODUCTION_URL: host,
+}: Pick<z.output<typeof settings>, "VERCEL" | "VERCEL_PROJECT_PRODUCTION_URL">) {
+  return VERCEL && host ? `https://${host}` : undefined;
+}
+
+export type Config = z.output<typeof checked>;
 
 /** @throws Error with one line for each setting that is missing or malformed. */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {

@@ -52,7 +52,7 @@ const service = {
   PUBLIC_URL: about(optionalUrl, {
     description:
       "The origin that callers and the sandbox reach. When it is https, every answer has `strict-transport-security`.",
-    shownDefault: "`http://localhost:PORT`",
+    shownDefault: "`http://localhost:PORT`; on Vercel the domain of the production deployment",
   }),
   WEB_CONCURRENCY: about(integer(1, 1_024).default(availableParallelism), {
     description:
@@ -99,7 +99,7 @@ const database = {
   }),
   DATABASE_URL: about(optionalText, {
     description:
-      "PostgreSQL of the durable engine, by a direct or session-mode connection. SQL functions are called over it too, instead of over REST, if it is the database behind `SUPABASE_URL` and its login may act as `service_role`. It runs no turns where `WORKFLOW_TARGET_WORLD` is set, nor on Vercel, where the platform does.",
+      "PostgreSQL of the durable engine, by a direct or session-mode connection. SQL functions are called over it too, instead of over REST, if it is the database behind `SUPABASE_URL` and its login may act as `service_role`. It runs no turns where `WORKFLOW_TARGET_WORLD` is set. On Vercel it is not used at all, because an integration may have set it.",
     shownDefault: "embedded",
   }),
   WORKFLOW_TARGET_WORLD: about(optionalText, {
@@ -227,7 +227,7 @@ const limits = {
 const mail = {
   SMTP_URL: about(z.url({ protocol: /^smtps?$/ }).optional(), {
     description: "The mail server, as `smtps://user:password@host`. It needs `MAIL_FROM` too.",
-    shownDefault: "none: mail is written to `DATA_DIR/mailbox`",
+    shownDefault: "none: mail is written to `DATA_DIR/mailbox`; on Vercel it must be set",
   }),
   MAIL_FROM: about(z.string().min(3).optional(), "The sender, as `Name <address>`."),
 };
@@ -279,7 +279,8 @@ const content = {
   TRIGGER_API_URL: about(z.url().default("https://api.trigger.dev"), "Trigger.dev's API."),
   FAL_KEY: about(optionalText, {
     description: "Selects fal for images and videos.",
-    shownDefault: "none: they are rendered on this machine",
+    shownDefault:
+      "none: they are rendered on this machine, or answered with 503 where the renderer is not installed, as on Vercel",
   }),
   FAL_BASE_URL: about(z.url().default("https://queue.fal.run"), "fal's queue."),
   FAL_STORAGE_URL: about(
@@ -369,6 +370,10 @@ const provided = {
     isProvided: true,
   }),
   VERCEL: about(flag(false), { description: "Whether this runs on Vercel.", isProvided: true }),
+  VERCEL_PROJECT_PRODUCTION_URL: about(optionalText, {
+    description: "The host name of the project's production deployment.",
+    isProvided: true,
+  }),
   VERCEL_OIDC_TOKEN: about(optionalText, {
     description: "Vercel's own credential for its sandboxes.",
     isProvided: true,

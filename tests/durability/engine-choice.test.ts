@@ -8,6 +8,12 @@ const required = {
   SUPABASE_SECRET_KEY: "none",
   API_KEY_SECRET: "0".repeat(32),
 };
+const onVercel = {
+  VERCEL: "1",
+  PUBLIC_URL: "https://example.com",
+  SMTP_URL: "smtps://mail.example.com",
+  MAIL_FROM: "no-reply@example.com",
+};
 const engineOf = (settings: Record<string, string>): string =>
   createServices(parseConfig({ ...required, ...settings })).engine.name;
 
@@ -18,14 +24,14 @@ it("is this project's own where there is a database", () => {
 });
 
 it("is Vercel's on Vercel, whatever an integration sets", () => {
-  expect(engineOf({ VERCEL: "1" })).toBe("workflow:vercel");
-  expect(engineOf({ VERCEL: "1", DATABASE_URL })).toBe("workflow:vercel");
+  expect(engineOf(onVercel)).toBe("workflow:vercel");
+  expect(engineOf({ ...onVercel, DATABASE_URL })).toBe("workflow:vercel");
 });
 
 it("is the World that is named, anywhere", () => {
   const named = { WORKFLOW_TARGET_WORLD: "@workflow/world-postgres" };
   expect(engineOf(named)).toBe("workflow:@workflow/world-postgres");
-  expect(engineOf({ ...named, DATABASE_URL, VERCEL: "1" })).toBe(
+  expect(engineOf({ ...named, ...onVercel, DATABASE_URL })).toBe(
     "workflow:@workflow/world-postgres",
   );
 });

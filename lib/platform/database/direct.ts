@@ -79,11 +79,12 @@ function directCaller(): Promise<DirectCaller | null> {
 
 /**
  * Returns null unless `DATABASE_URL` leads to the database behind `SUPABASE_URL` with a login that may
- * act as the service role: the durable engine may have a database or a login of its own.
+ * act as the service role: the durable engine may have a database or a login of its own. Null on Vercel,
+ * too, where an integration may have set it, and where each of many instances would open connections.
  */
 async function openCaller(): Promise<DirectCaller | null> {
-  const { DATABASE_URL } = config();
-  if (!DATABASE_URL) return null;
+  const { DATABASE_URL, VERCEL } = config();
+  if (!DATABASE_URL || VERCEL) return null;
   const caller = new DirectCaller(DATABASE_URL);
   const [direct, rest] = await Promise.all([
     caller.call("installation_id", {}, "json"),
