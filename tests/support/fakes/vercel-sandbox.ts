@@ -164,6 +164,8 @@ export async function startFakeVercel(rootDir: string) {
   }
 
   return {
+    /** Where calls of `https://vercel.com` are to go. */
+    origin: server.origin,
     /** The adapter's `fetch`, which sends calls of Vercel's API to this server. */
     fetch: ((input, init) =>
       fetch(String(input).replace("https://vercel.com", server.origin), init)) as typeof fetch,

