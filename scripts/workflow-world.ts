@@ -20,6 +20,7 @@ export default function openWorld(): PostgresWorld["world"] {
     // A server imports the SDK's handlers itself, and they register with this World.
     loadHandler: async () => {},
     channels: {},
+    onReconnected: () => {},
     onReleased: () => {},
     onLost: () => {},
     onError: (error, runId) => console.error("durable engine", runId ?? "", error),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
-import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, type PausePoint, STEPS, tenSteps } from "./ten-steps.ts";
 
 let workspace: Workspace;
@@ -31,6 +31,27 @@ async function cutEverySession(servers: number): Promise<void> {
     .poll(registered, { timeout: 30_000, interval: 50 })
     .toEqual({ old: 0, held: servers });
 }
+
+it("a stop at another server is not lost while its process does not listen", async () => {
+  workspace.model.script("stop-unheard", async function* () {
+    yield { text: "first" };
+    yield { hang: true };
+  });
+  const conversation = await openConversation(caller);
+  const stream = await conversation.send("[script:stop-unheard]");
+  await stream.until((chunk) => chunk.type === "text-delta");
+  const other = await workspace.startServer();
+  const [cut] = await workspace.sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'agent-platform-engine' and query like 'listen%'
+    order by backend_start limit 1`;
+  expect(cut).toEqual({ pg_terminate_backend: true });
+  await conversation.through(clientAt(other.url, caller)).stop();
+  await stream.ended;
+  expect(stream.isDone).toBe(true);
+  expect(await conversation.answer()).toMatchObject({ metadata: { finishReason: "interrupted" } });
+  await other.stop();
+});
 
 it.each(["one server", "two servers, either of which may take the other for dead"])(
   "the turns go on, exactly: %s",

@@ -27,6 +27,7 @@ beforeAll(async () => {
     maxConnections: 2,
     loadHandler: async () => {},
     channels: {},
+    onReconnected: () => {},
     onReleased: () => {},
     onLost: () => {},
     onError: () => {},

@@ -26,6 +26,7 @@ function openProcess() {
     maxConnections: 2,
     loadHandler: async () => {},
     channels: {},
+    onReconnected: () => {},
     onReleased: () => {},
     onLost: () => {},
     onError: () => {},

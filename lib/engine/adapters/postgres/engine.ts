@@ -3,6 +3,7 @@ import { setWorld } from "workflow/runtime";
 import type { Engine, TurnAddress } from "../../port.ts";
 import { loadRoute, runState, startRun } from "../sdk.ts";
 import { StopListeners } from "../stop-listeners.ts";
+import { findStopped } from "../turn-rows.ts";
 import { ChunkLog } from "./chunk-log.ts";
 import { PostgresWorld } from "./postgres-world.ts";
 import { type RetentionSettings, sweepEngine } from "./retention.ts";
@@ -21,6 +22,8 @@ export interface PostgresEngineOptions {
 
 const SWEEP_MS = 600_000;
 const PRELOAD_MS = 100;
+/** Until what cut the connection has passed. */
+const RETRY_MS = 500;
 /** Longer than the pause between two steps of a turn. */
 const STOP_MEMORY_MS = 60_000;
 
@@ -48,6 +51,7 @@ export class PostgresEngine implements Engine {
         engine_chunks: (turnId) => this.#log.wake(turnId),
         engine_stops: (turnId) => this.#stop(turnId),
       },
+      onReconnected: () => void this.#findMissedStops(),
       onReleased: (runIds) => this.#log.release(new Set(runIds)),
       onLost: () => this.#log.dropAll(),
       onError: options.onError,
@@ -111,6 +115,19 @@ export class PostgresEngine implements Engine {
       if (Date.now() - at > STOP_MEMORY_MS) this.#missedStops.delete(old);
     }
     this.#missedStops.set(turnId, Date.now());
+  }
+
+  /** Stops that other processes requested while this one did not listen. */
+  async #findMissedStops(): Promise<void> {
+    for (;;) {
+      try {
+        for (const turnId of await findStopped(this.#stops.turnIds())) this.#stop(turnId);
+        return;
+      } catch (error) {
+        this.#options.onError(error);
+        await delay(RETRY_MS, undefined, { ref: false });
+      }
+    }
   }
 
   async #loadHandler(kind: "flow" | "step"): Promise<void> {

@@ -16,6 +16,8 @@ export interface PostgresWorldOptions {
   readonly loadHandler: (kind: "flow" | "step") => Promise<void>;
   /** Further channels to listen on, each with what to do with a payload. */
   readonly channels: Readonly<Record<string, (payload: string) => void>>;
+  /** What was sent on those channels for a moment before may not have been heard. */
+  readonly onReconnected: () => void;
   /** These runs are handed over, because this process drains. */
   readonly onReleased: (runIds: readonly string[]) => void;
   /** Another process has taken over the runs of this one. */
@@ -90,6 +92,7 @@ export class PostgresWorld {
     // What was sent while nobody listened is still there.
     const onReconnected = () => {
       for (const runId of this.runs.ownedIds()) this.#continue(runId);
+      this.#options.onReconnected();
     };
     await new Listener(
       databaseUrl,

@@ -4,11 +4,11 @@ import { createWorld, setWorld } from "workflow/runtime";
 import { provideEnvironment } from "../../../platform/config.ts";
 import type { ChunkBatch, Engine, ReadEnd, TurnAddress, TurnLog } from "../../port.ts";
 import { runState, startRun } from "../sdk.ts";
+import { findRun } from "../turn-rows.ts";
 import { Deliveries, type DeliveriesOptions } from "./deliveries.ts";
 import { Follower } from "./follower.ts";
 import { StopSignals } from "./stop-signals.ts";
 import { StreamLog } from "./stream-log.ts";
-import { findRun } from "./turn-rows.ts";
 
 export interface WorkflowEngineOptions extends DeliveriesOptions {
   /** A package, `local` or `vercel`: as in the SDK's own setting WORKFLOW_TARGET_WORLD. */

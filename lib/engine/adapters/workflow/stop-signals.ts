@@ -1,12 +1,10 @@
 import { StopListeners } from "../stop-listeners.ts";
-import { findStopped } from "./turn-rows.ts";
+import { findStopped } from "../turn-rows.ts";
 
 /** A stop that another process requests is found at this interval. */
 const POLL_MS = 250;
 /** While the database does not answer. */
 const RETRY_MS = 2_000;
-/** The ids of a query are in its URL. */
-const MAX_IDS = 100;
 
 /**
  * Stop requests for the turns that this process executes. Those made in this process arrive at once;
@@ -37,13 +35,9 @@ export class StopSignals {
   }
 
   async #poll(): Promise<void> {
-    const turnIds = this.#listeners.turnIds();
     let pauseMs = POLL_MS;
     try {
-      for (let first = 0; first < turnIds.length; first += MAX_IDS) {
-        const stopped = await findStopped(turnIds.slice(first, first + MAX_IDS));
-        for (const turnId of stopped) this.signal(turnId);
-      }
+      for (const turnId of await findStopped(this.#listeners.turnIds())) this.signal(turnId);
     } catch (error) {
       this.#onError(error);
       pauseMs = RETRY_MS;
