@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { projectRoot } from "./start-parts.ts";
+import { projectRoot } from "./project-root.ts";
 
 const MAX_ROUTE_LINES = 20;
 const MAX_FILE_LINES = 300;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { projectRoot } from "./project-root.ts";
 import { nextEnv } from "./run-next.ts";
 import { runProgram } from "./run-program.ts";
-import { projectRoot } from "./start-parts.ts";
 
 const sources = [
   "app",

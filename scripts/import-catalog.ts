@@ -3,21 +3,22 @@ import { resolve } from "node:path";
 import { buildRows, type CatalogRows } from "../lib/catalog/import/build-rows.ts";
 import { columns, readEntries } from "../lib/catalog/import/read-entries.ts";
 import { replaceCatalog } from "../lib/catalog/import/replace-catalog.ts";
-import { dataDirOf, reachEmbedded } from "./reach-database.ts";
+import type { Command } from "./command.ts";
+import type { ReachedDatabase } from "./reach-database.ts";
 
 const MAX_PRINTED_FAULTS = 20;
 
 /**
- * `npm run catalog:import FILE`: replaces the embedded catalog by the tracks of a file. Changes
+ * `FILE`: replaces the embedded catalog by the tracks of a file. Changes
  * nothing when the file has any error. The server may be running.
  *
  * @returns the exit code
  */
-export async function importCatalog([file]: readonly string[]): Promise<number> {
+export async function importCatalog([file]: readonly string[], command: Command): Promise<number> {
   const format = file && /\.csv$/i.test(file) ? "csv" : "jsonl";
   if (!file || (format === "jsonl" && !/\.(jsonl|ndjson)$/i.test(file))) {
     console.error(
-      "Usage: npm run catalog:import FILE, with a .csv, .jsonl or .ndjson file: one track per line, " +
+      `Usage: ${command.name} FILE, with a .csv, .jsonl or .ndjson file: one track per line, ` +
         "with at least artist, album, release_date and title.\n" +
         `Columns or keys: ${columns.join(", ")}. Lists in CSV are separated by ";".`,
     );
@@ -31,7 +32,7 @@ export async function importCatalog([file]: readonly string[]): Promise<number> 
     console.error("Nothing was imported.");
     return 1;
   }
-  const database = await reachDatabase();
+  const database = await reachDatabase(command);
   try {
     await replaceCatalog(database.url, built.rows);
   } finally {
@@ -59,8 +60,8 @@ function readRows(
   return "faults" in read ? read : buildRows(read.entries);
 }
 
-/** Returns the configured database or the embedded one. */
-async function reachDatabase(): Promise<{ url: string; stop(): Promise<void> }> {
+/** Returns the configured database or the one beside the server. */
+async function reachDatabase(command: Command): Promise<ReachedDatabase> {
   const { SUPABASE_URL, DATABASE_URL } = process.env;
   if (SUPABASE_URL) {
     if (DATABASE_URL) return { url: DATABASE_URL, stop: async () => {} };
@@ -68,5 +69,5 @@ async function reachDatabase(): Promise<{ url: string; stop(): Promise<void> }> 
       "DATABASE_URL must be set, because the import connects directly to PostgreSQL.",
     );
   }
-  return reachEmbedded(dataDirOf(process.env));
+  return command.reachDatabase();
 }

@@ -2,8 +2,9 @@ import { parseArgs } from "node:util";
 import postgres from "postgres";
 import { z } from "zod";
 import { newKey } from "../lib/identity/keys/key-format.ts";
+import type { Command } from "./command.ts";
+import { dataDirOf } from "./data-dir.ts";
 import { keepSecrets } from "./embedded/keep-secrets.ts";
-import { dataDirOf, reachEmbedded } from "./reach-database.ts";
 
 const wantedKey = z.object({
   email: z.email().max(254).toLowerCase(),
@@ -24,22 +25,24 @@ interface StoredKey {
 }
 
 /**
- * `npm run key -- --email <address> [--name <name>]`: creates an API key for the account of that
- * address, and the account if it does not exist. The address is not verified, because anyone who can
- * run this has access to the database. The server may be running.
+ * `--email <address> [--name <name>]`: creates an API key for the account of that address, and the
+ * account if it does not exist. The address is not verified, because anyone who can run this has
+ * access to the database. The server may be running.
  *
  * @returns the exit code
  */
-export async function makeKey(args: readonly string[]): Promise<number> {
+export async function makeKey(args: readonly string[], command: Command): Promise<number> {
   const wanted = readArguments(args);
   if (wanted === null) {
     console.error(
-      "Usage: npm run key -- --email you@example.com [--name laptop]\n" +
+      `Usage: ${command.name} --email you@example.com [--name laptop]\n` +
         "The name describes the key and has at most 100 characters.",
     );
     return 2;
   }
-  const raw = process.env.SUPABASE_URL ? await createHosted(wanted) : await createEmbedded(wanted);
+  const raw = process.env.SUPABASE_URL
+    ? await createHosted(wanted)
+    : await createIn(command, wanted);
   console.log(`\nAPI key of ${wanted.email}, which is shown only once:\n\n${raw}\n`);
   return 0;
 }
@@ -56,12 +59,11 @@ function readArguments(args: readonly string[]): Wanted | null {
   }
 }
 
-async function createEmbedded(wanted: Wanted): Promise<string> {
-  const dataDir = dataDirOf(process.env);
-  const database = await reachEmbedded(dataDir);
+async function createIn(command: Command, wanted: Wanted): Promise<string> {
+  const database = await command.reachDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   try {
-    const secret = process.env.API_KEY_SECRET || keepSecrets(dataDir).apiKeySecret;
+    const secret = process.env.API_KEY_SECRET || keepSecrets(dataDirOf(process.env)).apiKeySecret;
     const { raw, stored } = prepare(wanted, secret);
     await sql`select public.create_key_of_email(
       ${stored.p_email}, ${stored.p_name}, ${stored.p_hash}, ${stored.p_prefix})`;

@@ -1,16 +1,16 @@
-import { resolve } from "node:path";
+import { dataDirOf } from "./data-dir.ts";
 import { findRunning } from "./embedded/find-running.ts";
 import { DataDirInUse, startEmbedded } from "./embedded/start-embedded.ts";
-import { projectRoot } from "./start-parts.ts";
 
-/** Returns the folder with the data of the embedded parts. */
-export const dataDirOf = (env: NodeJS.ProcessEnv): string =>
-  resolve(projectRoot, env.DATA_DIR || ".data");
+export interface ReachedDatabase {
+  readonly url: string;
+  /** Stops it, if it was started for this command. */
+  stop(): Promise<void>;
+}
 
 /** Connects to the embedded database of a running server, or starts the database. */
-export async function reachEmbedded(
-  dataDir: string,
-): Promise<{ url: string; stop(): Promise<void> }> {
+export async function reachEmbedded(): Promise<ReachedDatabase> {
+  const dataDir = dataDirOf(process.env);
   try {
     const embedded = await startEmbedded({ dataDir });
     return { url: embedded.databaseUrl, stop: embedded.stop };

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { localOrigin } from "../lib/platform/local-origin.ts";
 import { exitOf } from "./embedded/exit-of.ts";
 import { guardProcess } from "./embedded/guard-process.ts";
-import { projectRoot } from "./start-parts.ts";
+import { projectRoot } from "./project-root.ts";
 
 export type RunningNext = {
   url: string;

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { projectRoot } from "./start-parts.ts";
+import { projectRoot } from "./project-root.ts";
 
 /**
  * Runs a JavaScript program with this Node in the project's folder, attached to our terminal.

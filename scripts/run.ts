@@ -4,29 +4,34 @@
  */
 import { createBackup } from "./backup/create-backup.ts";
 import { restoreBackup } from "./backup/restore-backup.ts";
-import { build } from "./ensure-build.ts";
+import { build, ensureBuild } from "./ensure-build.ts";
 import { importCatalog } from "./import-catalog.ts";
 import { makeKey } from "./make-key.ts";
+import { reachEmbedded } from "./reach-database.ts";
 import { bench, benchPeers } from "./run-bench.ts";
 import { check } from "./run-check.ts";
 import { test } from "./run-tests.ts";
-import { serve } from "./serve.ts";
+import { serveDevelopment } from "./serve-development.ts";
+import { serveProduction } from "./serve-production.ts";
+import { startParts } from "./start-parts.ts";
 
 const [script = "", ...args] = process.argv.slice(2);
 const distDir = process.env.NEXT_DIST_DIR || ".next";
+const KEY_COMMAND = "npm run key --";
 
 const scripts: Record<string, () => Promise<number>> = {
-  dev: () => serve("dev", distDir),
-  start: () => serve("start", distDir),
+  dev: () => serveDevelopment(KEY_COMMAND),
+  start,
   build: () => build(distDir).then(() => 0),
   test: () => test(distDir, "tests", args),
   soak: () => test(distDir, "soak", args),
   bench: () => bench(distDir, args),
   "bench:peers": () => benchPeers(distDir, args),
-  key: () => makeKey(args),
   backup: () => createBackup(args),
   restore: () => restoreBackup(args),
-  "catalog:import": () => importCatalog(args),
+  key: () => makeKey(args, { name: KEY_COMMAND, reachDatabase: reachEmbedded }),
+  "catalog:import": () =>
+    importCatalog(args, { name: "npm run catalog:import", reachDatabase: reachEmbedded }),
   check,
 };
 
@@ -42,4 +47,9 @@ try {
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
+}
+
+async function start(): Promise<number> {
+  await ensureBuild(distDir);
+  return serveProduction({ distDir, startParts, keyCommand: KEY_COMMAND });
 }

@@ -1,7 +1,4 @@
-import { resolve } from "node:path";
 import { startEmbedded } from "./embedded/start-embedded.ts";
-
-export const projectRoot = resolve(import.meta.dirname, "..");
 
 export type Parts = {
   /** Settings that the application process needs in addition to the given ones. */
@@ -12,16 +9,18 @@ export type Parts = {
   stop(): Promise<void>;
 };
 
-/** Starts the embedded parts, unless `given` names a Supabase project. */
-export async function startParts(options: {
+export type StartParts = (options: {
   dataDir: string;
   publicUrl: string;
   given: Readonly<Record<string, string | undefined>>;
-}): Promise<Parts> {
+}) => Promise<Parts>;
+
+/** Starts the embedded parts, unless `given` names a Supabase project. */
+export const startParts: StartParts = async (options) => {
   return options.given.SUPABASE_URL
     ? hostedParts()
     : embeddedParts(options.dataDir, options.publicUrl, options.given);
-}
+};
 
 function hostedParts(): Parts {
   return {

@@ -4,8 +4,8 @@
  * the service that is running.
  */
 import { PostgresWorld } from "../lib/engine/adapters/postgres/postgres-world.ts";
+import { dataDirOf } from "./data-dir.ts";
 import { findRunning } from "./embedded/find-running.ts";
-import { dataDirOf } from "./reach-database.ts";
 
 let opened: PostgresWorld["world"] | undefined;
 

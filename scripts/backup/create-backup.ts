@@ -4,7 +4,7 @@ import { findRunning } from "../embedded/find-running.ts";
 import { keepSecrets } from "../embedded/keep-secrets.ts";
 import { DataDirInUse, lockDataDir } from "../embedded/lock-data-dir.ts";
 import { runPostgres } from "../embedded/run-postgres.ts";
-import { dataDirOf } from "../reach-database.ts";
+import { dataDirOf } from "../data-dir.ts";
 import { copyCluster } from "./copy-cluster.ts";
 import { linkSandboxes, removeLinks } from "./link-sandboxes.ts";
 import { interruption, refuseHosted } from "./preconditions.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { projectRoot } from "../../scripts/start-parts.ts";
+import { projectRoot } from "../../scripts/project-root.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 let workspace: Workspace;

@@ -2,7 +2,7 @@ import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StandaloneBuilder } from "@workflow/builders";
-import { projectRoot } from "../../../scripts/start-parts.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
 
 /** Builds the workflows of the suite with the SDK's own builder, into a folder of their own. */
 export async function buildWorkflows(): Promise<{ folder: string; remove(): Promise<void> }> {

@@ -1,6 +1,6 @@
 /** The conformance suite on the World of this project. */
 import { join } from "node:path";
-import { projectRoot } from "../../../scripts/start-parts.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
 import { createEngineDatabase } from "../../support/harness/engine-database.ts";
 import { describeWorld } from "./conformance.ts";
 

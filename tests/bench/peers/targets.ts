@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../../scripts/free-port.ts";
 import { runNext } from "../../../scripts/run-next.ts";
-import { projectRoot } from "../../../scripts/start-parts.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
 import { startBare } from "../bare-server.ts";
 import { bareTurn, newChat, productTurn } from "../chat-client.ts";
 import type { BenchContext } from "../context.ts";

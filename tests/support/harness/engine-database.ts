@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
-import { projectRoot } from "../../../scripts/start-parts.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
 import { setting, sql } from "./stack.ts";
 
 /**

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createWorld, setWorld } from "workflow/runtime";
 import { Follower } from "../../../lib/engine/adapters/workflow/follower.ts";
-import { projectRoot } from "../../../scripts/start-parts.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
 
 type Ability =
   /** Two processes serve one set of runs. */

@@ -1,0 +1,23 @@
+import { hasAccounts } from "./has-accounts.ts";
+import type { Parts } from "./start-parts.ts";
+
+/**
+ * Prints the URL and, as long as there is no account, how to create one.
+ *
+ * @param options.keyCommand the command that creates an API key
+ */
+export async function printWelcome(options: {
+  url: string;
+  parts: Parts;
+  dataDir: string;
+  keyCommand: string;
+}): Promise<void> {
+  const { url, parts, dataDir, keyCommand } = options;
+  const place = parts.embedded ? `(data in ${dataDir})` : "with the configured Supabase project";
+  console.log(`\nReady on ${url} ${place}\n`);
+  if (await hasAccounts({ ...process.env, ...parts.env })) return;
+  console.log(
+    "There is no account yet. To create one and print its API key, run:\n\n" +
+      `${keyCommand} --email you@example.com\n`,
+  );
+}

@@ -1,0 +1,77 @@
+import { dataDirOf } from "./data-dir.ts";
+import { listenAddress } from "./listen-address.ts";
+import { printWelcome } from "./print-welcome.ts";
+import { runNext } from "./run-next.ts";
+import { type Place, seedAccount, seedPlace } from "./seed-development.ts";
+import { startParts } from "./start-parts.ts";
+import { supervise } from "./supervise.ts";
+
+/**
+ * `npm run dev`: runs the development server, with the embedded parts unless a Supabase project is
+ * configured, until a signal arrives or a part exits. Creates what a newcomer needs for a first turn.
+ *
+ * @param keyCommand the command that creates an API key, for a project that has no account yet
+ * @returns the exit code
+ */
+export async function serveDevelopment(keyCommand: string): Promise<number> {
+  // It signs people in with one click and shows stack traces, so only this machine has access.
+  const { host, port, url } = listenAddress(process.env, "127.0.0.1");
+  const dataDir = dataDirOf(process.env);
+  const publicUrl = process.env.PUBLIC_URL || url;
+  let key: string | undefined;
+  return supervise({
+    startParts: () => startParts({ dataDir, publicUrl, given: process.env }),
+    startServer: async (parts) => {
+      if (parts.embedded) key = await seedAccount(parts.env);
+      return runNext({
+        mode: "dev",
+        host,
+        port,
+        // `next dev` locks its folder, so each instance has its own.
+        distDir: `.next-dev-${port}`,
+        env: { ...parts.env, DATA_DIR: dataDir, PUBLIC_URL: publicUrl },
+        output: "show",
+      });
+    },
+    announce: async (parts) => {
+      const databaseUrl = parts.env.DATABASE_URL;
+      if (key === undefined || databaseUrl === undefined) {
+        await printWelcome({ url, parts, dataDir, keyCommand });
+      } else await greet({ url, key, dataDir, databaseUrl });
+    },
+  });
+}
+
+/** Creates a session for a first turn and prints the API key and the requests to try. */
+async function greet(options: {
+  url: string;
+  key: string;
+  dataDir: string;
+  databaseUrl: string;
+}): Promise<void> {
+  const { url, key, dataDir } = options;
+  let place: Place | undefined;
+  try {
+    place = await seedPlace(options);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+  }
+  console.log(`
+Ready on ${url} (data in ${dataDir})
+
+API key:  ${key}
+`);
+  if (place === undefined) return;
+  const { sessionId, chatId } = place;
+  const turn = `{"sessionId":"${sessionId}","chatId":"${chatId}","messages":[{"id":"'$(date +%s)'","content":"Write hello to hello.txt, list the files, then read hello.txt"}]}`;
+  console.log(`Stream a turn in the session that has been created for you:
+
+curl -N ${url}/api/chat -H 'x-api-key: ${key}' -H 'content-type: application/json' -d '${turn}'
+
+Start from scratch:
+
+curl ${url}/api/sessions -H 'x-api-key: ${key}' -d '{}'
+curl ${url}/api/sandbox -H 'x-api-key: ${key}' -d '{"sessionId":"<session.id>"}'
+curl -N ${url}/api/chat -H 'x-api-key: ${key}' -d '{"sessionId":"<session.id>","chatId":"<chat.id>","messages":[{"id":"m1","content":"Hello"}]}'
+`);
+}
