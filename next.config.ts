@@ -6,6 +6,8 @@ const excluded = { browser: "./app/(console)/_build/excluded-modules.ts" };
 const config: NextConfig = {
   // The launcher gives each copy of the development server a folder of its own.
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
+  // `npm run package` takes the traced files. Vercel traces each function by itself.
+  ...(process.env.VERCEL ? {} : { output: "standalone" as const }),
   poweredByHeader: false,
   // It would redirect unknown paths of the API, too. A page's trailing slash is removed in `proxy.ts`.
   skipTrailingSlashRedirect: true,
