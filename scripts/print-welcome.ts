@@ -1,5 +1,5 @@
 import { hasAccounts } from "./has-accounts.ts";
-import type { Parts } from "./start-parts.ts";
+import type { Parts } from "./parts.ts";
 
 /**
  * Prints the URL and, as long as there is no account, how to create one.

@@ -2,11 +2,15 @@
  * Program: runs an npm script after `launch.mjs` has installed the packages: `run.ts <script>
  * [arguments]`.
  */
+
+import { join } from "node:path";
 import { createBackup } from "./backup/create-backup.ts";
 import { restoreBackup } from "./backup/restore-backup.ts";
 import { build, ensureBuild } from "./ensure-build.ts";
 import { importCatalog } from "./import-catalog.ts";
 import { makeKey } from "./make-key.ts";
+import { buildPackage } from "./package/build-package.ts";
+import { projectRoot } from "./project-root.ts";
 import { reachEmbedded } from "./reach-database.ts";
 import { bench, benchPeers } from "./run-bench.ts";
 import { check } from "./run-check.ts";
@@ -23,6 +27,7 @@ const scripts: Record<string, () => Promise<number>> = {
   dev: () => serveDevelopment(KEY_COMMAND),
   start,
   build: () => build(distDir).then(() => 0),
+  package: () => buildPackage(distDir, join(projectRoot, "dist")).then(() => 0),
   test: () => test(distDir, "tests", args),
   soak: () => test(distDir, "soak", args),
   bench: () => bench(distDir, args),

@@ -1,9 +1,9 @@
 import { settings } from "../lib/platform/settings.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { listenAddress } from "./listen-address.ts";
+import type { StartParts } from "./parts.ts";
 import { printWelcome } from "./print-welcome.ts";
 import { runNext } from "./run-next.ts";
-import type { StartParts } from "./start-parts.ts";
 import { supervise } from "./supervise.ts";
 
 /**

@@ -1,5 +1,5 @@
+import type { Parts } from "./parts.ts";
 import type { RunningNext } from "./run-next.ts";
-import type { Parts } from "./start-parts.ts";
 
 const SAME_SIGNAL_MS = 500;
 

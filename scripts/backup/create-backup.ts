@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { dataDirOf } from "../data-dir.ts";
 import { findRunning } from "../embedded/find-running.ts";
 import { keepSecrets } from "../embedded/keep-secrets.ts";
 import { DataDirInUse, lockDataDir } from "../embedded/lock-data-dir.ts";
 import { runPostgres } from "../embedded/run-postgres.ts";
-import { dataDirOf } from "../data-dir.ts";
 import { copyCluster } from "./copy-cluster.ts";
 import { linkSandboxes, removeLinks } from "./link-sandboxes.ts";
 import { interruption, refuseHosted } from "./preconditions.ts";

@@ -9,11 +9,11 @@ import {
   rmSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { dataDirOf } from "../data-dir.ts";
 import { keepSecrets } from "../embedded/keep-secrets.ts";
 import { lockDataDir } from "../embedded/lock-data-dir.ts";
 import { accountOfNewCluster, runPostgres } from "../embedded/run-postgres.ts";
 import { RESTORING } from "../embedded/start-embedded.ts";
-import { dataDirOf } from "../data-dir.ts";
 import { projectRoot } from "../project-root.ts";
 import type { BackupHeader } from "./archive-format.ts";
 import { interruption, refuseHosted } from "./preconditions.ts";

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres, { type ReservedSql, type Sql } from "postgres";
+import { pendingMigrations } from "./list-migrations.ts";
 
 /** What a statement of a migration waits for a lock, and everyone else who waits behind it. */
 const LOCK_TIMEOUT_MS = 1_000;
@@ -10,6 +11,13 @@ const LOCK_ATTEMPTS = 30;
 const MAX_PAUSE_MS = 5_000;
 const LOCK_NOT_AVAILABLE = "55P03";
 const POLL_MS = 100;
+
+/** As the Supabase CLI does in a project to which it has not applied anything yet. */
+const CREATE_RECORD = `
+  create schema if not exists supabase_migrations;
+  create table if not exists supabase_migrations.schema_migrations (
+    version text primary key, statements text[], name text);
+  create table if not exists supabase_migrations.seed_files (path text primary key, hash text not null)`;
 
 /**
  * Applies `<folder>/migrations/*.sql` in the order of their names, then `<folder>/seed.sql`. Each file
@@ -22,25 +30,14 @@ const POLL_MS = 100;
  * @throws Error with the name of the file whose SQL failed; earlier files stay applied
  */
 export async function applyMigrations(sql: Sql, folder: string): Promise<void> {
-  const directory = join(folder, "migrations");
-  const files = existsSync(directory)
-    ? readdirSync(directory)
-        .filter((name) => /^\d+_.+\.sql$/.test(name))
-        .sort()
-    : [];
-
   const connection = await sql.reserve();
   // Servers that start concurrently on one database must not apply the same file.
   const lock = 7_306_411_208;
   await takeTurn(connection, lock);
   try {
-    const rows = await connection<{ version: string }[]>`
-      select version from supabase_migrations.schema_migrations`;
-    const applied = new Set(rows.map((row) => row.version));
-    for (const file of files) {
-      const [version = "", name = ""] = file.replace(/\.sql$/, "").split(/_(.*)/s);
-      if (applied.has(version)) continue;
-      const text = readFileSync(join(directory, file), "utf8");
+    await connection.unsafe(CREATE_RECORD).simple();
+    for (const { file, version, name } of await pendingMigrations(connection, folder)) {
+      const text = readFileSync(join(folder, "migrations", file), "utf8");
       const record = () => connection`
         insert into supabase_migrations.schema_migrations (version, name, statements)
         values (${version}, ${name}, ${[text]})`;

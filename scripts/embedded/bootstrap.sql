@@ -1,9 +1,16 @@
 -- The parts of a new Supabase project that migrations and the REST server rely on. Runs once per
--- cluster, because a second run would restore grants that a migration has revoked.
+-- database, because a second run would restore grants that a migration has revoked.
 
-create role anon nologin noinherit;
-create role authenticated nologin noinherit;
-create role service_role nologin noinherit bypassrls;
+-- Roles are shared by all databases of a cluster.
+do $$
+begin
+  if to_regrole('service_role') is null then
+    create role anon nologin noinherit;
+    create role authenticated nologin noinherit;
+    create role service_role nologin noinherit bypassrls;
+  end if;
+end
+$$;
 
 create schema extensions;
 

