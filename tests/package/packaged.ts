@@ -33,7 +33,7 @@ export const removeFolder = (folder: string): Promise<void> =>
   rm(folder, { recursive: true, force: true });
 
 /** Starts a command in a folder. */
-export function start(argv: readonly string[], cwd: string, settings: Settings): Running {
+function start(argv: readonly string[], cwd: string, settings: Settings): Running {
   const [program = "", ...args] = argv;
   const env = { PATH: SYSTEM_PATH, ...settings } as unknown as NodeJS.ProcessEnv;
   const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
