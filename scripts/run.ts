@@ -9,7 +9,6 @@ import { restoreBackup } from "./backup/restore-backup.ts";
 import { build, ensureBuild } from "./ensure-build.ts";
 import { importCatalog } from "./import-catalog.ts";
 import { makeKey } from "./make-key.ts";
-import { buildPackage } from "./package/build-package.ts";
 import { projectRoot } from "./project-root.ts";
 import { reachEmbedded } from "./reach-database.ts";
 import { bench, benchPeers } from "./run-bench.ts";
@@ -27,7 +26,7 @@ const scripts: Record<string, () => Promise<number>> = {
   dev: () => serveDevelopment(KEY_COMMAND),
   start,
   build: () => build(distDir).then(() => 0),
-  package: () => buildPackage(distDir, join(projectRoot, "dist")).then(() => 0),
+  package: buildDist,
   test: () => test(distDir, "tests", args),
   soak: () => test(distDir, "soak", args),
   bench: () => bench(distDir, args),
@@ -57,4 +56,11 @@ try {
 async function start(): Promise<number> {
   await ensureBuild(distDir);
   return serveProduction({ distDir, startParts, keyCommand: KEY_COMMAND });
+}
+
+async function buildDist(): Promise<number> {
+  // It needs a development package, and a production server runs without those.
+  const { buildPackage } = await import("./package/build-package.ts");
+  await buildPackage(distDir, join(projectRoot, "dist"));
+  return 0;
 }
