@@ -6,7 +6,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { projectRoot } from "../../scripts/start-parts.ts";
+import { projectRoot } from "../../scripts/project-root.ts";
 import { stack } from "../support/harness/stack.ts";
 import { strangeFiles } from "./strange-files.ts";
 

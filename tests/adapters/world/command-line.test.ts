@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { projectRoot } from "../../../scripts/start-parts.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
 import { createPerson } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { setting } from "../../support/harness/stack.ts";

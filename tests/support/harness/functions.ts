@@ -10,7 +10,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { projectRoot } from "../../../scripts/start-parts.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
 import type { BuildOutput } from "../../vercel/adapter.ts";
 
 export interface TracedFunction {
