@@ -157,7 +157,7 @@ export interface QueueingProvider {
   submitImages(order: Ordered<ImageOrder>, signal: AbortSignal): Promise<Submission | AppError>;
   /**
    * Waits a few seconds for the files, at most as many images as were ordered. Resolves with null
-   * while the provider works on them. It may be repeated.
+   * while the provider works on them or does not answer. It may be repeated.
    */
   collect(
     submission: Submission,

@@ -272,13 +272,25 @@ describe("once it is submitted", () => {
     expect(outcome).toMatchObject({ contentType: "video/mp4" });
   });
 
-  test("faults that do not pass fail the order", async () => {
-    for (const fault of [{ status: 500 }, { status: 401 }, "html", "reset"] as const) {
+  test("it is pending while the queue does not answer: it is paid for", async () => {
+    const submission = await provider.submitVideo(videoOrder({ image }), never);
+    if (isAppError(submission)) throw new Error(submission.message);
+    const folder = await mediaFolder.folder();
+    for (const fault of [{ status: 500 }, "html", "reset"] as const) {
       fal.fail(fault, REQUESTS);
-      const outcome = await fail({ image });
+      const found = await provider.collect(submission, folder, never);
       fal.recover();
-      expect(outcome).toMatchObject(failed);
+      expect(found).toBeNull();
     }
+    const made = await provider.collect(submission, folder, never);
+    expect(made).toMatchObject([{ contentType: "video/mp4" }]);
+  });
+
+  test("a fault that does not pass fails the order", async () => {
+    fal.fail({ status: 401 }, REQUESTS);
+    const outcome = await fail({ image });
+    fal.recover();
+    expect(outcome).toMatchObject(failed);
   });
 
   const refusal = (type: string) => ({

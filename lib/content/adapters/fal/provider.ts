@@ -26,7 +26,7 @@ import type {
   VideoOrder,
 } from "../../port.ts";
 import { describeImages, describeVideo, type ModelRequest } from "./describe-order.ts";
-import { awaitResult, cancel, type Fault, queuedRequest, submit } from "./queue.ts";
+import { awaitResult, cancel, type Fault, mayPass, queuedRequest, submit } from "./queue.ts";
 import { upload } from "./upload.ts";
 
 export interface FalSettings {
@@ -176,7 +176,8 @@ export function createFalContent(settings: FalSettings): QueueingProvider {
       if (found.kind === "pending") return null;
       if (found.kind !== "done") {
         report(JSON.stringify(found));
-        return describe(found, failed, hasOwnModel);
+        // It is paid for.
+        return mayPass(found) ? null : describe(found, failed, hasOwnModel);
       }
       if (kind === "images") {
         const result = imagesOutput.safeParse(found.output).data;

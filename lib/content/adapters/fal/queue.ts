@@ -94,6 +94,13 @@ export async function awaitResult(
   return answer.kind === "refused" && answer.status >= 500 ? { kind: "failed" } : answer;
 }
 
+/** Returns whether the same request may be answered later. */
+export function mayPass(fault: Fault): boolean {
+  if (fault.kind === "broken" || fault.kind === "timeout") return true;
+  if (fault.kind === "failed" || fault.step === "submit") return false;
+  return retryable[fault.step].some((status) => status === fault.status);
+}
+
 /** Retries faults that may be transient. Both steps are safe to repeat. */
 async function askWithRetries(
   settings: QueueSettings,
@@ -102,11 +109,7 @@ async function askWithRetries(
 ): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     const answer = await ask(settings, step, url);
-    const isTransient =
-      answer.kind === "broken" ||
-      answer.kind === "timeout" ||
-      (answer.kind === "refused" && retryable[step].some((status) => status === answer.status));
-    if (!isTransient || attempt === MAX_ATTEMPTS) return answer;
+    if (answer.kind === "json" || !mayPass(answer) || attempt === MAX_ATTEMPTS) return answer;
     // NaN for a date, which is not worth parsing here.
     const seconds = answer.kind === "refused" ? Number(answer.retryAfter ?? 0) : 0;
     const waitMs = Math.min(MAX_RETRY_AFTER_SECONDS, seconds || 0) * 1000;
