@@ -1,6 +1,13 @@
 /** Next calls this once in each server process, before the first request. */
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
+  const { config } = await import("./lib/platform/config.ts");
+  const settings = config();
+  const isObserved = settings.OTEL_EXPORTER_OTLP_ENDPOINT && !settings.OTEL_SDK_DISABLED;
+  const flushTelemetry =
+    isObserved && (await import("./lib/platform/telemetry/sdk.ts")).startTelemetry(settings);
+  // Its metric says from the start that the process is there.
+  (await import("./lib/turns/running-turns.ts")).runningTurns();
   const { markPeers } = await import("./lib/http/mark-peer.ts");
   markPeers();
   const { reportIsolation } = await import("./lib/platform/isolation/detect.ts");
@@ -12,7 +19,10 @@ export async function register(): Promise<void> {
   const { services } = await import("./lib/platform/services.ts");
   await services().engine.start();
   const { drain } = await import("./lib/platform/drain.ts");
-  drain().add((deadline) => services().engine.drain(deadline));
+  drain().add(async (deadline) => {
+    await services().engine.drain(deadline);
+    if (flushTelemetry) await flushTelemetry();
+  });
   const { scheduleRetention } = await import("./lib/retention/schedule.ts");
   scheduleRetention();
 }

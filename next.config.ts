@@ -54,7 +54,19 @@ const config: NextConfig = {
       "zod/v4/locales/en.js": excluded,
     },
   },
-  serverExternalPackages: ["pg", "just-bash", "pino"],
+  serverExternalPackages: [
+    "pg",
+    "just-bash",
+    "pino",
+    "@opentelemetry/context-async-hooks",
+    "@opentelemetry/exporter-metrics-otlp-http",
+    "@opentelemetry/exporter-metrics-otlp-proto",
+    "@opentelemetry/exporter-trace-otlp-http",
+    "@opentelemetry/exporter-trace-otlp-proto",
+    "@opentelemetry/resources",
+    "@opentelemetry/sdk-metrics",
+    "@opentelemetry/sdk-trace",
+  ],
 };
 
 /** Leaves the settings as they were: the SDK would select its local World, and the engine with it. */

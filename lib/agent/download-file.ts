@@ -4,6 +4,7 @@
  */
 import { createDownload } from "ai";
 import { publicOnly } from "../platform/outbound/public-only.ts";
+import { vendorFetch } from "../platform/outbound/vendor-fetch.ts";
 
 const MAX_BYTES = 20 * 1024 * 1024;
 const DEADLINE_MS = 30_000;
@@ -19,6 +20,6 @@ export const downloadFile = createDownload({
       signal,
       dispatcher: publicOnly,
     };
-    return fetch(input, request);
+    return vendorFetch("web", input, request);
   },
 });

@@ -28,6 +28,8 @@ export interface GenerationJob {
   readonly accountId: string;
   /** A `generationRequest`, because the URLs of a request may grant access to files. */
   readonly sealed: string;
+  /** The trace that the steps belong to; absent where nothing is recorded. */
+  readonly traceparent?: string;
 }
 
 const generationRequest = z.discriminatedUnion("kind", [

@@ -11,6 +11,7 @@ import {
   type SubmittedGeneration,
   submitGeneration,
 } from "./generation-steps.ts";
+import { traceGeneration } from "./trace-generation.ts";
 
 /** Long enough for all attempts together to outlast an outage of several minutes. */
 const MAX_ATTEMPTS = 20;
@@ -41,7 +42,7 @@ async function submitStep(
   made: readonly string[],
 ): Promise<SubmittedGeneration | null> {
   "use step";
-  return submitGeneration(job, made);
+  return traceGeneration(job, "submit", () => submitGeneration(job, made));
 }
 submitStep.maxRetries = 0;
 
@@ -51,12 +52,12 @@ async function collectStep(
   made: readonly string[],
 ): Promise<"pending" | "ended" | readonly string[]> {
   "use step";
-  return collectGeneration(job, submitted, made);
+  return traceGeneration(job, "collect", () => collectGeneration(job, submitted, made));
 }
 collectStep.maxRetries = MAX_ATTEMPTS;
 
 async function failStep(job: GenerationJob): Promise<void> {
   "use step";
-  await failGeneration(job);
+  await traceGeneration(job, "fail", () => failGeneration(job));
 }
 failStep.maxRetries = MAX_ATTEMPTS;

@@ -8,6 +8,7 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
 import { sealText } from "../platform/seal-text.ts";
 import { services } from "../platform/services.ts";
+import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
 import { beginRun, failureOf } from "../tasks/run-task.ts";
 import { endRun, selectRun } from "../tasks/store.ts";
 import type { TaskRun } from "../tasks/task-run.ts";
@@ -43,7 +44,9 @@ export async function queueGeneration<T extends object>(
   const { runId } = begun;
   const sealed = sealText(JSON.stringify(request), runId);
   try {
-    await services().engine.startRun(generationWorkflow, { runId, accountId, sealed });
+    const trace = traceparent();
+    const job = { runId, accountId, sealed, ...(trace !== undefined && { traceparent: trace }) };
+    await services().engine.startRun(generationWorkflow, job);
   } catch (error) {
     await endRun(runId, failureOf(generationFailed(kind)));
     throw error;
@@ -59,7 +62,8 @@ async function untilEnded(
 ): Promise<TaskRun | AppError> {
   const patience = AbortSignal.timeout(config().CONTENT_TIMEOUT_MS);
   while (!patience.aborted) {
-    const run = await selectRun(accountId, runId);
+    // Hundreds of polls say nothing in a trace.
+    const run = await continueTrace(undefined, () => selectRun(accountId, runId));
     if (run?.status === "COMPLETED") return run;
     if (run?.status !== "EXECUTING") return errorOf(run, kind);
     await delay(POLL_MS, undefined, { signal: patience }).catch(() => {});

@@ -1,6 +1,6 @@
 /**
  * The stages of every request, in their order. Each stage of the admission refuses the request or adds
- * its findings to the exchange; `respond` and `log` handle every outcome, refusals included.
+ * its findings to the exchange; `respond`, `log` and `trace` handle every outcome, refusals included.
  */
 import { isAppError } from "../contract/app-error.ts";
 import type { Exchange, Stage } from "./exchange.ts";
@@ -13,6 +13,7 @@ import { parse } from "./stages/parse.ts";
 import { readBody } from "./stages/read-body.ts";
 import { respond } from "./stages/respond.ts";
 import { throttle } from "./stages/throttle.ts";
+import { trace } from "./stages/trace.ts";
 
 const admission: readonly Stage[] = [identify, throttle, readBody, parse, authorize];
 
@@ -21,14 +22,16 @@ export function serve(
   exchange: Exchange,
   params?: Promise<NonNullable<Exchange["params"]>>,
 ): Promise<Response> {
-  return log(exchange, () =>
-    respond(exchange, async () => {
-      if (params) exchange.params = await params;
-      for (const stage of admission) {
-        const refusal = await stage(exchange);
-        if (isAppError(refusal)) return refusal;
-      }
-      return once(exchange, (effect) => handle(exchange, effect));
-    }),
+  return trace(exchange, () =>
+    log(exchange, () =>
+      respond(exchange, async () => {
+        if (params) exchange.params = await params;
+        for (const stage of admission) {
+          const refusal = await stage(exchange);
+          if (isAppError(refusal)) return refusal;
+        }
+        return once(exchange, (effect) => handle(exchange, effect));
+      }),
+    ),
   );
 }

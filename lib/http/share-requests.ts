@@ -21,6 +21,7 @@ export function shareRequests<T>(
     "requests",
     () =>
       new FairQueue({
+        name: "requests",
         slots: config().REQUESTS_AT_ONCE,
         waitersPerAccount: MAX_WAITING_REQUESTS_PER_ACCOUNT,
         maxWaitMs: MAX_WAIT_MS,

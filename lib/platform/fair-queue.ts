@@ -8,7 +8,18 @@
  * - Waiting accounts are served round-robin, and the callers of one account in their order of arrival.
  * - The number of waiting callers per account and the wait of each caller are bounded.
  */
+import { observe, startTimer } from "./telemetry/metrics.ts";
+
 export interface FairQueueLimits {
+  /** The label of its metrics. */
+  readonly name:
+    | "model_calls"
+    | "probes"
+    | "renderings"
+    | "requests"
+    | "sandbox_commands"
+    | "sandbox_reads"
+    | "streams";
   /** The slots that all accounts share. */
   readonly slots: number;
   /** The maximum of one account, where that is less than its fair share. */
@@ -47,6 +58,7 @@ export class FairQueue {
   /** The waiting callers of each account. Accounts are served in the order of the keys. */
   readonly #lines = new Map<string, Waiter[]>();
   #running = 0;
+  #isObserved = false;
 
   constructor(limits: FairQueueLimits) {
     this.#limits = limits;
@@ -64,11 +76,22 @@ export class FairQueue {
    * @throws QueueRefusal when the bound is reached; the signal's reason when it is aborted first
    */
   acquire(accountId: string, signal?: AbortSignal): Promise<Release> {
+    this.#observe();
+    const queue = this.#limits.name;
+    const measure = startTimer("agent_platform.queue.wait");
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      if (this.isOpen(accountId)) return resolve(this.#take(accountId));
+      const admit = () => {
+        measure({ queue, outcome: "admitted" });
+        resolve(this.#take(accountId));
+      };
+      const refuse = (reason: unknown) => {
+        measure({ queue, outcome: isQueueRefusal(reason) ? reason.reason : "aborted" });
+        reject(reason);
+      };
+      if (signal?.aborted) return refuse(signal.reason);
+      if (this.isOpen(accountId)) return admit();
       const line = this.#lines.get(accountId) ?? [];
-      if (line.length >= this.#limits.waitersPerAccount) return reject(new QueueRefusal("full"));
+      if (line.length >= this.#limits.waitersPerAccount) return refuse(new QueueRefusal("full"));
       const settle = () => {
         clearTimeout(deadline);
         signal?.removeEventListener("abort", abort);
@@ -76,12 +99,12 @@ export class FairQueue {
       const leave = (reason: unknown) => {
         settle();
         this.#remove(accountId, waiter);
-        reject(reason);
+        refuse(reason);
       };
       const waiter: Waiter = {
         start: () => {
           settle();
-          resolve(this.#take(accountId));
+          admit();
         },
       };
       const abort = () => leave(signal?.reason);
@@ -104,6 +127,17 @@ export class FairQueue {
     } finally {
       release();
     }
+  }
+
+  /** At the first use, because some queues are made and never used. */
+  #observe(): void {
+    if (this.#isObserved) return;
+    this.#isObserved = true;
+    const { name: queue, slots } = this.#limits;
+    const waiting = () => [...this.#lines.values()].reduce((sum, line) => sum + line.length, 0);
+    observe("agent_platform.queue.slots", () => slots, { queue });
+    observe("agent_platform.queue.used", () => this.#running, { queue });
+    observe("agent_platform.queue.waiting", waiting, { queue });
   }
 
   #take(accountId: string): Release {

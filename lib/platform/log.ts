@@ -1,11 +1,13 @@
 /**
  * The logger of the process. Callers name each field that they log, never headers, bodies, tokens or
  * keys; redaction is the second line of defense. Of an error it logs the type, message and stack only,
- * because some errors contain the failed request, such as a whole conversation.
+ * because some errors contain the failed request, such as a whole conversation. A line within a trace
+ * has its `traceId`.
  */
 import pino from "pino";
 import { config } from "./config.ts";
 import { processWide } from "./process-wide.ts";
+import { currentTraceId } from "./telemetry/spans.ts";
 
 const secrets = [
   "authorization",
@@ -25,6 +27,7 @@ export function log(): pino.Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError },
+      ...(config().OTEL_EXPORTER_OTLP_ENDPOINT && { mixin: () => ({ traceId: currentTraceId() }) }),
       redact: {
         paths: secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
         censor: "[redacted]",

@@ -37,6 +37,7 @@ import { accountSpace } from "../sandbox/account-space.ts";
 import { createLocalProvider } from "../sandbox/adapters/local/provider.ts";
 import { createVercelProvider } from "../sandbox/adapters/vercel/provider.ts";
 import type { SandboxProvider } from "../sandbox/port.ts";
+import { traceSandboxes } from "../sandbox/trace-sandboxes.ts";
 import { createEmbeddedTaskRunner } from "../tasks/adapters/embedded.ts";
 import { createJoinedTaskRunner } from "../tasks/adapters/joined.ts";
 import { createTriggerTaskRunner } from "../tasks/adapters/trigger/provider.ts";
@@ -89,13 +90,14 @@ const factories = {
     const credentials = token && teamId && projectId ? { token, teamId, projectId } : undefined;
     const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
     if (credentials || settings.VERCEL_OIDC_TOKEN || settings.VERCEL) {
-      return createVercelProvider({
+      const provider = createVercelProvider({
         ...(credentials && { credentials }),
         allowedHosts,
         serviceOrigin: settings.PUBLIC_URL,
       });
+      return traceSandboxes(provider);
     }
-    return createLocalProvider({
+    const provider = createLocalProvider({
       rootDir: join(settings.DATA_DIR, "sandboxes"),
       diskQuota: settings.SANDBOX_DISK_QUOTA,
       space:
@@ -107,6 +109,7 @@ const factories = {
       allowedHosts,
       serviceOrigin: serviceOrigin(),
     });
+    return traceSandboxes(provider);
   },
 
   /** Null without a vendor where the renderer is not installed, as on Vercel. */

@@ -352,6 +352,68 @@ const retention = {
   ),
 };
 
+const telemetry = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: about(optionalUrl, {
+    description:
+      "The OpenTelemetry collector that traces and metrics are sent to, such as `http://localhost:4318`. The SDK's other `OTEL_EXPORTER_OTLP_*` variables apply as well.",
+    shownDefault: "none: nothing is recorded, and no SDK is loaded",
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: about(
+    optionalText,
+    "Headers for the collector, as `name=value`, separated by commas. They may have its credential.",
+  ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: about(
+    z.enum(["http/protobuf", "http/json"]).default("http/protobuf"),
+    "`http/protobuf` or `http/json`.",
+  ),
+  OTEL_TRACES_EXPORTER: about(
+    z.enum(["otlp", "none"]).default("otlp"),
+    "`none` leaves out the traces.",
+  ),
+  OTEL_METRICS_EXPORTER: about(
+    z.enum(["otlp", "none"]).default("otlp"),
+    "`none` leaves out the metrics.",
+  ),
+  OTEL_SERVICE_NAME: about(optionalText, {
+    description: "The name of this service in traces and metrics.",
+    shownDefault: "`agent-platform-api`",
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: about(
+    optionalText,
+    "Attributes of all traces and metrics, as `name=value`, separated by commas.",
+  ),
+  OTEL_TRACES_SAMPLER: about(
+    z
+      .enum([
+        "always_on",
+        "always_off",
+        "traceidratio",
+        "parentbased_always_on",
+        "parentbased_always_off",
+        "parentbased_traceidratio",
+      ])
+      .default("parentbased_always_on"),
+    "Which traces are recorded: a sampler of the OpenTelemetry specification. The steps of a turn follow the request that started it where the name begins with `parentbased_`.",
+  ),
+  OTEL_TRACES_SAMPLER_ARG: about(
+    z.coerce.number().min(0).max(1).default(1),
+    "The share of traces that a sampler with `traceidratio` records, from 0 to 1.",
+  ),
+  OTEL_BSP_SCHEDULE_DELAY: about(
+    integer(1).default(5_000),
+    "Milliseconds between two exports of spans.",
+  ),
+  OTEL_METRIC_EXPORT_INTERVAL: about(
+    integer(1).default(60_000),
+    "Milliseconds between two exports of metrics.",
+  ),
+  OTEL_SDK_DISABLED: about(flag(false), "Whether telemetry is off although an endpoint is set."),
+  OTEL_RECORD_CONTENT: about(
+    flag(false),
+    "Whether the spans of model calls have the prompts and the answers. Whoever reads the traces then reads the conversations.",
+  ),
+};
+
 const provided = {
   NODE_ENV: about(z.enum(["development", "production", "test"]).default("production"), {
     description: "`development` under `npm run dev`, else `production`.",
@@ -395,6 +457,7 @@ export const settingSections: readonly {
   { title: "Catalog and research", settings: lookups },
   { title: "Tasks, images and videos", settings: content },
   { title: "Retention", settings: retention },
+  { title: "Telemetry", settings: telemetry },
   { title: "Set by the launcher or the platform", settings: provided },
 ];
 
@@ -410,5 +473,6 @@ export const settings = z.object({
   ...lookups,
   ...content,
   ...retention,
+  ...telemetry,
   ...provided,
 });

@@ -5,6 +5,7 @@
  */
 import { log } from "../platform/log.ts";
 import { processWide } from "../platform/process-wide.ts";
+import { continueTrace } from "../platform/telemetry/spans.ts";
 import { renewLeases } from "./store.ts";
 
 /** Long enough that a busy process or a short database outage does not lose a run. */
@@ -23,7 +24,8 @@ const heartbeat = (): Heartbeat =>
 export function holdLease(runId: string): () => void {
   const held = heartbeat();
   held.runIds.add(runId);
-  held.timer ??= setInterval(beat, HEARTBEAT_MS).unref();
+  // It may outlive the request that starts it, so it must not belong to its trace.
+  held.timer ??= continueTrace(undefined, () => setInterval(beat, HEARTBEAT_MS).unref());
   return () => {
     held.runIds.delete(runId);
     if (held.runIds.size > 0) return;

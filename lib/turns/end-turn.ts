@@ -1,5 +1,6 @@
 import type { TurnLog } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
+import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { finishStream, writeLastChunks } from "./finish-stream.ts";
 import { type ActiveTurn, loadTurn } from "./store/turns.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
@@ -9,10 +10,19 @@ export interface FailedTurn {
   readonly runId: string;
   /** The error text that the client sees. */
   readonly reason: string;
+  /** The trace to continue. */
+  readonly traceparent?: string;
 }
 
 /** Ends a turn whose loop has failed, and stores what the turn has streamed. Safe to repeat. */
-export async function endTurn({ turnId, runId, reason }: FailedTurn): Promise<void> {
+export function endTurn(failed: FailedTurn): Promise<void> {
+  const attributes = { "app.turn.id": failed.turnId, "app.run.id": failed.runId };
+  return continueTrace(failed.traceparent, () =>
+    inSpan("turn.end", { isRoot: true, attributes }, () => end(failed)),
+  );
+}
+
+async function end({ turnId, runId, reason }: FailedTurn): Promise<void> {
   const turn = await loadTurn(turnId, runId);
   const log = await services().engine.openLog(turnId, runId, false);
   try {

@@ -1,6 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { TurnLog } from "../engine/port.ts";
+import { count, record } from "../platform/telemetry/metrics.ts";
+import { inSpan } from "../platform/telemetry/spans.ts";
 import { assembleParts } from "./assemble-parts.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
 import { finishTurn, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
@@ -39,7 +41,12 @@ export interface Ending {
  * Closes what is open, stores the message and releases the chat, and only then writes the last
  * chunks. A client that sees them can rely on the rest, and a crash at any point can be repeated.
  */
-export async function finishStream(log: TurnLog, ending: Ending): Promise<void> {
+export function finishStream(log: TurnLog, ending: Ending): Promise<void> {
+  const attributes = { "app.turn.id": ending.turnId, "app.turn.status": ending.end };
+  return inSpan("turn.finish", { attributes }, () => finish(log, ending));
+}
+
+async function finish(log: TurnLog, ending: Ending): Promise<void> {
   await log.flushed();
   const streamed = await parseChunks(log.committed());
   const progress = readProgress(streamed);
@@ -57,14 +64,24 @@ export async function finishStream(log: TurnLog, ending: Ending): Promise<void> 
   log.append(missing.map((chunk) => JSON.stringify(chunk)));
   await log.flushed();
   const parts = await assembleParts([...streamed, ...missing]);
-  await finishTurn(
+  const hasEnded = await finishTurn(
     ending.turnId,
     ending.end,
     ending.error,
     [...ending.partsBefore, ...parts],
     ending.metadata,
   );
+  if (hasEnded) measureTurn(ending);
   await writeLastChunks(log, ending.error, ending.metadata);
+}
+
+/** A process that dies right here leaves the turn out of the metrics. */
+function measureTurn({ end, metadata: { modelId, usage, durationMs } }: Ending): void {
+  const model = { "gen_ai.request.model": modelId };
+  count("agent_platform.turns.ended", 1, { status: end });
+  record("agent_platform.turn.duration", durationMs / 1_000, { status: end });
+  count("agent_platform.turns.tokens", usage.inputTokens, { ...model, type: "input" });
+  count("agent_platform.turns.tokens", usage.outputTokens, { ...model, type: "output" });
 }
 
 /** Ends the stream. After a crash that follows the storing of the message, only this remains. */

@@ -4,7 +4,6 @@
  * each answer is committed before its tool calls begin, so each of them is either recorded under its
  * id or was never started.
  */
-
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel } from "../agent/call-model.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
@@ -14,6 +13,8 @@ import type { TurnLog } from "../engine/port.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
+import { record, startTimer } from "../platform/telemetry/metrics.ts";
+import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { readProgress } from "./read-progress.ts";
 import { recordIds, runToolCalls } from "./run-tool-calls.ts";
@@ -31,6 +32,8 @@ export interface ModelSteps {
   readonly attempt: number;
   /** The limit for the model calls of the turn. */
   readonly maxModelCalls: number;
+  /** The trace to continue. */
+  readonly traceparent?: string;
 }
 
 /**
@@ -49,7 +52,34 @@ const MAX_TURN_CHARS = 32 * 1024 * 1024;
  * @returns the index of the next model call; null when the turn has ended, or no longer belongs to this
  * run.
  */
-export async function runModelSteps(step: ModelSteps): Promise<number | null> {
+export function runModelSteps(step: ModelSteps): Promise<number | null> {
+  const { turnId, runId, index, attempt } = step;
+  const attributes = {
+    "app.turn.id": turnId,
+    "app.run.id": runId,
+    "app.step.index": index,
+    "app.step.attempt": attempt,
+  };
+  const measure = startTimer("agent_platform.turn.step.duration");
+  return continueTrace(step.traceparent, () =>
+    inSpan("turn.step", { isRoot: true, attributes }, () =>
+      runningTurns()
+        .during(() => runSteps(step))
+        .then(
+          (next) => {
+            measure({ outcome: next === null ? "ended" : "continued" });
+            return next;
+          },
+          (error: unknown) => {
+            measure({ outcome: "failed" });
+            throw error;
+          },
+        ),
+    ),
+  );
+}
+
+async function runSteps(step: ModelSteps): Promise<number | null> {
   const deadline = performance.now() + MAX_STEP_MS;
   const stop = new AbortController();
   const stopListening = services().engine.onStop(step.turnId, () => stop.abort());
@@ -94,7 +124,13 @@ async function runStep(
   const hasBegun = (progress?.steps ?? index) > index;
   const tooLong = new AbortController();
   let chars = log.committed().reduce((sum, chunk) => sum + chunk.length, 0);
+  let hasDelta = index > 0 || isRepeated;
   const write = (...chunks: UIMessageChunk[]) => {
+    if (!hasDelta && chunks.some(isAnswer)) {
+      hasDelta = true;
+      const waitedMs = Math.max(0, Date.now() - Date.parse(turn.created_at));
+      record("agent_platform.turn.first_delta", waitedMs / 1_000);
+    }
     const texts = chunks.map(storableJson);
     for (const text of texts) chars += text.length;
     log.append(texts);
@@ -175,6 +211,10 @@ async function runStep(
     ...(goesOn && { knownCalls: completed.knownCalls }),
   };
 }
+
+/** Returns whether a chunk has something of the model's answer. */
+const isAnswer = ({ type }: UIMessageChunk): boolean =>
+  type === "text-delta" || type === "reasoning-delta" || type === "tool-input-start";
 
 /** Returns null when the turn has ended, or no longer belongs to this run. */
 async function openTurn({

@@ -1,6 +1,7 @@
 import type { StepResult } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
 import { processWide } from "../platform/process-wide.ts";
+import { observe } from "../platform/telemetry/metrics.ts";
 import type { ActiveTurn, KnownCall } from "./store/turns.ts";
 
 /** A turn as its next step needs it. */
@@ -25,9 +26,24 @@ const MAX_PAUSE_MS = 60_000;
  */
 export class RunningTurns {
   readonly #turns = new Map<string, { turn: RunningTurn; expiry: NodeJS.Timeout }>();
+  #inStep = 0;
+
+  constructor() {
+    observe("agent_platform.turns.active", () => this.#inStep + this.size);
+  }
 
   get size(): number {
     return this.#turns.size;
+  }
+
+  /** Counts a turn while the work, which is a step of it, goes on. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#inStep++;
+    try {
+      return await work();
+    } finally {
+      this.#inStep--;
+    }
   }
 
   keep(turnId: string, turn: RunningTurn): void {

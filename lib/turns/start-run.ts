@@ -5,14 +5,15 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
+import { count } from "../platform/telemetry/metrics.ts";
+import { inSpan } from "../platform/telemetry/spans.ts";
 import { clearSandbox } from "../sandbox/clear-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation } from "./read-conversation.ts";
 import { titleOf } from "./read-messages.ts";
-import { draining, runCredentialForm, runKey, tooManyTurns } from "./start-turn.ts";
+import { draining, runCredentialForm, runKey, startWorkflow, tooManyTurns } from "./start-turn.ts";
 import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./store/headless-runs.ts";
-import { turnWorkflow } from "./turn-workflow.ts";
 
 export interface RunRequest {
   readonly caller: Caller;
@@ -45,17 +46,19 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
   if (fault) return fault;
 
   const turnId = randomUUID();
-  const run = await provisionRun({
-    accountId: caller.accountId,
-    artistId,
-    effectId,
-    turnId,
-    assistantMessageId: randomUUID(),
-    title: titleOf(messages),
-    modelId: model ?? services().models.defaultModelId,
-    messages,
-    key: runKey(turnId, runCredentialForm(caller)),
-  });
+  const run = await inSpan("turn.claim", { attributes: { "app.turn.id": turnId } }, () =>
+    provisionRun({
+      accountId: caller.accountId,
+      artistId,
+      effectId,
+      turnId,
+      assistantMessageId: randomUUID(),
+      title: titleOf(messages),
+      modelId: model ?? services().models.defaultModelId,
+      messages,
+      key: runKey(turnId, runCredentialForm(caller)),
+    }),
+  );
   if (run === null) return tooManyTurns;
   if (run.runId !== null) return started(run, run.runId);
 
@@ -77,10 +80,12 @@ async function startIn(
   const { accountId } = caller;
   const sandbox = await provisionSandbox({ accountId, sessionId, log });
   if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
-  const credential = runCredentialForm(caller);
-  const runId = await services().engine.startRun(turnWorkflow, { turnId, credential });
+  const runId = await startWorkflow(caller, turnId);
   const assigned = await assignRun(turnId, runId);
-  return assigned === null ? deleted : started(run, assigned);
+  if (assigned === null) return deleted;
+  // Another attempt at the same effect may have assigned its run first.
+  if (assigned === runId) count("agent_platform.turns.started", 1, { kind: "headless" });
+  return started(run, assigned);
 }
 
 const deleted = appError("conflict", "The session was deleted before the run started");

@@ -11,6 +11,8 @@ import { hashKey, PREFIX_LENGTH } from "../identity/keys/key-format.ts";
 import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
+import { count } from "../platform/telemetry/metrics.ts";
+import { inSpan, traceparent } from "../platform/telemetry/spans.ts";
 import { awaitRun } from "./await-run.ts";
 import type { ChatEntry } from "./contract.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
@@ -59,9 +61,18 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
   const claim = await prepareClaim(request, messages);
   if (isAppError(claim)) return claim;
 
-  const outcome = await claimTurn(claim);
+  const outcome = await inSpan(
+    "turn.claim",
+    { attributes: { "app.turn.id": claim.turnId } },
+    async (span) => {
+      const answer = await claimTurn(claim);
+      span.set({ "app.claim.outcome": answer.outcome });
+      return answer;
+    },
+  );
   switch (outcome.outcome) {
     case "claimed":
+      count("agent_platform.turns.started", 1, { kind: "chat" });
       return untilFirstChunk(await startRun(request.caller, claim.turnId), request.signal);
     case "active": {
       const active = { turnId: outcome.turn_id, runId: outcome.run_id };
@@ -106,15 +117,24 @@ function alreadyStreaming(runId: string | null): AppError {
 
 async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
   try {
-    const credential = runCredentialForm(caller);
-    const runId = await services().engine.startRun(turnWorkflow, { turnId, credential });
-    return { turnId, runId };
+    return { turnId, runId: await startWorkflow(caller, turnId) };
   } catch (error) {
     // Release the claim, so that the chat does not stay blocked. If this fails as well, the claim
     // expires after a minute.
     await abandonTurn(turnId);
+    count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;
   }
+}
+
+/** Starts the durable run of a claimed turn, which continues the trace of the request. */
+export function startWorkflow(caller: Caller, turnId: string): Promise<string> {
+  const trace = traceparent();
+  const credential = runCredentialForm(caller);
+  const input = { turnId, credential, ...(trace !== undefined && { traceparent: trace }) };
+  return inSpan("turn.start", { attributes: { "app.turn.id": turnId } }, () =>
+    services().engine.startRun(turnWorkflow, input),
+  );
 }
 
 /**

@@ -17,6 +17,7 @@ function streams(): FairQueue {
     "streams",
     () =>
       new FairQueue({
+        name: "streams",
         slots: MAX_STREAMS,
         slotsPerAccount: config().ACCOUNT_STREAMS,
         waitersPerAccount: 0,

@@ -21,6 +21,8 @@ export interface TurnInput {
    * started by versions that issued keys only.
    */
   readonly credential?: RunCredentialForm;
+  /** The trace that the steps belong to; absent where nothing is recorded, and in older runs. */
+  readonly traceparent?: string;
 }
 
 export async function turnWorkflow(turn: TurnInput): Promise<void> {
@@ -62,7 +64,7 @@ async function endStep(turn: TurnInput, reason: string): Promise<void> {
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  await retryOutage(attempt, () => endTurn({ turnId: turn.turnId, runId: workflowRunId, reason }));
+  await retryOutage(attempt, () => endTurn({ ...turn, runId: workflowRunId, reason }));
 }
 endStep.maxRetries = MAX_ATTEMPTS;
 

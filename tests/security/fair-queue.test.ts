@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { FairQueue, type FairQueueLimits } from "../../lib/platform/fair-queue.ts";
 
 const queueOf = (limits: Partial<FairQueueLimits>) =>
-  new FairQueue({ slots: 4, waitersPerAccount: 100, maxWaitMs: 3_600_000, ...limits });
+  new FairQueue({
+    name: "requests",
+    slots: 4,
+    waitersPerAccount: 100,
+    maxWaitMs: 3_600_000,
+    ...limits,
+  });
 
 /** Enters, and tells in `log` when it has its slot; `end` gives the slot back. */
 function enter(queue: FairQueue, accountId: string, log: string[], signal?: AbortSignal) {

@@ -128,7 +128,11 @@ describe("a model", () => {
 
 describe("a vendor", () => {
   const ask = () =>
-    fetchJson(new URL(origin), { headers: {}, deadline: AbortSignal.timeout(60_000) });
+    fetchJson(new URL(origin), {
+      vendor: "catalog",
+      headers: {},
+      deadline: AbortSignal.timeout(60_000),
+    });
 
   test("whose answer never ends is left", async () => {
     answer = (response) => writeForever(response, () => fill(" ", 60_000));

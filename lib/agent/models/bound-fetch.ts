@@ -1,4 +1,5 @@
 /** A `fetch` for the SDKs of model vendors, which read responses of any size into memory. */
+import { vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
 
 /** The limit for a response, including the overhead of one event for each delta. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -8,7 +9,7 @@ const LINE_FEED = 0x0a;
 
 /** Works like `fetch`, but the body fails as soon as it exceeds a limit. */
 export const boundFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
+  const response = await vendorFetch("model", input, init);
   if (response.body === null) return response;
   const { status, statusText, headers } = response;
   return new Response(response.body.pipeThrough(boundBytes()), { status, statusText, headers });

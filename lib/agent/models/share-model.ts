@@ -3,6 +3,8 @@ import { wrapLanguageModel } from "ai";
 import { config } from "../../platform/config.ts";
 import { FairQueue } from "../../platform/fair-queue.ts";
 import { processWide } from "../../platform/process-wide.ts";
+import { traceModel } from "./trace-model.ts";
+import { watchStream } from "./watch-stream.ts";
 
 /** More than an account's turns and subagents can make at a time, unless their limits are off. */
 const MAX_WAITING_CALLS_PER_ACCOUNT = 1_000;
@@ -10,7 +12,12 @@ const MAX_WAITING_CALLS_PER_ACCOUNT = 1_000;
 function modelCalls(): FairQueue {
   return processWide("model calls", () => {
     const { MODEL_CALLS_AT_ONCE: slots, MODEL_CALL_WAIT_MS: maxWaitMs } = config();
-    return new FairQueue({ slots, waitersPerAccount: MAX_WAITING_CALLS_PER_ACCOUNT, maxWaitMs });
+    return new FairQueue({
+      name: "model_calls",
+      slots,
+      waitersPerAccount: MAX_WAITING_CALLS_PER_ACCOUNT,
+      maxWaitMs,
+    });
   });
 }
 
@@ -20,7 +27,8 @@ function modelCalls(): FairQueue {
  */
 export function shareModel(model: LanguageModelV4, accountId: string): LanguageModelV4 {
   return wrapLanguageModel({
-    model,
+    // Inside, so that a call's duration leaves out its wait for a slot.
+    model: traceModel(model),
     middleware: {
       specificationVersion: "v4",
       wrapGenerate: ({ doGenerate, params }) =>
@@ -31,32 +39,12 @@ export function shareModel(model: LanguageModelV4, accountId: string): LanguageM
         params.abortSignal?.addEventListener("abort", release, { once: true });
         try {
           const { stream, ...rest } = await doStream();
-          return { ...rest, stream: onceEnded(stream, release) };
+          return { ...rest, stream: watchStream(stream, { end: release }) };
         } catch (error) {
           release();
           throw error;
         }
       },
-    },
-  });
-}
-
-/** Returns the stream, and calls `end` when it has ended, has failed or is cancelled. */
-function onceEnded<T>(stream: ReadableStream<T>, end: () => void): ReadableStream<T> {
-  const reader = stream.getReader();
-  return new ReadableStream<T>({
-    async pull(controller) {
-      const next = await reader.read().catch((error: unknown) => {
-        end();
-        throw error;
-      });
-      if (!next.done) return controller.enqueue(next.value);
-      end();
-      controller.close();
-    },
-    async cancel(reason) {
-      end();
-      await reader.cancel(reason);
     },
   });
 }

@@ -2,6 +2,8 @@ import { type Dispatcher, fetch, type RequestInit, type Response } from "undici"
 import { z } from "zod";
 import { AddressRefused } from "../../platform/outbound/public-address.ts";
 import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
+import { traceRequest } from "../../platform/outbound/vendor-fetch.ts";
+import { traceparent } from "../../platform/telemetry/spans.ts";
 import { isReservedHeader, markedHeaders } from "../../sandbox/outgoing-headers.ts";
 import { MAX_OUTPUT_CHARS } from "./limits.ts";
 import { type AnyAgentTool, agentTool, type ToolContext, toolFailure } from "./tool.ts";
@@ -124,15 +126,18 @@ async function send(
     signal,
     ...(hop.body === undefined ? {} : { body: hop.body }),
   };
-  return fetch(url, init);
+  return traceRequest(own ? "self" : "web", hop.method, () => fetch(url, init));
 }
 
 /**
  * Adds the run's credential to a request to the service itself, unless the request has one. The
- * `forwarded` header keeps the service from trusting the request as a local one.
+ * `forwarded` header keeps the service from trusting the request as a local one. `traceparent` links
+ * the trace of that request to this one.
  */
 function ownHeaders(hop: Hop, context: ToolContext): Record<string, string> {
   const headers: Record<string, string> = { ...outgoing(hop.headers), forwarded: "for=_sandbox" };
+  const trace = traceparent();
+  if (trace !== undefined) headers.traceparent = trace;
   if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return headers;
   const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(context.env.AGENT_API_AUTH_HEADER ?? "") ?? [];
   return name && value ? { ...headers, [name]: value } : headers;

@@ -1,5 +1,7 @@
 import type { JSONValue } from "ai";
 import { isQueueRefusal } from "../../platform/fair-queue.ts";
+import { startTimer } from "../../platform/telemetry/metrics.ts";
+import { inSpan } from "../../platform/telemetry/spans.ts";
 import { isSandboxError, type SandboxError } from "../../sandbox/port.ts";
 import { makeStorable } from "./make-storable.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
@@ -8,11 +10,24 @@ const STOPPED = "Stopped before it finished";
 const BUSY = "Too many model calls of this account are running. Try again later";
 
 /** Runs a tool. Never rejects: every failure resolves with an `{error}` for the model. */
-export async function runSafely(
+export function runSafely(
   tool: AnyAgentTool,
   input: unknown,
   context: ToolContext,
 ): Promise<JSONValue> {
+  const { name } = tool;
+  const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name } as const;
+  const measure = startTimer("agent_platform.tool.duration");
+  return inSpan(`execute_tool ${name}`, { attributes }, async (span) => {
+    const output = await run(tool, input, context);
+    const hasFailed = typeof output === "object" && output !== null && "error" in output;
+    if (hasFailed) span.fail("tool_error");
+    measure({ "gen_ai.tool.name": name, outcome: hasFailed ? "error" : "ok" });
+    return output;
+  });
+}
+
+async function run(tool: AnyAgentTool, input: unknown, context: ToolContext): Promise<JSONValue> {
   const { signal } = context;
   if (signal.aborted) return toolFailure(STOPPED);
   let onAbort = (): void => {};

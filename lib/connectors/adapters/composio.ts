@@ -45,7 +45,12 @@ export function createComposioConnectors(options: {
     body?: object,
   ): Promise<{ readonly kind: "answer"; readonly value: z.output<S> } | ConnectorFault> {
     const url = new URL(`/api/v3.1${path}`, baseUrl);
-    const answer = await requestJson(url, { headers: { "x-api-key": apiKey }, body, deadline });
+    const answer = await requestJson(url, {
+      vendor: "composio",
+      headers: { "x-api-key": apiKey },
+      body,
+      deadline,
+    });
     if (answer.kind === "refused") return faultOf(path, answer);
     if (answer.kind !== "json") {
       const kind = answer.kind === "timeout" ? "timeout" : "unavailable";

@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises";
 import { fetch, type Response } from "undici";
 import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
+import { traceRequest } from "../../platform/outbound/vendor-fetch.ts";
 import { faultOfUrl, isLoopback } from "./check-url.ts";
 
 const MAX_REDIRECTS = 5;
@@ -46,12 +47,14 @@ async function follow(
   let url = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     if (faultOfUrl(url, allowLoopback) !== null) return null;
-    const response = await fetch(url, {
-      headers: { accept: "*/*", "user-agent": "agent-platform" },
-      redirect: "manual",
-      signal,
-      dispatcher: allowLoopback && isLoopback(url) ? anywhere : publicOnly,
-    });
+    const response = await traceRequest("web", "GET", () =>
+      fetch(url, {
+        headers: { accept: "*/*", "user-agent": "agent-platform" },
+        redirect: "manual",
+        signal,
+        dispatcher: allowLoopback && isLoopback(url) ? anywhere : publicOnly,
+      }),
+    );
     if (response.ok) return response;
     await response.body?.cancel();
     const location = response.headers.get("location");

@@ -19,7 +19,7 @@ const MAX_HEAP_MIB = 256;
 const probeQueue = () =>
   processWide(
     "probes",
-    () => new FairQueue({ slots: 4, waitersPerAccount: 100, maxWaitMs: 60_000 }),
+    () => new FairQueue({ name: "probes", slots: 4, waitersPerAccount: 100, maxWaitMs: 60_000 }),
   );
 
 const probedMedia = z.discriminatedUnion("kind", [

@@ -1,5 +1,6 @@
 /** Requests to Supabase Auth. */
 import { config } from "../../platform/config.ts";
+import { vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
 
 const TIMEOUT_MS = 15_000;
 
@@ -14,7 +15,7 @@ export function askAuthServer(
 ): Promise<Response> {
   const headers = new Headers({ apikey, "content-type": "application/json" });
   if (init.bearer !== undefined) headers.set("authorization", `Bearer ${init.bearer}`);
-  return fetch(new URL(`/auth/v1/${path}`, config().SUPABASE_URL), {
+  return vendorFetch("auth", new URL(`/auth/v1/${path}`, config().SUPABASE_URL), {
     method: init.method,
     headers,
     ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),

@@ -3,6 +3,7 @@ import { createRemoteJWKSet, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { readJson } from "../../platform/outbound/read-text.ts";
+import { vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
 import { processWide } from "../../platform/process-wide.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 
@@ -76,7 +77,12 @@ export async function askProvider(url: string, headers: Record<string, string>):
   let response: Response;
   try {
     const signal = AbortSignal.timeout(PROVIDER_TIMEOUT_MS);
-    response = await fetch(url, { headers, signal, redirect: "error", cache: "no-store" });
+    response = await vendorFetch("identity", url, {
+      headers,
+      signal,
+      redirect: "error",
+      cache: "no-store",
+    });
   } catch (cause) {
     throw new IdentityProviderUnavailable("The identity provider did not answer", { cause });
   }

@@ -1,6 +1,7 @@
 /** Sends mail through any SMTP server. */
 import { createTransport } from "nodemailer";
 import { z } from "zod";
+import { inSpan } from "../../platform/telemetry/spans.ts";
 import type { Mailer, MailOutcome } from "../port.ts";
 
 const failure = z.object({
@@ -29,7 +30,9 @@ export function createSmtpMailer(options: {
     name: "smtp",
     async send(mail) {
       try {
-        await transport.sendMail({ ...mail, signal: AbortSignal.timeout(timeoutMs) });
+        await inSpan("vendor smtp", { kind: "client" }, () =>
+          transport.sendMail({ ...mail, signal: AbortSignal.timeout(timeoutMs) }),
+        );
         return { kind: "sent" };
       } catch (error) {
         return outcomeOf(error);

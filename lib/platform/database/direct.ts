@@ -7,6 +7,7 @@ import { config } from "../config.ts";
 import { log } from "../log.ts";
 import { poolSize } from "../process-share.ts";
 import { processWide } from "../process-wide.ts";
+import { inSpan } from "../telemetry/spans.ts";
 import { db } from "./client.ts";
 import {
   functionStatement,
@@ -16,6 +17,7 @@ import {
   toSignatures,
 } from "./function-statement.ts";
 import { streamTexts } from "./stream-texts.ts";
+import { observePool, sqlSpan } from "./telemetry.ts";
 import { DatabaseUnavailable, isOutage } from "./unavailable.ts";
 
 /** The part of a supabase-js result that is used. */
@@ -122,6 +124,7 @@ class DirectCaller {
     });
     // Without a listener, an idle connection that breaks would end the process.
     this.#pool.on("error", (error) => log().warn({ err: error }, "database connection"));
+    observePool("functions", this.#pool);
   }
 
   async call(name: string, args: Arguments, form: "json" | "text"): Promise<Answer | undefined> {
@@ -129,7 +132,9 @@ class DirectCaller {
       const statement = await this.#statement(name, args, form);
       if (!statement) return undefined;
       const values = [JSON.stringify(args)];
-      const { rows } = await this.#pool.query<{ answer: string | null }>({ ...statement, values });
+      const { rows } = await inSpan(`sql ${name}`, sqlSpan(name), () =>
+        this.#pool.query<{ answer: string | null }>({ ...statement, values }),
+      );
       const answer = rows[0]?.answer ?? null;
       const data = answer === null || form === "text" ? answer : JSON.parse(answer);
       return { data, status: 200, error: null };
@@ -144,7 +149,9 @@ class DirectCaller {
       const statement = await this.#statement(name, args, "texts");
       if (!statement) return undefined;
       const values = [JSON.stringify(args)];
-      return await streamTexts(await this.#pool.connect(), { ...statement, values });
+      return await inSpan(`sql ${name}`, sqlSpan(name), async () =>
+        streamTexts(await this.#pool.connect(), { ...statement, values }),
+      );
     } catch (error) {
       if (error instanceof pg.DatabaseError && error.code === UNDEFINED_FUNCTION) this.#forget();
       const answer = toAnswer(error);

@@ -1,6 +1,8 @@
 /** Requests JSON from a web API with a deadline and without redirects. Failures are values. */
 import { setTimeout as delay } from "node:timers/promises";
+import type { Vendor } from "../telemetry/spans.ts";
 import { readJson } from "./read-text.ts";
+import { vendorFetch } from "./vendor-fetch.ts";
 
 export type UpstreamAnswer =
   | { readonly kind: "json"; readonly body: unknown }
@@ -23,6 +25,7 @@ export interface Refusal {
 }
 
 export interface UpstreamQuestion {
+  readonly vendor: Vendor;
   readonly headers: Readonly<Record<string, string>>;
   /** A form, or an object that is sent as JSON. A request with a body is a POST, else a GET. */
   readonly body?: object | undefined;
@@ -49,11 +52,11 @@ function isTransient(answer: UpstreamAnswer): boolean {
 /** Sends the request once. */
 export async function requestJson(
   url: URL | string,
-  { headers, body, deadline }: UpstreamQuestion,
+  { vendor, headers, body, deadline }: UpstreamQuestion,
 ): Promise<UpstreamAnswer> {
   const isForm = body instanceof URLSearchParams;
   try {
-    const response = await fetch(url, {
+    const response = await vendorFetch(vendor, url, {
       method: body ? "POST" : "GET",
       headers: {
         accept: "application/json",

@@ -4,6 +4,8 @@
  */
 import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { sqlSpan } from "../database/telemetry.ts";
+import { inSpan } from "../telemetry/spans.ts";
 
 /** The time after which a silent database counts as unavailable. */
 const TIMEOUT_MS = 10_000;
@@ -16,6 +18,16 @@ const httpsAgent = new HttpsAgent(pool);
 /** Supports what supabase-js sends: a URL, and a string as the body. */
 export const keepAliveFetch: typeof fetch = (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input);
+  // The last part of the path is the table or the function; rows are named in the query.
+  const operation = url.pathname.slice(url.pathname.lastIndexOf("/") + 1);
+  return inSpan(`sql ${operation}`, sqlSpan(operation), async (span) => {
+    const response = await send(url, init);
+    if (response.status >= 500) span.fail(String(response.status));
+    return response;
+  });
+};
+
+function send(url: URL, init: RequestInit): Promise<Response> {
   const body = typeof init.body === "string" ? init.body : undefined;
   const headers = Object.fromEntries(new Headers(init.headers));
   if (body !== undefined) headers["content-length"] = String(Buffer.byteLength(body));
@@ -47,4 +59,4 @@ export const keepAliveFetch: typeof fetch = (input, init = {}) => {
   });
   request.end(body);
   return promise;
-};
+}

@@ -56,6 +56,7 @@ export function createWebApiResearch(settings: WebApiResearchSettings): Research
     const url = new URL(settings.baseUrl.replace(/\/+$/, "") + path);
     url.search = new URLSearchParams(query).toString();
     const answer = await fetchJson(url, {
+      vendor: "research",
       headers: { apikey: settings.apiKey },
       deadline: AbortSignal.any([deadline, AbortSignal.timeout(settings.timeoutMs)]),
     });

@@ -103,6 +103,7 @@ export type TurnEnd = "completed" | "failed" | "cancelled";
 
 /**
  * Stores the message, releases the claim and revokes the key in one transaction. Safe to repeat.
+ * @returns whether this call has ended the turn, and not an earlier one.
  */
 export async function finishTurn(
   turnId: string,
@@ -110,8 +111,8 @@ export async function finishTurn(
   error: string | null,
   parts: UIMessage["parts"],
   metadata: TurnMetadata,
-): Promise<void> {
-  await call(
+): Promise<boolean> {
+  const { finished } = await call(
     "finish_turn",
     {
       p_turn_id: turnId,
@@ -122,4 +123,5 @@ export async function finishTurn(
     },
     z.object({ finished: z.boolean() }),
   );
+  return finished;
 }

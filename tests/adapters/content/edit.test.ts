@@ -133,7 +133,12 @@ describe("a video of a hosted model", () => {
     if (isAppError(file)) throw new Error(file.message);
     const { accountId } = order;
     const report = (cause: string) => causes.push(cause);
-    const slots = new FairQueue({ slots: 1, waitersPerAccount: 1, maxWaitMs: 60_000 });
+    const slots = new FairQueue({
+      name: "renderings",
+      slots: 1,
+      waitersPerAccount: 1,
+      maxWaitMs: 60_000,
+    });
     const video = { accountId, video: file.path, steps: edit, folder, signal };
     return { path: await editVideo(video, slots, report), causes };
   }

@@ -42,7 +42,7 @@ it.each([
 
 it("refuses an account that uses its whole share, and no other one", async () => {
   // Of two slots one account may hold one.
-  const limits = { slots: 2, waitersPerAccount: 0, maxWaitMs: 0 };
+  const limits = { name: "requests", slots: 2, waitersPerAccount: 0, maxWaitMs: 0 } as const;
   processWide("requests", () => new FairQueue(limits));
   const slow = Promise.withResolvers<{ body: unknown }>();
   const running = handle(

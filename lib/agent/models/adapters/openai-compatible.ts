@@ -2,6 +2,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { z } from "zod";
 import { readJson } from "../../../platform/outbound/read-text.ts";
+import { vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelProvider } from "../port.ts";
@@ -32,7 +33,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
   });
   const cache = createTtlCache<readonly string[] | null>(MODEL_LIST_CACHE);
   const readIds = async (): Promise<readonly string[] | null> => {
-    const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
+    const response = await vendorFetch("model", `${baseUrl.replace(/\/+$/, "")}/models`, {
       headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
       signal: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS),
     });

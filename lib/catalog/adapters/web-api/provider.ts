@@ -49,6 +49,7 @@ export function createWebApiCatalog(settings: WebApiCatalogSettings): CatalogPro
     for (let attempt = 1; ; attempt++) {
       if (token.kind !== "token") return token;
       const answer = await fetchJson(url, {
+        vendor: "catalog",
         headers: { authorization: `Bearer ${token.value}` },
         deadline,
       });

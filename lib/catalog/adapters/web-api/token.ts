@@ -43,6 +43,7 @@ export function createTokenSource(settings: TokenSettings): TokenSource {
     const { clientId, clientSecret, tokenUrl, timeoutMs } = settings;
     const basic = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
     const response = await fetchJson(new URL(tokenUrl), {
+      vendor: "catalog",
       headers: { authorization: `Basic ${basic}` },
       body: new URLSearchParams({ grant_type: "client_credentials" }),
       deadline: AbortSignal.timeout(timeoutMs),

@@ -33,7 +33,7 @@ export interface EmbeddedSettings {
 }
 
 const defaults: EmbeddedSettings = {
-  queue: new FairQueue({ slots: 2, waitersPerAccount: 20, maxWaitMs: 900_000 }),
+  queue: new FairQueue({ name: "renderings", slots: 2, waitersPerAccount: 20, maxWaitMs: 900_000 }),
   // One minute of lipsync in 4k takes several minutes on two processors.
   timeoutMs: 600_000,
   report: (cause) => log().warn({ cause }, "Rendering failed"),

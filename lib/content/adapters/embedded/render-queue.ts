@@ -18,6 +18,11 @@ export function renderQueue(): FairQueue {
     const settings = config();
     const slots = processShare(settings, settings.RENDERS_AT_ONCE, 1);
     const maxWaitMs = settings.RENDER_WAIT_MS;
-    return new FairQueue({ slots, waitersPerAccount: MAX_WAITING_RENDERS_PER_ACCOUNT, maxWaitMs });
+    return new FairQueue({
+      name: "renderings",
+      slots,
+      waitersPerAccount: MAX_WAITING_RENDERS_PER_ACCOUNT,
+      maxWaitMs,
+    });
   });
 }

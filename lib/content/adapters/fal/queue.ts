@@ -5,6 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { requestJson } from "../../../platform/outbound/fetch-json.ts";
+import { vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 
 export interface QueueSettings {
   readonly key: string;
@@ -124,6 +125,7 @@ async function ask(
   body?: object,
 ): Promise<Answer> {
   const answer = await requestJson(url, {
+    vendor: "fal",
     headers: { authorization: `Key ${key}` },
     body,
     deadline: AbortSignal.timeout(requestTimeoutMs),
@@ -139,7 +141,7 @@ async function ask(
 
 /** Cancels on a best-effort basis: nobody waits for the result any more. */
 export async function cancel({ key }: QueueSettings, request: QueuedRequest): Promise<void> {
-  await fetch(request.cancel_url, {
+  await vendorFetch("fal", request.cancel_url, {
     method: "PUT",
     headers: { authorization: `Key ${key}` },
     redirect: "manual",

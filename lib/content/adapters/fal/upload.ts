@@ -5,6 +5,7 @@
 import { openAsBlob } from "node:fs";
 import { z } from "zod";
 import { requestJson } from "../../../platform/outbound/fetch-json.ts";
+import { vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 import type { MediaFile } from "../../port.ts";
 
 const initiated = z.object({ upload_url: z.url(), file_url: z.url() });
@@ -19,6 +20,7 @@ export async function upload(
     const asked = await requestJson(
       new URL("/storage/upload/initiate?storage_type=fal-cdn-v3", storageUrl),
       {
+        vendor: "fal",
         headers: { authorization: `Key ${key}` },
         body: {
           content_type: contentType,
@@ -30,7 +32,7 @@ export async function upload(
     if (asked.kind !== "json") return null;
     const { upload_url, file_url } = initiated.parse(asked.body);
     // The URL is signed, so the key is not sent.
-    const written = await fetch(upload_url, {
+    const written = await vendorFetch("fal", upload_url, {
       method: "PUT",
       headers: { "content-type": contentType },
       body: await openAsBlob(path),

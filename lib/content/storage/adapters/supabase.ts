@@ -4,6 +4,7 @@ import { open, rm } from "node:fs/promises";
 import { z } from "zod";
 import { DatabaseUnavailable } from "../../../platform/database/unavailable.ts";
 import { readJson } from "../../../platform/outbound/read-text.ts";
+import { vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 import { MEDIA_TYPES, parseMediaKey } from "../media-name.ts";
 import type { MediaStorage } from "../port.ts";
 
@@ -24,7 +25,12 @@ export function createSupabaseStorage(project: {
     const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}`, ...init.headers };
     try {
       const signal = AbortSignal.timeout(DEADLINE_MS);
-      return await fetch(new URL(path, api), { ...init, headers, signal, cache: "no-store" });
+      return await vendorFetch("storage", new URL(path, api), {
+        ...init,
+        headers,
+        signal,
+        cache: "no-store",
+      });
     } catch (cause) {
       throw new DatabaseUnavailable("Media storage did not answer", { cause });
     }

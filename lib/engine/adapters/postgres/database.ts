@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import { observePool } from "../../../platform/database/telemetry.ts";
 import { DatabaseUnavailable, isOutageCode } from "../../../platform/database/unavailable.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -66,6 +67,7 @@ export function openPool(
   // Without a listener, an idle connection that breaks would end the process.
   // The second argument is the client, which does not belong into a log.
   pool.on("error", (error) => onError(error));
+  observePool("engine", pool);
   return { sql: sqlOver({ query: pool.query.bind(pool) }), end: () => pool.end() };
 }
 

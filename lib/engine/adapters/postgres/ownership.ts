@@ -10,6 +10,7 @@
  * rejects them. Until it has a row again it gets no run, and those that it creates have no owner.
  */
 import { randomUUID } from "node:crypto";
+import { count } from "../../../platform/telemetry/metrics.ts";
 import { Session, type Sql } from "./database.ts";
 
 export interface OwnershipOptions {
@@ -89,7 +90,7 @@ export class Ownership {
       with others as materialized (select id, lock_key from engine.instances where id <> ${this.id})
       select id, lock_key from others where pg_try_advisory_lock(${LOCK_SPACE}::int, lock_key::int)`;
     for (const { id, lock_key } of dead) {
-      await sql`select engine.remove_instance(${String(id)})`.catch(this.#options.onError);
+      await removeDead(sql, String(id)).catch(this.#options.onError);
       await sql`select pg_advisory_unlock(${LOCK_SPACE}::int, ${Number(lock_key)}::int)`;
     }
     await this.adopt();
@@ -113,4 +114,12 @@ export class Ownership {
       await sql`select pg_advisory_unlock_all()`;
     }
   }
+}
+
+async function removeDead(sql: Sql, id: string): Promise<void> {
+  // The subquery sees the runs as they were before the call.
+  const [before] = await sql`
+    select engine.remove_instance(${id}),
+      (select count(*) from engine.runs where owner = ${id} and status = 'running') as runs`;
+  count("agent_platform.runs.freed", Number(before?.runs));
 }

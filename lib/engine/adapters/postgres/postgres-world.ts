@@ -1,4 +1,5 @@
 import type { World } from "@workflow/world";
+import { count } from "../../../platform/telemetry/metrics.ts";
 import { Listener, openPool, type Pool } from "./database.ts";
 import { Ownership } from "./ownership.ts";
 import { InProcessQueue } from "./queue.ts";
@@ -49,9 +50,11 @@ export class PostgresWorld {
       adopt: async (limit) => {
         const runs = await this.runs.adopt(limit);
         for (const { runId } of runs) this.#continue(runId);
+        count("agent_platform.runs.adopted", runs.length);
         return runs.length;
       },
       onLost: () => {
+        count("agent_platform.processes.fenced", 1);
         this.runs.dropAll();
         options.onLost();
       },
@@ -83,6 +86,8 @@ export class PostgresWorld {
   async start(): Promise<void> {
     if (this.#started) return;
     this.#started = true;
+    count("agent_platform.processes.fenced", 0);
+    count("agent_platform.runs.freed", 0);
     const { databaseUrl, channels, onError } = this.#options;
     const ownChannels = {
       engine_runs: (runId: string) => this.#continue(runId),
@@ -114,6 +119,7 @@ export class PostgresWorld {
   async #release(runIds: readonly string[]): Promise<void> {
     if (runIds.length === 0) return;
     await this.runs.release(runIds);
+    count("agent_platform.runs.handed_over", runIds.length);
     this.#options.onReleased(runIds);
   }
 

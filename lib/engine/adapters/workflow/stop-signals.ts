@@ -1,3 +1,4 @@
+import { continueTrace } from "../../../platform/telemetry/spans.ts";
 import { StopListeners } from "../stop-listeners.ts";
 import { findStopped } from "../turn-rows.ts";
 
@@ -26,7 +27,8 @@ export class StopSignals {
 
   /** Calls `stop` when a stop is requested, perhaps more than once, until the returned call. */
   listen(turnId: string, stop: () => void): () => void {
-    this.#timer ??= setTimeout(() => this.#poll(), POLL_MS);
+    // The polls outlive the step that starts them, so they must not belong to its trace.
+    this.#timer ??= continueTrace(undefined, () => setTimeout(() => this.#poll(), POLL_MS));
     return this.#listeners.listen(turnId, stop);
   }
 

@@ -6,6 +6,7 @@
  * wait for a slot.
  */
 import { FairQueue, QueueRefusal } from "../../../platform/fair-queue.ts";
+import { observe } from "../../../platform/telemetry/metrics.ts";
 import { Jail, type Outcome } from "./jail.ts";
 import type { JailRequest, JailSettings } from "./protocol.ts";
 
@@ -74,8 +75,14 @@ export class JailPool {
   constructor({ maxJails, maxWaitMs, idleMs }: PoolLimits, plan: PlanJail) {
     const readSlots = Math.max(1, Math.floor(maxJails / 4));
     const waitersPerAccount = MAX_WAITING_OF_ACCOUNT;
-    this.#commands = new FairQueue({ slots: maxJails, waitersPerAccount, maxWaitMs });
+    this.#commands = new FairQueue({
+      name: "sandbox_commands",
+      slots: maxJails,
+      waitersPerAccount,
+      maxWaitMs,
+    });
     this.#reads = new FairQueue({
+      name: "sandbox_reads",
       slots: readSlots,
       waitersPerAccount,
       maxWaitMs: Math.min(maxWaitMs, MAX_READ_WAIT_MS),
@@ -83,6 +90,7 @@ export class JailPool {
     this.#maxProcesses = maxJails + readSlots;
     this.#idleMs = idleMs;
     this.#plan = plan;
+    observe("agent_platform.sandbox.processes", () => this.#processes);
     // A child that is stuck in a loop would not notice the exit of its server.
     process.once("exit", () => {
       for (const lane of this.#lanes.values()) lane.jail?.kill("aborted");

@@ -53,7 +53,7 @@ async function askJson(
   headers: Record<string, string>,
   { signal, log }: Ask,
 ): Promise<{ readonly value: unknown } | typeof missing | AppError> {
-  const answer = await requestJson(url, { headers, deadline: signal });
+  const answer = await requestJson(url, { vendor: "trigger", headers, deadline: signal });
   if (answer.kind === "json") return { value: answer.body };
   if (answer.kind !== "refused") {
     log.warn({ err: answer.cause }, "Trigger.dev did not answer");

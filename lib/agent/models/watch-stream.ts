@@ -1,0 +1,29 @@
+/**
+ * Returns the stream, and tells what comes through it.
+ * @param watch.part is called with each part before it is passed on
+ * @param watch.end is called once when the stream has ended, has failed or is cancelled
+ */
+export function watchStream<T>(
+  stream: ReadableStream<T>,
+  watch: { readonly part?: (part: T) => void; readonly end: (error?: unknown) => void },
+): ReadableStream<T> {
+  const reader = stream.getReader();
+  return new ReadableStream<T>({
+    async pull(controller) {
+      const next = await reader.read().catch((error: unknown) => {
+        watch.end(error);
+        throw error;
+      });
+      if (!next.done) {
+        watch.part?.(next.value);
+        return controller.enqueue(next.value);
+      }
+      watch.end();
+      controller.close();
+    },
+    async cancel(reason) {
+      watch.end(reason ?? "cancelled");
+      await reader.cancel(reason);
+    },
+  });
+}

@@ -1,0 +1,114 @@
+/**
+ * Starts the OpenTelemetry SDK. instrumentation.ts imports this file only where an endpoint is set;
+ * what it leaves to the SDK's packages, they read from the standard `OTEL_*` variables themselves:
+ * the exporters' endpoint, headers, timeout and compression, and the attributes of the resource.
+ */
+import { context, DiagLogLevel, diag } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { OTLPMetricExporter as JsonMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
+import { OTLPMetricExporter as ProtobufMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
+import { OTLPTraceExporter as JsonTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { OTLPTraceExporter as ProtobufTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+} from "@opentelemetry/resources";
+import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type ReadableSpan,
+  type Sampler,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { waitUntil } from "@vercel/functions";
+import type { Config } from "../config.ts";
+import { log } from "../log.ts";
+import { providers } from "./providers.ts";
+
+const NAME = "agent-platform-api";
+/** What is left of the telemetry must not hold up the end of a process for longer. */
+const FLUSH_MS = 3_000;
+
+/** Returns a function that sends what is left, when the process is about to exit. */
+export function startTelemetry(settings: Config): () => Promise<void> {
+  const report = (message: string) => log().warn({ message: message.slice(0, 500) }, "telemetry");
+  const quiet = () => {};
+  diag.setLogger(
+    { error: report, warn: report, info: quiet, debug: quiet, verbose: quiet },
+    DiagLogLevel.WARN,
+  );
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  const resource = defaultResource()
+    .merge(resourceFromAttributes({ "service.name": NAME }))
+    .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
+  const known = providers();
+  known.recordsContent = settings.OTEL_RECORD_CONTENT;
+  const tracers = settings.OTEL_TRACES_EXPORTER === "otlp" && startTraces(settings, resource);
+  const meters = settings.OTEL_METRICS_EXPORTER === "otlp" && startMetrics(settings, resource);
+  if (tracers) known.tracer = tracers.getTracer(NAME);
+  if (meters) known.meter = meters.getMeter(NAME);
+  const started = [tracers, meters].filter((one) => one !== false);
+  return () => within(FLUSH_MS, Promise.allSettled(started.map((one) => one.forceFlush())));
+}
+
+function startTraces(settings: Config, resource: Resource): TracerProvider {
+  const isJson = settings.OTEL_EXPORTER_OTLP_PROTOCOL === "http/json";
+  const batches = new BatchSpanProcessor({
+    exporter: isJson ? new JsonTraceExporter() : new ProtobufTraceExporter(),
+    scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY,
+  });
+  return new TracerProvider({
+    resource,
+    sampler: samplerOf(settings),
+    spanProcessors: settings.VERCEL ? [batches, flushAfterRequests(batches)] : [batches],
+  });
+}
+
+function startMetrics(settings: Config, resource: Resource): MeterProvider {
+  const isJson = settings.OTEL_EXPORTER_OTLP_PROTOCOL === "http/json";
+  const exportIntervalMillis = settings.OTEL_METRIC_EXPORT_INTERVAL;
+  const reader = new PeriodicExportingMetricReader({
+    exporter: isJson ? new JsonMetricExporter() : new ProtobufMetricExporter(),
+    exportIntervalMillis,
+    exportTimeoutMillis: Math.min(exportIntervalMillis, 30_000),
+  });
+  return new MeterProvider({ resource, readers: [reader] });
+}
+
+/** On Vercel a function is frozen after its response, and spans that wait for a batch with it. */
+function flushAfterRequests(batches: BatchSpanProcessor): SpanProcessor {
+  return {
+    onStart() {},
+    onEnd({ parentSpanContext }: ReadableSpan) {
+      const isFirst = parentSpanContext === undefined || parentSpanContext.isRemote === true;
+      if (isFirst) waitUntil(batches.forceFlush());
+    },
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  };
+}
+
+function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: Config): Sampler {
+  const root = name.endsWith("always_off")
+    ? new AlwaysOffSampler()
+    : name.endsWith("traceidratio")
+      ? new TraceIdRatioBasedSampler(ratio)
+      : new AlwaysOnSampler();
+  return name.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}
