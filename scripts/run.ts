@@ -62,5 +62,6 @@ async function buildDist(): Promise<number> {
   // It needs a development package, and a production server runs without those.
   const { buildPackage } = await import("./package/build-package.ts");
   await buildPackage(distDir, join(projectRoot, "dist"));
+  console.log("The package is in dist: copy it to where it is to run, and start bin/server there.");
   return 0;
 }
