@@ -1,6 +1,7 @@
 /** The port that every music catalog implements. */
 import type { AppError } from "../contract/app-error.ts";
 import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
+import type { Checkable } from "../platform/outbound/probe.ts";
 import type { AlbumGroup, AlbumRecord, Findings, Found, Kind } from "./records.ts";
 
 export interface SearchQuery {
@@ -21,7 +22,7 @@ export interface AlbumsQuery {
 }
 
 /** Errors: 404, 429 with `retry-after`, 502, 504. No error names the provider. */
-export interface CatalogProvider {
+export interface CatalogProvider extends Checkable {
   readonly name: "embedded" | "web-api";
   /** Returns the database query that `search` makes; null when it asks a service. */
   searchQuery(query: SearchQuery): AccountQuery<Findings> | null;

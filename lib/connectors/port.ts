@@ -1,4 +1,6 @@
 /** The port that every connector provider implements. */
+
+import type { Checkable } from "../platform/outbound/probe.ts";
 import type { Connection } from "./contract.ts";
 
 /** `unknown`: the provider has no such connector. `cause` is for the log only. */
@@ -9,7 +11,7 @@ export interface ConnectorFault {
   readonly retryAfter?: string | null;
 }
 
-export interface ConnectorProvider {
+export interface ConnectorProvider extends Checkable {
   readonly name: "composio" | "embedded";
   /** Starts a connection. The person completes it at `url` and is then redirected to `callbackUrl`. */
   authorize(request: {

@@ -1,5 +1,6 @@
 /** The port that every generator of images and videos implements. */
 import type { AppError } from "../contract/app-error.ts";
+import type { Checkable } from "../platform/outbound/probe.ts";
 
 export const VIDEO_MODES = [
   "prompt",
@@ -123,7 +124,7 @@ export interface GeneratedFile {
  * failed` or `Image generation failed`; 504 when the adapter's own deadline passes. After `signal` is
  * aborted the work ends soon, and its result or error is meaningless.
  */
-export interface RenderingProvider {
+export interface RenderingProvider extends Checkable {
   readonly name: "embedded";
   /** Whether it makes videos, too; images it always makes. */
   readonly makesVideos: boolean;
@@ -149,7 +150,7 @@ export type Submission = Readonly<Record<string, string | number | boolean>>;
  *
  * Errors: as of a rendering provider, none of which names the provider.
  */
-export interface QueueingProvider {
+export interface QueueingProvider extends Checkable {
   readonly name: "fal";
   readonly makesVideos: true;
   /** Submits the order once: it is never retried. */

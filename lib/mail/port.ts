@@ -1,4 +1,6 @@
 /** The port that every mail adapter implements. */
+import type { Checkable } from "../platform/outbound/probe.ts";
+
 interface Mail {
   /** A single, validated email address. */
   readonly to: string;
@@ -11,7 +13,7 @@ export type MailOutcome =
   | { readonly kind: "sent" }
   | { readonly kind: "refused" | "unavailable" | "timeout"; readonly cause: string };
 
-export interface Mailer {
+export interface Mailer extends Checkable {
   readonly name: "smtp" | "mailbox";
   /** Resolves within the adapter's deadline. Failures of the mail server are outcomes, not errors. */
   send(mail: Mail): Promise<MailOutcome>;

@@ -78,7 +78,7 @@ const factories = {
   models(settings: Config): ModelProvider {
     const { AI_GATEWAY_API_KEY, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey } = settings;
     const provider = AI_GATEWAY_API_KEY
-      ? createGatewayModels(AI_GATEWAY_API_KEY)
+      ? createGatewayModels({ apiKey: AI_GATEWAY_API_KEY })
       : baseUrl
         ? createOpenAiCompatibleModels({ baseUrl, apiKey, offersAuto: !settings.DEFAULT_MODEL })
         : createEmbeddedModels();

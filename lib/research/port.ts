@@ -1,10 +1,11 @@
 /** The port that every research provider implements. */
 import type { AppError } from "../contract/app-error.ts";
+import type { Checkable } from "../platform/outbound/probe.ts";
 import type { ResearchTrack } from "./contract.ts";
 
 export type ArtistKey = { readonly id: string } | { readonly name: string };
 
-export interface ResearchProvider {
+export interface ResearchProvider extends Checkable {
   readonly name: "embedded" | "web-api";
   /** Errors: 404 `Artist not found`, 429, 501, 502, 504 with `Request failed with status N`. */
   listTracks(artist: ArtistKey): Promise<readonly ResearchTrack[] | AppError>;

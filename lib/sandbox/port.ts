@@ -2,6 +2,7 @@
  * The port of sandboxes. A sandbox belongs to one session and outlives the turn and the server
  * process: what one turn writes, the next one reads.
  */
+import type { Checkable } from "../platform/outbound/probe.ts";
 
 export interface CommandOptions {
   /** Working directory, absolute or relative to the sandbox's home. */
@@ -106,7 +107,7 @@ export interface SandboxState {
   readonly readyMs: number;
 }
 
-export interface SandboxProvider {
+export interface SandboxProvider extends Checkable {
   readonly name: SandboxState["provider"];
   /** Creates the session's sandbox, or returns the existing one. */
   provision(sessionId: string, accountId: string): Promise<SandboxState>;

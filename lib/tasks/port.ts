@@ -2,10 +2,11 @@
 import type { Logger } from "pino";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
+import type { Checkable } from "../platform/outbound/probe.ts";
 import type { TaskRun } from "./task-run.ts";
 
 /** A run belongs to the accounts of its `account:<uuid>` tags, and only they can read it. */
-export interface TaskRunner {
+export interface TaskRunner extends Checkable {
   readonly name: "trigger" | "embedded";
   /** Returns the database query that `list` makes; null when it asks only a service. */
   listQuery(limit: number): AccountQuery<TaskRun[]> | null;

@@ -7,6 +7,7 @@ import { createOrganization, type Organization } from "../support/fixtures/organ
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { type Client, createPerson, type Person } from "../support/harness/clients.ts";
 import { authorize, redirectIn, statesOf } from "../support/harness/connections.ts";
+import { type HostedProject, startHostedProject } from "../support/harness/hosted-project.ts";
 import { startServer } from "../support/harness/server.ts";
 import { sql, stack } from "../support/harness/stack.ts";
 
@@ -249,11 +250,16 @@ describe("a provider that fails", async () => {
 });
 
 describe("503", () => {
+  let project: HostedProject;
   let server: RunningNext;
   beforeAll(async () => {
-    server = await startServer({ env: { EMBEDDED_SUPABASE: "false" } });
+    project = await startHostedProject();
+    server = await startServer({ env: project.env });
   });
-  afterAll(() => server?.stop());
+  afterAll(async () => {
+    await server?.stop();
+    await project?.close();
+  });
 
   it("no provider beside a hosted database", async () => {
     const { withKey } = await createPerson(server.url);

@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
+import { type HostedProject, startHostedProject } from "../support/harness/hosted-project.ts";
 import { startServer } from "../support/harness/server.ts";
-import { setting, stack } from "../support/harness/stack.ts";
+import { stack } from "../support/harness/stack.ts";
 
 describe("from where pages may show media", () => {
+  let project: HostedProject;
   let hosted: RunningNext;
   beforeAll(async () => {
-    hosted = await startServer({ env: { EMBEDDED_SUPABASE: "false" } });
+    project = await startHostedProject();
+    hosted = await startServer({ env: project.env });
   });
-  afterAll(() => hosted?.stop());
+  afterAll(async () => {
+    await hosted?.stop();
+    await project?.close();
+  });
 
   it("is this origin alone when the service serves its files itself", async () => {
     expect(await mediaRules(stack.url)).toEqual([
@@ -18,7 +24,7 @@ describe("from where pages may show media", () => {
   });
 
   it("is the origin of the Supabase project too, when that serves them", async () => {
-    const { origin } = new URL(setting("SUPABASE_URL"));
+    const { origin } = project;
     expect(await mediaRules(hosted.url)).toEqual([
       `img-src 'self' data: blob: ${origin}`,
       `media-src 'self' blob: ${origin}`,

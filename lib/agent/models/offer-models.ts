@@ -1,3 +1,4 @@
+import type { Probe } from "../../platform/outbound/probe.ts";
 import { EMBEDDED_MODEL_ID } from "./adapters/embedded/identity.ts";
 import { createEmbeddedModels } from "./adapters/embedded/models.ts";
 import { boundAnswer } from "./bound-answer.ts";
@@ -27,5 +28,27 @@ export function offerModels(
     defaultModelId,
     resolve: (id) => boundAnswer((id === EMBEDDED_MODEL_ID ? embedded : provider).resolve(id)),
     list: async () => (MODELS.length > 0 ? listed : provider.list()),
+    async check(deadline) {
+      const probes = (await provider.check?.(deadline)) ?? [];
+      if (probes.some(({ outcome }) => outcome !== "accepted")) return probes;
+      const offered = (await provider.list())?.map(({ id }) => id);
+      if (offered === undefined) return probes;
+      const lacks = (ids: readonly string[]) => ids.some((id) => !isOffered(id, offered));
+      return [
+        ...probes,
+        ...(lacks(MODELS) ? [missing("MODELS")] : []),
+        ...(lacks(DEFAULT_MODEL ? [DEFAULT_MODEL] : []) ? [missing("DEFAULT_MODEL")] : []),
+      ];
+    },
   };
 }
+
+/** Ollama lists `llama3` as `llama3:latest`. */
+const isOffered = (id: string, offered: readonly string[]): boolean =>
+  id === EMBEDDED_MODEL_ID || offered.includes(id) || offered.includes(`${id}:latest`);
+
+const missing = (setting: string): Probe => ({
+  outcome: "missing",
+  detail: `${setting} names a model that the provider of models does not list`,
+  settings: [setting],
+});

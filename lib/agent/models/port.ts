@@ -1,5 +1,6 @@
 /** The port of language models. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Checkable } from "../../platform/outbound/probe.ts";
 
 export interface ModelInfo {
   readonly id: string;
@@ -7,7 +8,7 @@ export interface ModelInfo {
   readonly provider: string;
 }
 
-export interface ModelProvider {
+export interface ModelProvider extends Checkable {
   readonly name: "gateway" | "openai-compatible" | "embedded";
   /** The model of a chat for which none was chosen. */
   readonly defaultModelId: string;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { timestamp } from "../../platform/database/columns.ts";
 import { type Refusal, requestJson } from "../../platform/outbound/fetch-json.ts";
+import { probeJson } from "../../platform/outbound/probe.ts";
 import type { Connection } from "../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../port.ts";
 
@@ -102,8 +103,15 @@ export function createComposioConnectors(options: {
       connections.sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
       return { kind: "listed", connections };
     },
+
+    async check(deadline) {
+      const url = new URL("/api/v3.1/connected_accounts?limit=1", baseUrl);
+      return [await probeJson(url, { vendor: "composio", headers: { "x-api-key": apiKey }, deadline }, access)];
+    },
   };
 }
+
+const access = { credentials: ["COMPOSIO_API_KEY"], address: ["COMPOSIO_BASE_URL"] };
 
 /** An error slug that names the toolkit means that the provider does not know it or cannot link it. */
 function faultOf(path: string, { status, retryAfter, body }: Refusal): ConnectorFault {

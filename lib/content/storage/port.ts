@@ -1,4 +1,6 @@
 /** The port that every storage of generated files implements. */
+
+import type { Checkable } from "../../platform/outbound/probe.ts";
 import type { GeneratedFile } from "../port.ts";
 import type { MediaKey } from "./media-name.ts";
 
@@ -14,7 +16,7 @@ interface StoredFile {
  *
  * @throws DatabaseUnavailable when the storage service fails
  */
-export interface MediaStorage {
+export interface MediaStorage extends Checkable {
   readonly name: "disk" | "supabase";
   /**
    * Moves the file into the storage under a new key, completely or not at all. Returns its URL. The

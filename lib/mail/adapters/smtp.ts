@@ -1,6 +1,7 @@
 /** Sends mail through any SMTP server. */
 import { createTransport } from "nodemailer";
 import { z } from "zod";
+import { accepted, codeOf, describeFailure, type Probe } from "../../platform/outbound/probe.ts";
 import { inSpan } from "../../platform/telemetry/spans.ts";
 import type { Mailer, MailOutcome } from "../port.ts";
 
@@ -38,7 +39,30 @@ export function createSmtpMailer(options: {
         return outcomeOf(error);
       }
     },
+    check: async (deadline) => [await probe(url, deadline)],
   };
+}
+
+const access = { credentials: ["SMTP_URL"], address: ["SMTP_URL"] };
+
+/** Connects and logs in, and sends nothing. */
+async function probe(text: string, deadline: AbortSignal): Promise<Probe> {
+  const url = new URL(text);
+  const transport = createTransport({ url: text });
+  // The driver cannot cancel a verification, but closing its connection ends one.
+  const close = () => transport.close();
+  deadline.addEventListener("abort", close, { once: true });
+  try {
+    await transport.verify();
+    return accepted(url, access);
+  } catch (error) {
+    if (codeOf(error) !== "EAUTH") return describeFailure(url, error, access);
+    const detail = `${url.host} rejects the user or the password`;
+    return { outcome: "credentials", detail, settings: access.credentials };
+  } finally {
+    deadline.removeEventListener("abort", close);
+    transport.close();
+  }
 }
 
 function outcomeOf(error: unknown): MailOutcome {

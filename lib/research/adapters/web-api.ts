@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { fetchJson, type UpstreamAnswer } from "../../platform/outbound/fetch-json.ts";
+import { probeJson } from "../../platform/outbound/probe.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 import type { ResearchTrack } from "../contract.ts";
 import type { ArtistKey, ResearchProvider } from "../port.ts";
@@ -96,8 +97,14 @@ export function createWebApiResearch(settings: WebApiResearchSettings): Research
   return {
     name: "web-api",
     listTracks: (artist) => answers.get(JSON.stringify(artist), () => fetchTracks(artist)),
+    async check(deadline) {
+      const url = new URL(`${settings.baseUrl.replace(/\/+$/, "")}/artists/search?q=a&limit=1`);
+      return [await probeJson(url, { vendor: "research", headers: { apikey: settings.apiKey }, deadline }, access)];
+    },
   };
 }
+
+const access = { credentials: ["RESEARCH_API_KEY"], address: ["RESEARCH_BASE_URL"] };
 
 const fold = (name: string): string =>
   name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();

@@ -12,6 +12,7 @@ export function createJoinedTaskRunner(remote: TaskRunner, own: TaskRunner): Tas
   return {
     name: remote.name,
     listQuery: own.listQuery,
+    ...(remote.check && { check: remote.check }),
     async list(accountId, limit, log, read): Promise<TaskRun[] | AppError> {
       const [ownRuns, remoteRuns] = await Promise.all([
         own.list(accountId, limit, log, read),

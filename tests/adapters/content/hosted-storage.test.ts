@@ -3,23 +3,19 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
-import { type FakeStorage, startFakeStorage } from "../../support/fakes/supabase-storage.ts";
 import { download, imagesIn, waitForOnlyRun } from "../../support/fixtures/generations.ts";
 import { createPerson } from "../../support/harness/clients.ts";
+import { type HostedProject, startHostedProject } from "../../support/harness/hosted-project.ts";
 import { startServer } from "../../support/harness/server.ts";
-import { setting } from "../../support/harness/stack.ts";
 
 let fal: FakeFal;
-let project: FakeStorage;
+let project: HostedProject;
 let server: RunningNext;
 
 beforeAll(async () => {
   fal = await startFakeFal();
-  const url = setting("SUPABASE_URL");
-  project = await startFakeStorage({ url, secretKey: setting("SUPABASE_SECRET_KEY") });
-  server = await startServer({
-    env: { ...fal.env, EMBEDDED_SUPABASE: "false", SUPABASE_URL: project.origin },
-  });
+  project = await startHostedProject();
+  server = await startServer({ env: { ...fal.env, ...project.env } });
 });
 afterAll(async () => {
   await server?.stop();

@@ -124,7 +124,7 @@ export async function startFakeFal() {
       return HttpResponse.json({ status: "CANCELLATION_REQUESTED" }, { status: 202 });
     }),
     http.get<{ id: string }>("*/requests/:id/status", ({ params }) => {
-      if (!jobs.has(params.id)) return;
+      if (!jobs.has(params.id)) return refuse(404, "Request not found");
       const status = isHeld ? "IN_QUEUE" : "COMPLETED";
       return HttpResponse.json({ status, request_id: params.id }, { status: isHeld ? 202 : 200 });
     }),

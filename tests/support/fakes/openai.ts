@@ -9,7 +9,7 @@
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
 import { complete, stream } from "./openai-answers.ts";
-import { serveHandlers } from "./vendor-server.ts";
+import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
 export type ScriptPart =
   | { readonly text: string }
@@ -97,11 +97,18 @@ const builtIn: Script = function* ({ userText, step }) {
 const numberIn = (text: string, name: string): number =>
   Number(new RegExp(`\\[${name}:(\\d+)\\]`).exec(text)?.[1] ?? 0);
 
-export async function startFakeOpenAI() {
+/** @param apiKey the key that every request needs. Default: none */
+export async function startFakeOpenAI(apiKey?: string) {
   const scripts = new Map<string, Script>();
   const calls: CallRecord[] = [];
 
+  const refuse = (status: number, message: string) =>
+    HttpResponse.json({ error: { message, type: "invalid_request_error" } }, { status });
+  const guard = requireHeader("authorization", `Bearer ${apiKey}`, () =>
+    refuse(401, "Incorrect API key provided"),
+  );
   const server = await serveHandlers([
+    ...(apiKey === undefined ? [] : [guard]),
     http.get("/v1/models", () => {
       const entry = { object: "model", created: 0, owned_by: "fake" };
       const data = ["fake-model", "fake-small"].map((id) => ({ id, ...entry }));
@@ -109,6 +116,7 @@ export async function startFakeOpenAI() {
     }),
     http.post("/v1/chat/completions", async ({ request }) => {
       const body = (await request.json()) as CompletionBody;
+      if (!body.model) return refuse(400, "you must provide a model parameter");
       const call = describeCall(body, request);
       const name = /\[script:([\w-]+)\]/.exec(call.userText)?.[1];
       const { abandoned, ...known } = call;
@@ -123,6 +131,7 @@ export async function startFakeOpenAI() {
     }),
   ]);
   return {
+    ...server,
     /** For `OPENAI_BASE_URL`. */
     url: `${server.origin}/v1`,
     /** Every chat completion that was asked for, oldest first. */
@@ -130,8 +139,6 @@ export async function startFakeOpenAI() {
     /** Those whose newest user text named this script. */
     callsOf: (name: string): readonly CallRecord[] => calls.filter(({ script }) => script === name),
     script: (name: string, script: Script) => void scripts.set(name, script),
-    /** Breaks every connection and ends. */
-    close: server.close,
   };
 }
 

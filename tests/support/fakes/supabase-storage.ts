@@ -1,4 +1,7 @@
-/** The part of Supabase Storage that is used, on loopback: public buckets, upload, download, size, deletion. */
+/**
+ * The part of Supabase Storage that is used, on loopback: public buckets, upload, download, size,
+ * deletion. In front of the embedded Supabase it makes a hosted project, with what Auth publishes.
+ */
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
 import { serveHandlers } from "./vendor-server.ts";
@@ -15,8 +18,14 @@ const newBucket = z.object({
 const STORAGE = "/storage/v1";
 type ObjectPath = { bucket: string; path: string };
 
-/** @param project the project whose other services are reached through this server, with the same key */
-export async function startFakeStorage(project?: { url: string; secretKey: string }) {
+interface Project {
+  readonly url: string;
+  readonly secretKey: string;
+  readonly publishableKey: string;
+}
+
+/** @param project whose other services are reached through this server, with the same keys */
+export async function startFakeStorage(project?: Project) {
   const secretKey = project?.secretKey ?? "sb_secret_fake_project";
   const buckets = new Map<string, { public: boolean; types: string[] }>();
   const objects = new Map<string, { bytes: ArrayBuffer; type: string; cache: string }>();
@@ -31,7 +40,21 @@ export async function startFakeStorage(project?: { url: string; secretKey: strin
     return new HttpResponse(object.bytes, { headers });
   };
 
+  const auth = { keys: [] as object[], issuer: "", mailer_autoconfirm: false };
+
   const server = await serveHandlers([
+    http.get("/auth/v1/.well-known/jwks.json", () => HttpResponse.json({ keys: auth.keys })),
+    http.get("/auth/v1/.well-known/openid-configuration", ({ request }) => {
+      const issuer = auth.issuer || new URL("/auth/v1", request.url).href;
+      return HttpResponse.json({ issuer, jwks_uri: `${issuer}/.well-known/jwks.json` });
+    }),
+    http.get("/auth/v1/settings", ({ request }) => {
+      const known = [project?.publishableKey, secretKey];
+      if (!known.includes(request.headers.get("apikey") ?? "none")) {
+        return HttpResponse.json({ message: "Invalid API key" }, { status: 401 });
+      }
+      return HttpResponse.json({ mailer_autoconfirm: auth.mailer_autoconfirm });
+    }),
     http.all("*", ({ request }) => {
       const { pathname } = new URL(request.url);
       if (project && !pathname.startsWith("/storage/")) return passOn(request, project.url);
@@ -50,6 +73,11 @@ export async function startFakeStorage(project?: { url: string; secretKey: strin
       if (buckets.has(bucket.id)) return refuse(409, "The resource already exists");
       buckets.set(bucket.id, { public: bucket.public, types: bucket.allowed_mime_types });
       return HttpResponse.json({ name: bucket.id });
+    }),
+    http.get<{ id: string }>(`${STORAGE}/bucket/:id`, ({ params: { id } }) => {
+      const bucket = buckets.get(id);
+      if (!bucket) return refuse(404, "Bucket not found");
+      return HttpResponse.json({ id, name: id, public: bucket.public });
     }),
     http.get<ObjectPath>(`${STORAGE}/object/info/:bucket/:path+`, ({ params }) => {
       const object = objects.get(keyOf(params));
@@ -76,7 +104,16 @@ export async function startFakeStorage(project?: { url: string; secretKey: strin
     http.get<ObjectPath>(`${STORAGE}/object/:bucket/:path+`, ({ params }) => download(params)),
   ]);
 
-  return { ...server, secretKey, bucketOf: (id: string) => buckets.get(id) };
+  return {
+    ...server,
+    secretKey,
+    bucketOf: (id: string) => buckets.get(id),
+    /** Adds a bucket as the project's dashboard does. */
+    addBucket: (id: string, isPublic: boolean) =>
+      void buckets.set(id, { public: isPublic, types: [] }),
+    /** What Auth publishes: its keys, its issuer, and whether it takes addresses unconfirmed. */
+    auth,
+  };
 }
 
 /** Refuses as the service does: the status of the response is 400, the real one is in the body. */

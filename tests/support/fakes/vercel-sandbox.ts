@@ -9,8 +9,9 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
-import { serveHandlers } from "./vendor-server.ts";
+import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
+const TOKEN = "token";
 const HOME = "/vercel/sandbox";
 const SANDBOXES = "/api/v2/sandboxes";
 const SESSION = `${SANDBOXES}/sessions/:session`;
@@ -57,6 +58,13 @@ export async function startFakeVercel(rootDir: string) {
     HttpResponse.json({ command: describeCommand(command, exitCode) });
 
   const server = await serveHandlers([
+    requireHeader("authorization", `Bearer ${TOKEN}`, () => refuse(403, "forbidden")),
+    http.get(SANDBOXES, () =>
+      HttpResponse.json({
+        sandboxes: [...machines.values()].map((machine) => describe(machine).sandbox),
+        pagination: { count: machines.size, next: null },
+      }),
+    ),
     http.post("/api/v3/sandboxes", async ({ request }) => {
       const { name, networkPolicy } = createBody.parse(await request.json());
       if (machines.has(name)) return refuse(409, "sandbox_exists");
@@ -164,8 +172,8 @@ export async function startFakeVercel(rootDir: string) {
   }
 
   return {
-    /** Where calls of `https://vercel.com` are to go. */
-    origin: server.origin,
+    ...server,
+    credentials: { token: TOKEN, teamId: "team", projectId: "project" },
     /** The adapter's `fetch`, which sends calls of Vercel's API to this server. */
     fetch: ((input, init) =>
       fetch(String(input).replace("https://vercel.com", server.origin), init)) as typeof fetch,

@@ -1,6 +1,8 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { z } from "zod";
+import { requestJson } from "../../../platform/outbound/fetch-json.ts";
+import { describeAnswer, type Probe, probeJson } from "../../../platform/outbound/probe.ts";
 import { readJson } from "../../../platform/outbound/read-text.ts";
 import { vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 import { createTtlCache } from "../../../platform/ttl-cache.ts";
@@ -61,7 +63,29 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
         ...listed.map((id) => ({ id, name: id, provider: name })),
       ];
     },
+    check: async (deadline) => [await probe(settings, deadline)],
   };
+}
+
+const access = { credentials: ["OPENAI_API_KEY"], address: ["OPENAI_BASE_URL"] };
+
+/**
+ * Lists the models. Some servers do so without a key: they tell whether they accept it by how they
+ * refuse a completion without a model.
+ */
+async function probe(
+  { baseUrl, apiKey }: OpenAiCompatibleSettings,
+  deadline: AbortSignal,
+): Promise<Probe> {
+  const base = baseUrl.replace(/\/+$/, "");
+  const headers: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {};
+  const url = new URL(`${base}/models`);
+  const listed = await probeJson(url, { vendor: "model", headers, deadline }, access);
+  if (listed.outcome !== "accepted" || !apiKey) return listed;
+  const completions = new URL(`${base}/chat/completions`);
+  const answer = await requestJson(completions, { vendor: "model", headers, body: {}, deadline });
+  const isRejected = answer.kind === "refused" && [401, 403].includes(answer.status);
+  return isRejected ? describeAnswer(completions, answer, access) : listed;
 }
 
 /** Returns a model that resolves to the first listed one at every call. */

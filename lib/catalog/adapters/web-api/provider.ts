@@ -17,6 +17,7 @@ import {
   kinds,
   records,
 } from "../../records.ts";
+import { probeCatalog } from "./probe.ts";
 import { createTokenSource } from "./token.ts";
 
 export interface WebApiCatalogSettings {
@@ -91,6 +92,7 @@ export function createWebApiCatalog(settings: WebApiCatalogSettings): CatalogPro
         readAlbums,
       ),
     pageOf: (kind, id) => `${PAGES_ORIGIN}/${kind}/${id}`,
+    check: (deadline) => probeCatalog(settings, deadline),
   };
 }
 

@@ -30,24 +30,30 @@ export interface TokenSource {
 /** How long before its expiry a token is no longer used, because requests take time to arrive. */
 const EXPIRY_MARGIN_MS = 30_000;
 
-const tokenResponse = z.object({
+export const tokenResponse = z.object({
   access_token: z.string().min(1),
   expires_in: z.number().positive(),
 });
+
+export function requestToken(
+  { clientId, clientSecret, tokenUrl }: TokenSettings,
+  deadline: AbortSignal,
+): Promise<UpstreamAnswer> {
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
+  return fetchJson(new URL(tokenUrl), {
+    vendor: "catalog",
+    headers: { authorization: `Basic ${basic}` },
+    body: new URLSearchParams({ grant_type: "client_credentials" }),
+    deadline,
+  });
+}
 
 export function createTokenSource(settings: TokenSettings): TokenSource {
   let current: { readonly token: Token; readonly until: number } | undefined;
   let fetching: Promise<Token | TokenFailure> | undefined;
 
   const request = async (): Promise<Token | TokenFailure> => {
-    const { clientId, clientSecret, tokenUrl, timeoutMs } = settings;
-    const basic = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
-    const response = await fetchJson(new URL(tokenUrl), {
-      vendor: "catalog",
-      headers: { authorization: `Basic ${basic}` },
-      body: new URLSearchParams({ grant_type: "client_credentials" }),
-      deadline: AbortSignal.timeout(timeoutMs),
-    });
+    const response = await requestToken(settings, AbortSignal.timeout(settings.timeoutMs));
     // Other refusals concern this service's credentials: a 404 here must not look like a missing
     // artist.
     if (response.kind === "refused" && response.status !== 429) return { kind: "broken" };

@@ -26,6 +26,7 @@ import type {
   VideoOrder,
 } from "../../port.ts";
 import { describeImages, describeVideo, type ModelRequest } from "./describe-order.ts";
+import { probeFal } from "./probe.ts";
 import { awaitResult, cancel, type Fault, mayPass, queuedRequest, submit } from "./queue.ts";
 import { upload } from "./upload.ts";
 
@@ -141,6 +142,7 @@ export function createFalContent(settings: FalSettings): QueueingProvider {
   return {
     name: "fal",
     makesVideos: true,
+    check: (deadline) => probeFal({ key, storageUrl, baseUrl }, deadline),
 
     async submitVideo(order, signal) {
       const urls: Partial<Record<"image" | "endImage" | "video" | "audio", string>> = {};

@@ -3,6 +3,13 @@ import { openAsBlob } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { z } from "zod";
 import { DatabaseUnavailable } from "../../../platform/database/unavailable.ts";
+import { requestJson } from "../../../platform/outbound/fetch-json.ts";
+import {
+  accepted,
+  describeAnswer,
+  describeStatus,
+  type Probe,
+} from "../../../platform/outbound/probe.ts";
 import { readJson } from "../../../platform/outbound/read-text.ts";
 import { vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 import { MEDIA_TYPES, parseMediaKey } from "../media-name.ts";
@@ -111,6 +118,31 @@ export function createSupabaseStorage(project: {
       const status = await statusOf(response);
       if (!response.ok && status !== 404) throw refusal(status);
     },
+    check: async (deadline) => [
+      await probeBucket(new URL(`bucket/${bucket}`, api), secretKey, deadline),
+    ],
+  };
+}
+
+const access = { credentials: ["SUPABASE_SECRET_KEY"], address: ["SUPABASE_URL"] };
+const bucketInfo = z.object({ public: z.boolean() });
+
+async function probeBucket(url: URL, secretKey: string, deadline: AbortSignal): Promise<Probe> {
+  const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}` };
+  const answer = await requestJson(url, { vendor: "storage", headers, deadline });
+  if (answer.kind === "refused") {
+    const status = fault.safeParse(answer.body).data?.statusCode ?? answer.status;
+    if (status !== 404) return describeStatus(url, status, access);
+    const detail = `${url.host} accepts the credentials; the first file creates the bucket`;
+    return { ...accepted(url, access), detail };
+  }
+  if (answer.kind !== "json") return describeAnswer(url, answer, access);
+  if (bucketInfo.safeParse(answer.body).data?.public !== false) return accepted(url, access);
+  return {
+    outcome: "address",
+    detail: "the bucket that MEDIA_BUCKET names is private, so that nobody can open its files",
+    settings: ["MEDIA_BUCKET"],
+    remedy: "Make the bucket public, or set MEDIA_BUCKET to another name.",
   };
 }
 

@@ -2,6 +2,7 @@
  * Sandboxes on Vercel: a session has one named, persistent machine. It is saved and stopped when it
  * is idle, and resumes with its files at the next call.
  */
+import { accepted, describeFailure, describeStatus } from "../../../platform/outbound/probe.ts";
 import { SANDBOX_MARK } from "../../outgoing-headers.ts";
 import { SandboxError, type SandboxProvider, type SandboxState } from "../../port.ts";
 import { openMachine } from "./machine.ts";
@@ -94,8 +95,24 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
         if (!isMissing(error)) unavailable(error);
       }
     },
+    async check(deadline) {
+      const { Sandbox: Machine } = await vercelSdk();
+      try {
+        await Machine.list({ ...access, limit: 1, signal: deadline });
+        return [accepted(API, settings)];
+      } catch (error) {
+        const status = statusOf(error);
+        if (status === undefined) return [describeFailure(API, error, settings)];
+        return [describeStatus(API, status, settings)];
+      }
+    },
   };
 }
+
+const API = new URL("https://vercel.com");
+/** A token that is right for another team is refused like a wrong one. */
+const names = ["VERCEL_TOKEN", "VERCEL_TEAM_ID", "VERCEL_PROJECT_ID"];
+const settings = { credentials: names, address: names };
 
 /** Vercel sets the mark outside the machine, so nothing inside can omit it. */
 function policyFor(hosts: readonly string[], serviceOrigin: string | undefined): NetworkPolicy {

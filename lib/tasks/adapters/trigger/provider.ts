@@ -6,6 +6,7 @@
  */
 import { z } from "zod";
 import { type AppError, isAppError } from "../../../contract/app-error.ts";
+import { probeJson } from "../../../platform/outbound/probe.ts";
 import { accountTag, type TaskRunner, taskRunNotFound } from "../../port.ts";
 import type { TaskRun } from "../../task-run.ts";
 import {
@@ -104,8 +105,15 @@ export function createTriggerTaskRunner(access: TriggerAccess): TaskRunner {
       ]);
       return isAppError(run) || !env ? run : { ...run, env };
     },
+    async check(deadline) {
+      const url = new URL("/api/v1/runs?page[size]=1", access.apiUrl);
+      const headers = { authorization: `Bearer ${access.secretKey}` };
+      return [await probeJson(url, { vendor: "trigger", headers, deadline }, settings)];
+    },
   };
 }
+
+const settings = { credentials: ["TRIGGER_SECRET_KEY"], address: ["TRIGGER_API_URL"] };
 
 /** Checked here as well: the filter of the request alone is not trusted with the tenant. */
 const belongsTo = (accountId: string) => (run: TaskRun) => run.tags.includes(accountTag(accountId));
