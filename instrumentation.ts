@@ -1,6 +1,8 @@
 /** Next calls this once in each server process, before the first request. */
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
+  const { checkSettings } = await import("./lib/health/check-settings.ts");
+  checkSettings(process.env);
   const { config } = await import("./lib/platform/config.ts");
   const settings = config();
   const isObserved = settings.OTEL_EXPORTER_OTLP_ENDPOINT && !settings.OTEL_SDK_DISABLED;
@@ -10,12 +12,10 @@ export async function register(): Promise<void> {
   (await import("./lib/turns/running-turns.ts")).runningTurns();
   const { markPeers } = await import("./lib/http/mark-peer.ts");
   markPeers();
-  const { reportIsolation } = await import("./lib/platform/isolation/detect.ts");
-  reportIsolation();
   const { secureResponses } = await import("./lib/http/secure-responses.ts");
   secureResponses();
-  const { warnOfSettings } = await import("./lib/health/warn-of-settings.ts");
-  warnOfSettings();
+  const { checkStart } = await import("./lib/health/check-start.ts");
+  await checkStart(process.env);
   const { services } = await import("./lib/platform/services.ts");
   await services().engine.start();
   const { drain } = await import("./lib/platform/drain.ts");

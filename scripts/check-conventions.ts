@@ -3,8 +3,9 @@
  * breaks one, and fails when there is any.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SCHEMA_VERSION } from "../lib/platform/database/schema-version.ts";
 import { projectRoot } from "./project-root.ts";
 
 const MAX_ROUTE_LINES = 20;
@@ -64,7 +65,19 @@ function proseOf(file: string, text: string): string {
     .join("\n");
 }
 
+/** The server asks the database for this migration, and refuses to start without it. */
+function* faultsOfSchemaVersion(): Generator<string> {
+  const newest = readdirSync(join(projectRoot, "supabase/migrations")).sort().at(-1) ?? "";
+  if (!newest.startsWith(`${SCHEMA_VERSION}_`)) {
+    yield `SCHEMA_VERSION is ${SCHEMA_VERSION}, and the newest migration is ${newest}`;
+  }
+}
+
 let faults = 0;
+for (const fault of faultsOfSchemaVersion()) {
+  console.error(`lib/platform/database/schema-version.ts: ${fault}`);
+  faults++;
+}
 for (const file of trackedFiles()) {
   if (!/\.(?:css|md|mjs|sql|tsx?)$/.test(file)) continue;
   for (const fault of faultsOf(file)) {

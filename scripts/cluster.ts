@@ -16,8 +16,12 @@ let earlyExits = 0;
 let stopping = false;
 
 cluster.setupPrimary({ exec: join(import.meta.dirname, "server-process.ts") });
+// The first process checks the installation. The others, and those that replace one, do not: what has
+// become wrong meanwhile must not keep a server from coming back.
 cluster.on("listening", () => {
+  if (hasListened) return;
   hasListened = true;
+  for (let n = Number(process.env.SERVER_PROCESSES); n > 1; n--) start();
 });
 cluster.on("exit", (worker, code, signal) => {
   const isEarly = Date.now() - (startedAt.get(worker) ?? 0) < HEALTHY_MS;
@@ -34,10 +38,11 @@ cluster.on("exit", (worker, code, signal) => {
   setTimeout(start, pauseMs);
 });
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
-for (let n = Number(process.env.SERVER_PROCESSES); n > 0; n--) start();
+start();
 
 function start(): void {
-  if (!stopping) startedAt.set(cluster.fork(), Date.now());
+  if (stopping) return;
+  startedAt.set(cluster.fork(hasListened ? { CHECK_START: "false" } : {}), Date.now());
 }
 
 function stop(): void {

@@ -14,7 +14,7 @@ const ownNode = join(root, "node_modules", "node", "bin", "node");
 const [script] = process.argv.slice(2);
 /** Scripts of a production server, which run without development packages once there is a build. */
 const needsDevPackages =
-  !["start", "key", "backup", "restore", "catalog:import"].includes(script) ||
+  !["start", "key", "doctor", "backup", "restore", "catalog:import"].includes(script) ||
   !existsSync(join(root, process.env.NEXT_DIST_DIR || ".next", "BUILD_ID"));
 
 process.chdir(root);

@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import { createBackup } from "./backup/create-backup.ts";
 import { restoreBackup } from "./backup/restore-backup.ts";
+import { reportGiven } from "./check-given.ts";
 import { build, ensureBuild } from "./ensure-build.ts";
 import { importCatalog } from "./import-catalog.ts";
 import { makeKey } from "./make-key.ts";
@@ -23,7 +24,7 @@ const distDir = process.env.NEXT_DIST_DIR || ".next";
 const KEY_COMMAND = "npm run key --";
 
 const scripts: Record<string, () => Promise<number>> = {
-  dev: () => serveDevelopment(KEY_COMMAND),
+  dev: async () => (reportGiven() ? serveDevelopment(KEY_COMMAND) : 1),
   start,
   build: () => build(distDir).then(() => 0),
   package: buildDist,
@@ -33,6 +34,8 @@ const scripts: Record<string, () => Promise<number>> = {
   "bench:peers": () => benchPeers(distDir, args),
   backup: () => createBackup(args),
   restore: () => restoreBackup(args),
+  // It loads the adapters of all services, for which the other scripts must not wait.
+  doctor: async () => (await import("./doctor.ts")).doctor(args),
   key: () => makeKey(args, { name: KEY_COMMAND, reachDatabase: reachEmbedded }),
   "catalog:import": () =>
     importCatalog(args, { name: "npm run catalog:import", reachDatabase: reachEmbedded }),
@@ -54,6 +57,7 @@ try {
 }
 
 async function start(): Promise<number> {
+  if (!reportGiven()) return 1;
   await ensureBuild(distDir);
   return serveProduction({ distDir, startParts, keyCommand: KEY_COMMAND });
 }

@@ -56,13 +56,44 @@ function defaultPublicUrl({
 
 export type Config = z.output<typeof checked>;
 
-/** @throws Error with one line for each setting that is missing or malformed. */
-export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface SettingFault {
+  readonly setting: string;
+  /** Never quotes the value, which may be a secret. */
+  readonly problem: string;
+  readonly remedy: string;
+}
+
+/** Settings are missing or malformed; the message has one line for each of them. */
+export class InvalidSettings extends Error {
+  override readonly name = "InvalidSettings";
+  readonly faults: readonly SettingFault[];
+  constructor(faults: readonly SettingFault[]) {
+    const lines = faults.map(({ setting, problem }) => `  ${setting}: ${problem}`);
+    super(`Settings are missing or malformed:\n${lines.join("\n")}`);
+    this.faults = faults;
+  }
+}
+
+/** @throws InvalidSettings */
+export function parseConfig(env: Environment): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
   const parsed = checked.safeParse(given);
   if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
-  throw new Error(`Settings are missing or malformed:\n${lines.join("\n")}`);
+  throw new InvalidSettings(
+    parsed.error.issues.map(({ path, message }) => {
+      const setting = String(path[0]);
+      return { setting, problem: message, remedy: remedyFor(setting, Boolean(given[setting])) };
+    }),
+  );
+}
+
+function remedyFor(setting: string, isGiven: boolean): string {
+  const meta = Object.entries(settings.shape)
+    .find(([name]) => name === setting)?.[1]
+    .meta();
+  return `${isGiven ? "Correct or remove it" : "Set it"}: ${meta?.description ?? ""}`;
 }
 
 /** Returns the settings of this process, parsed from its environment at the first call. */

@@ -27,6 +27,13 @@ const list = z
       .map((item) => item.trim())
       .filter(Boolean),
   );
+/** A list of which each entry satisfies `isValid`; an error names the place, not the entry. */
+const listOf = (kind: string, isValid: (item: string) => boolean) =>
+  list.superRefine((items, context) => {
+    for (const [index, item] of items.entries()) {
+      if (!isValid(item)) context.addIssue(`entry ${index + 1} is not ${kind}`);
+    }
+  });
 const flag = <F extends boolean | undefined>(fallback: F) =>
   z
     .enum(["true", "false", "1", "0"])
@@ -36,7 +43,23 @@ const integer = (min: number, max = Number.MAX_SAFE_INTEGER) =>
   z.coerce.number().int().min(min).max(max);
 const text = z.string().min(1);
 const optionalText = text.optional();
-const optionalUrl = z.url().optional();
+const webUrl = z.url({
+  protocol: /^https?$/,
+  error: "must be a URL with http or https, such as https://api.example.com",
+});
+const optionalUrl = webUrl.optional();
+const postgresUrl = z.url({
+  protocol: /^postgres(ql)?$/,
+  error: "must be a URL such as postgres://user:password@host:5432/postgres",
+});
+const isOrigin = (item: string): boolean => {
+  const url = URL.parse(item);
+  return /^https?:$/.test(url?.protocol ?? "") && url?.href === `${url?.origin}/`;
+};
+/** A host, with a wildcard in front or a port behind it. */
+const HOST_PATTERN = /^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/i;
+/** An address by itself, or a name with the address in angle brackets. */
+const SENDER = /^(?:[^<>]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/;
 
 const service = {
   HOST: about(text.default("0.0.0.0"), {
@@ -84,7 +107,7 @@ const service = {
 };
 
 const database = {
-  SUPABASE_URL: about(z.url(), {
+  SUPABASE_URL: about(webUrl, {
     description: "A Supabase project with `supabase/migrations` applied.",
     shownDefault: "embedded",
   }),
@@ -97,7 +120,7 @@ const database = {
       "The project's public key, with which the console signs people in. Without it the console has no sign-in.",
     shownDefault: "embedded",
   }),
-  DATABASE_URL: about(optionalText, {
+  DATABASE_URL: about(postgresUrl.optional(), {
     description:
       "PostgreSQL of the durable engine, by a direct or session-mode connection. SQL functions are called over it too, instead of over REST, if it is the database behind `SUPABASE_URL` and its login may act as `service_role`. It runs no turns where `WORKFLOW_TARGET_WORLD` is set. On Vercel it is not used at all, because an integration may have set it.",
     shownDefault: "embedded",
@@ -119,7 +142,7 @@ const identity = {
     description: "The `iss` of Supabase's tokens, where a custom domain makes it another.",
     shownDefault: "`SUPABASE_URL/auth/v1`",
   }),
-  OIDC_ISSUER: about(optionalText, "Any OIDC provider. It needs `OIDC_AUDIENCE` too."),
+  OIDC_ISSUER: about(optionalUrl, "Any OIDC provider. It needs `OIDC_AUDIENCE` too."),
   OIDC_AUDIENCE: about(optionalText, "The audience that tokens of `OIDC_ISSUER` must name."),
   OIDC_JWKS_URL: about(optionalUrl, {
     description: "The provider's keys, where its discovery is not to be used.",
@@ -168,7 +191,7 @@ const sandbox = {
   VERCEL_TEAM_ID: about(optionalText, "The team of the sandboxes."),
   VERCEL_PROJECT_ID: about(optionalText, "The project of the sandboxes."),
   SANDBOX_ALLOWED_HOSTS: about(
-    list,
+    listOf("a host such as api.example.com", (item) => HOST_PATTERN.test(item)),
     "Hosts with public addresses that the sandbox's commands may call besides this service, separated by commas.",
   ),
   SANDBOX_DISK_QUOTA: about(
@@ -229,7 +252,10 @@ const mail = {
     description: "The mail server, as `smtps://user:password@host`. It needs `MAIL_FROM` too.",
     shownDefault: "none: mail is written to `DATA_DIR/mailbox`; on Vercel it must be set",
   }),
-  MAIL_FROM: about(z.string().min(3).optional(), "The sender, as `Name <address>`."),
+  MAIL_FROM: about(
+    z.string().regex(SENDER, "is not an address").optional(),
+    "The sender, as `Name <address>`.",
+  ),
 };
 
 const connectors = {
@@ -237,8 +263,8 @@ const connectors = {
     description: "Selects Composio's connectors.",
     shownDefault: "none: a consent page on this machine",
   }),
-  COMPOSIO_BASE_URL: about(z.url().default("https://backend.composio.dev"), "Composio's API."),
-  CONNECTOR_CALLBACK_ORIGINS: about(list, {
+  COMPOSIO_BASE_URL: about(webUrl.default("https://backend.composio.dev"), "Composio's API."),
+  CONNECTOR_CALLBACK_ORIGINS: about(listOf("an origin such as https://app.example.com", isOrigin), {
     description:
       "The origins that a `callback_url` may have, separated by commas. Set it in production.",
     shownDefault: "any https origin, with a warning at the start",
@@ -252,9 +278,9 @@ const lookups = {
     shownDefault: "none: the catalog in the database",
   }),
   CATALOG_CLIENT_SECRET: about(optionalText, "The secret of `CATALOG_CLIENT_ID`."),
-  CATALOG_BASE_URL: about(z.url().default("https://api.spotify.com/v1"), "The catalog's API."),
+  CATALOG_BASE_URL: about(webUrl.default("https://api.spotify.com/v1"), "The catalog's API."),
   CATALOG_TOKEN_URL: about(
-    z.url().default("https://accounts.spotify.com/api/token"),
+    webUrl.default("https://accounts.spotify.com/api/token"),
     "Where the catalog's access tokens come from.",
   ),
   RESEARCH_API_KEY: about(optionalText, {
@@ -262,7 +288,7 @@ const lookups = {
     shownDefault: "none: the catalog in the database",
   }),
   RESEARCH_BASE_URL: about(
-    z.url().default("https://api.songstats.com/enterprise/v1"),
+    webUrl.default("https://api.songstats.com/enterprise/v1"),
     "The research API.",
   ),
   LOOKUP_TIMEOUT_MS: about(
@@ -276,15 +302,15 @@ const content = {
     description: "Selects the task runs of a Trigger.dev project.",
     shownDefault: "none: rows in the database",
   }),
-  TRIGGER_API_URL: about(z.url().default("https://api.trigger.dev"), "Trigger.dev's API."),
+  TRIGGER_API_URL: about(webUrl.default("https://api.trigger.dev"), "Trigger.dev's API."),
   FAL_KEY: about(optionalText, {
     description: "Selects fal for images and videos.",
     shownDefault:
       "none: they are rendered on this machine, or answered with 503 where the renderer is not installed, as on Vercel",
   }),
-  FAL_BASE_URL: about(z.url().default("https://queue.fal.run"), "fal's queue."),
+  FAL_BASE_URL: about(webUrl.default("https://queue.fal.run"), "fal's queue."),
   FAL_STORAGE_URL: about(
-    z.url().default("https://rest.fal.ai"),
+    webUrl.default("https://rest.fal.ai"),
     "Where fal takes files that it cannot fetch itself.",
   ),
   CONTENT_TIMEOUT_MS: about(
@@ -421,6 +447,11 @@ const provided = {
   }),
   SERVER_PROCESSES: about(integer(1).default(1), {
     description: "The number of processes that share the limits of this machine.",
+    isProvided: true,
+  }),
+  CHECK_START: about(flag(true), {
+    description:
+      "Whether a server process checks the installation before it serves. The launcher lets the first one do it.",
     isProvided: true,
   }),
   SELF_ORIGIN: about(optionalUrl, {

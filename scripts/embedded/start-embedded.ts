@@ -1,5 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { noteSupabaseUrl } from "./find-served.ts";
 import { keepSecrets } from "./keep-secrets.ts";
 import { lockDataDir } from "./lock-data-dir.ts";
 import { runPostgres } from "./run-postgres.ts";
@@ -68,6 +69,7 @@ export async function startEmbedded(options: {
         siteUrl: options.siteUrl ?? "http://localhost:3000",
         mail: options.mail,
       });
+      noteSupabaseUrl(dataDir, served.supabaseUrl);
       return {
         ...served,
         pids: { postgres: postgres.pid, lite: lite.pid },

@@ -18,6 +18,21 @@ export interface ServedDatabase {
   readonly apiKeySecret: string;
 }
 
+const issuerOf = (siteUrl: string): string => new URL("/auth/v1", siteUrl).href;
+
+export const servedDatabase = (
+  secrets: EmbeddedSecrets,
+  urls: Readonly<Record<"databaseUrl" | "supabaseUrl" | "siteUrl", string>>,
+): ServedDatabase => ({
+  databaseUrl: urls.databaseUrl,
+  supabaseUrl: urls.supabaseUrl,
+  supabaseSecretKey: secrets.secretKey,
+  supabasePublishableKey: secrets.publishableKey,
+  supabaseJwtSecret: secrets.jwtSecret,
+  supabaseJwtIssuer: issuerOf(urls.siteUrl),
+  apiKeySecret: secrets.apiKeySecret,
+});
+
 interface LiteOptions {
   readonly databaseUrl: string;
   readonly dataDir: string;
@@ -76,8 +91,8 @@ export function startLite(log: { output: number | "inherit"; name: string }): Li
     pid: child.pid ?? 0,
     died,
     async serve({ databaseUrl, dataDir, secrets, siteUrl, mail }) {
-      const issuer = new URL("/auth/v1", siteUrl).href;
-      const { jwtSecret, publishableKey, secretKey, apiKeySecret } = secrets;
+      const issuer = issuerOf(siteUrl);
+      const { jwtSecret, publishableKey, secretKey } = secrets;
       const supabaseUrl = await start({
         ...{ databaseUrl, jwtSecret, publishableKey, secretKey, issuer, siteUrl },
         mail: {
@@ -86,15 +101,7 @@ export function startLite(log: { output: number | "inherit"; name: string }): Li
           from: mail?.from || "Agent Platform <no-reply@localhost>",
         },
       });
-      return {
-        databaseUrl,
-        supabaseUrl,
-        supabaseSecretKey: secretKey,
-        supabasePublishableKey: publishableKey,
-        supabaseJwtSecret: jwtSecret,
-        supabaseJwtIssuer: issuer,
-        apiKeySecret,
-      };
+      return servedDatabase(secrets, { databaseUrl, supabaseUrl, siteUrl });
     },
     async stop() {
       stopping = true;

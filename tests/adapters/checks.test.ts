@@ -59,7 +59,7 @@ const subjects: Record<string, () => Promise<Subject>> = {
     return { vendor, key, connect: (apiKey) => createGatewayModels({ apiKey, creditsUrl }) };
   },
   async "Vercel Sandbox"() {
-    const vendor = await startFakeVercel(join(folder, "vercel"));
+    const vendor = await startFakeVercel(join(folder, "vercel"), `vcp_${randomUUID()}`);
     const { token: key, ...place } = vendor.credentials;
     const connect = (token: string) =>
       createVercelProvider({

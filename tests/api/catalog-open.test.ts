@@ -7,7 +7,12 @@ import { startServer } from "../support/harness/server.ts";
 let remote: RunningNext;
 beforeAll(async () => {
   remote = await startServer({
-    env: { CATALOG_CLIENT_ID: "client", CATALOG_CLIENT_SECRET: "secret" },
+    env: {
+      CATALOG_CLIENT_ID: "client",
+      CATALOG_CLIENT_SECRET: "secret",
+      // No request of these tests needs it, and nobody listens there.
+      CATALOG_TOKEN_URL: "http://127.0.0.1:1/api/token",
+    },
   });
 });
 afterAll(() => remote?.stop());

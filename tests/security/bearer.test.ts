@@ -267,9 +267,9 @@ describe("a bearer of an OIDC provider", () => {
 describe("with a hosted Supabase and no shared secret", () => {
   it("a bearer is verified by the project's own keys", async () => {
     const provider = await startIdentityProvider("/auth/v1");
-    const server = await startServer({
-      env: { SUPABASE_URL: provider.origin, SUPABASE_JWT_SECRET: "", SUPABASE_JWT_ISSUER: "" },
-    });
+    const env = { SUPABASE_URL: provider.origin, SUPABASE_JWT_SECRET: "", SUPABASE_JWT_ISSUER: "" };
+    // There is no database, without which a server refuses to start.
+    const server = await startServer({ env: { ...env, CHECK_START: "false" } });
     try {
       const statusOf = async (bearer: string) =>
         (await client({ bearer }, server.url).get("/api/sessions")).status;

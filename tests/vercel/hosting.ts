@@ -40,6 +40,7 @@ export async function startHosting() {
   const storage = await startFakeStorage({
     url: setting("SUPABASE_URL"),
     secretKey: setting("SUPABASE_SECRET_KEY"),
+    publishableKey: setting("SUPABASE_PUBLISHABLE_KEY"),
   });
   const smtp = await startFakeSmtp();
   const fal = await startFakeFal();

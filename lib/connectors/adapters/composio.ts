@@ -106,7 +106,13 @@ export function createComposioConnectors(options: {
 
     async check(deadline) {
       const url = new URL("/api/v3.1/connected_accounts?limit=1", baseUrl);
-      return [await probeJson(url, { vendor: "composio", headers: { "x-api-key": apiKey }, deadline }, access)];
+      return [
+        await probeJson(
+          url,
+          { vendor: "composio", headers: { "x-api-key": apiKey }, deadline },
+          access,
+        ),
+      ];
     },
   };
 }

@@ -6,8 +6,6 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
-import { config } from "../config.ts";
-import { log } from "../log.ts";
 import { processWide } from "../process-wide.ts";
 import { runtimePath } from "../runtime-path.ts";
 import { confine } from "./confine.ts";
@@ -74,20 +72,4 @@ function starts(isolation: Isolation, host: Host): boolean {
 /** Returns the isolation that this host offers, detected at the first call. */
 export function isolation(): Isolation {
   return processWide("isolation", () => detectIsolation());
-}
-
-/** Logs the isolation at the start of a server, so that no request waits for the detection. */
-export function reportIsolation(): void {
-  // No decoder and no sandbox runs there.
-  if (config().VERCEL) return;
-  const found = isolation();
-  if (found.kind === "namespaces") {
-    log().info({ isolation: found.kind }, "media decoders and sandboxes run isolated");
-    return;
-  }
-  const message =
-    found.kind === "user"
-      ? "media decoders run as another user, but see the file system"
-      : "media decoders run as this server's user and could read its secrets if taken over";
-  log().warn({ isolation: found.kind, missing: found.missing }, message);
 }

@@ -34,6 +34,7 @@ export type Vendor =
   | "auth"
   | "catalog"
   | "composio"
+  | "database"
   | "fal"
   | "identity"
   | "model"

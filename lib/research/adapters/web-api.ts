@@ -99,7 +99,13 @@ export function createWebApiResearch(settings: WebApiResearchSettings): Research
     listTracks: (artist) => answers.get(JSON.stringify(artist), () => fetchTracks(artist)),
     async check(deadline) {
       const url = new URL(`${settings.baseUrl.replace(/\/+$/, "")}/artists/search?q=a&limit=1`);
-      return [await probeJson(url, { vendor: "research", headers: { apikey: settings.apiKey }, deadline }, access)];
+      return [
+        await probeJson(
+          url,
+          { vendor: "research", headers: { apikey: settings.apiKey }, deadline },
+          access,
+        ),
+      ];
     },
   };
 }

@@ -225,8 +225,9 @@ describe("a token of a short life", () => {
     const server = await startServer({ env: brief.env });
     try {
       const asking = client(null, server.url);
+      const before = brief.count("/api/token");
       for (let round = 0; round < 3; round++) await asking.get(newSearch());
-      expect(brief.count("/api/token")).toBe(3);
+      expect(brief.count("/api/token")).toBe(before + 3);
     } finally {
       await server.stop();
       await brief.close();

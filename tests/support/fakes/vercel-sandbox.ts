@@ -11,7 +11,6 @@ import { HttpResponse, http } from "msw";
 import { z } from "zod";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
-const TOKEN = "token";
 const HOME = "/vercel/sandbox";
 const SANDBOXES = "/api/v2/sandboxes";
 const SESSION = `${SANDBOXES}/sessions/:session`;
@@ -46,7 +45,8 @@ const commandBody = z.object({
   env: z.record(z.string(), z.string()),
 });
 
-export async function startFakeVercel(rootDir: string) {
+/** @param token the one that every request needs. Default: any */
+export async function startFakeVercel(rootDir: string, token?: string) {
   const machines = new Map<string, Machine>();
   const commands = new Map<string, Command>();
   let ids = 0;
@@ -58,7 +58,7 @@ export async function startFakeVercel(rootDir: string) {
     HttpResponse.json({ command: describeCommand(command, exitCode) });
 
   const server = await serveHandlers([
-    requireHeader("authorization", `Bearer ${TOKEN}`, () => refuse(403, "forbidden")),
+    ...(token === undefined ? [] : [guard(token)]),
     http.get(SANDBOXES, () =>
       HttpResponse.json({
         sandboxes: [...machines.values()].map((machine) => describe(machine).sandbox),
@@ -173,7 +173,7 @@ export async function startFakeVercel(rootDir: string) {
 
   return {
     ...server,
-    credentials: { token: TOKEN, teamId: "team", projectId: "project" },
+    credentials: { token: token ?? "token", teamId: "team", projectId: "project" },
     /** The adapter's `fetch`, which sends calls of Vercel's API to this server. */
     fetch: ((input, init) =>
       fetch(String(input).replace("https://vercel.com", server.origin), init)) as typeof fetch,
@@ -196,6 +196,9 @@ export async function startFakeVercel(rootDir: string) {
     },
   };
 }
+
+const guard = (token: string) =>
+  requireHeader("authorization", `Bearer ${token}`, () => refuse(403, "forbidden"));
 
 const refuse = (status: number, code: string) =>
   HttpResponse.json({ error: { code, message: code } }, { status });

@@ -28,5 +28,7 @@ export async function probeCatalog(
   }
   const url = new URL(`${settings.baseUrl.replace(/\/+$/, "")}/search?q=a&type=artist&limit=1`);
   const headers = { authorization: `Bearer ${token}` };
-  return [describeAnswer(url, await requestJson(url, { vendor: "catalog", headers, deadline }), ofApi)];
+  return [
+    describeAnswer(url, await requestJson(url, { vendor: "catalog", headers, deadline }), ofApi),
+  ];
 }

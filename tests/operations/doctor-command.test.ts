@@ -1,0 +1,121 @@
+/** `npm run doctor` as a process of its own, beside the server that all tests share. */
+import { execFile } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { projectRoot } from "../../scripts/project-root.ts";
+import { startFakeComposio } from "../support/fakes/composio.ts";
+import { type HostedProject, startHostedProject } from "../support/harness/hosted-project.ts";
+import { setting, stack } from "../support/harness/stack.ts";
+
+const report = z.object({
+  findings: z.array(
+    z.object({
+      check: z.string(),
+      status: z.enum(["ok", "warning", "failed"]),
+      detail: z.string(),
+      remedy: z.string().optional(),
+      settings: z.array(z.string()).optional(),
+    }),
+  ),
+});
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a script of the launcher with these settings and no others. */
+function run(script: string, args: string[], env: Readonly<Record<string, string>>) {
+  const { PATH = "", HOME = "" } = process.env;
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  execFile(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", "scripts/run.ts", script, ...args],
+    { cwd: projectRoot, env: { PATH, HOME, ...env } as unknown as NodeJS.ProcessEnv },
+    (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
+  );
+  return promise;
+}
+
+const doctor = (env: Readonly<Record<string, string>>, ...args: string[]) =>
+  run("doctor", args, env);
+const findingsOf = ({ stdout }: Outcome) => report.parse(JSON.parse(stdout)).findings;
+
+describe("npm run doctor", () => {
+  let project: HostedProject;
+  let hosted: Record<string, string>;
+  beforeAll(async () => {
+    project = await startHostedProject();
+    hosted = {
+      ...stack.env,
+      ...project.env,
+      PUBLIC_URL: "https://api.example.com",
+      CONNECTOR_CALLBACK_ORIGINS: "https://app.example.com",
+    };
+  });
+  afterAll(() => project?.close());
+
+  it("beside a server with embedded parts finds them, and exits with 0", async () => {
+    const outcome = await doctor({ DATA_DIR: setting("DATA_DIR"), HOST: "127.0.0.1" }, "--json");
+    expect(outcome.code, outcome.stderr).toBe(0);
+    const found = findingsOf(outcome);
+    expect(found.filter(({ status }) => status === "failed")).toEqual([]);
+    expect(found).toContainEqual(expect.objectContaining({ check: "migrations", status: "ok" }));
+  });
+
+  it("with a hosted project prints a table that ends with the sum, and exits with 0", async () => {
+    const { code, stdout } = await doctor(hosted);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toMatch(/^ok +database +127\.0\.0\.1:\d+, the secret key is accepted$/m);
+    expect(stdout).toMatch(/^0 failed, \d+ warnings, \d+ ok$/m);
+    expect(stdout).not.toContain(setting("SUPABASE_SECRET_KEY"));
+  });
+
+  it("exits with 1 and names the setting with its remedy when a check fails", async () => {
+    const composio = await startFakeComposio();
+    const env = { ...hosted, ...composio.env, COMPOSIO_API_KEY: "revoked-key-of-composio" };
+    const { code, stdout } = await doctor(env);
+    await composio.close();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^failed +connectors .*rejects the credentials/m);
+    expect(stdout).toMatch(/^ +Set COMPOSIO_API_KEY to credentials that the service accepts/m);
+    expect(stdout).not.toContain("revoked-key-of-composio");
+  });
+
+  it("names malformed settings, and those that have no effect, before it starts anything", async () => {
+    const env = { PORT: "abc", DATA_DIR: "/dev/null/data", DATABASE_URL: "postgres://127.0.0.1/x" };
+    const outcome = await doctor(env, "--json");
+    expect(outcome.code).toBe(1);
+    expect(findingsOf(outcome)).toMatchObject([
+      { check: "settings", status: "failed", settings: ["PORT"] },
+      { check: "settings", status: "warning", settings: ["DATABASE_URL", "SUPABASE_URL"] },
+    ]);
+  });
+
+  it("names DATA_DIR when the embedded parts cannot start in it", async () => {
+    const outcome = await doctor({ DATA_DIR: "/dev/null/data" }, "--json");
+    expect(outcome.code).toBe(1);
+    expect(findingsOf(outcome)).toMatchObject([{ status: "failed", settings: ["DATA_DIR"] }]);
+  });
+
+  it("exits with 2 when it does not understand its arguments", async () => {
+    const { code, stderr } = await doctor({}, "--xml");
+    expect(code).toBe(2);
+    expect(stderr).toContain("Usage: npm run doctor");
+  });
+});
+
+describe("npm start", () => {
+  it("names malformed settings before it starts anything", async () => {
+    const { code, stderr } = await run("start", [], {
+      PORT: "70000",
+      WEB_CONCURRENCY: "many",
+      DATA_DIR: "/dev/null/data",
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^PORT: .+\. Correct or remove it: The port to listen on\./m);
+    expect(stderr).toMatch(/^WEB_CONCURRENCY: .+\. Correct or remove it: The server processes/m);
+  });
+});

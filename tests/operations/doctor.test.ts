@@ -1,0 +1,247 @@
+/** With each single setting broken in turn, the check of the installation names it and its remedy. */
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Finding } from "../../lib/health/diagnose/finding.ts";
+import { SCHEMA_VERSION } from "../../lib/platform/database/schema-version.ts";
+import { settings as known } from "../../lib/platform/settings.ts";
+import { setting, stack } from "../support/harness/stack.ts";
+import { type Changes, type Installation, startInstallation } from "./installation.ts";
+
+// Adapters read some settings where they are used.
+for (const [name, value] of Object.entries(stack.env)) vi.stubEnv(name, value);
+
+let all: Installation;
+beforeAll(async () => {
+  all = await startInstallation();
+});
+afterAll(() => all?.stop());
+
+const NOWHERE = "http://127.0.0.1:1";
+
+it("finds nothing wrong with an installation that has every service", async () => {
+  const found = await all.examine({});
+  expect(found.filter(({ status }) => status !== "ok")).toEqual([]);
+  const checks = found.map(({ check }) => check);
+  for (const check of ["database", "migrations", "clock", "connection", "identity", "model"]) {
+    expect(checks).toContain(check);
+  }
+});
+
+describe("a malformed setting", () => {
+  const nonsense = "\u0001 no % value";
+  const parsed = Object.entries(known.shape).filter(
+    ([, schema]) => !schema.safeParse(nonsense).success,
+  );
+
+  it("can be most of them", () => expect(parsed.length).toBeGreaterThan(45));
+
+  it.each(parsed)("%s is named, with what it should be", async (name, schema) => {
+    const found = await all.examine({ [name]: nonsense });
+    expect(JSON.stringify(found)).not.toContain("no % value");
+    const naming = found.find(({ settings }) => settings?.includes(name));
+    expect(naming).toMatchObject({ status: "failed", blocksStart: true });
+    expect(naming?.detail).toContain(`${name}: `);
+    expect(naming?.remedy).toContain(schema.meta()?.description);
+  });
+
+  const required = ["SUPABASE_URL", "SUPABASE_SECRET_KEY", "API_KEY_SECRET", "DATABASE_URL"];
+  const together = ["MAIL_FROM", "CATALOG_CLIENT_SECRET"];
+  it.each([...required, ...together])("%s is named when it is missing", async (name) => {
+    const [found] = await all.examine({ [name]: undefined });
+    expect(found).toMatchObject({ settings: [name], blocksStart: true });
+    expect(found?.remedy).toContain("Set it");
+  });
+});
+
+const url = (text: string, changes: Partial<URL>): string =>
+  Object.assign(new URL(text), changes).href;
+const database = (changes: Partial<URL>) => () => url(setting("DATABASE_URL"), changes);
+
+/** [setting, how it is wrong, its value, whether a server refuses to start]. */
+const wrong: [string, string, () => string, boolean][] = [
+  ["SUPABASE_URL", "where nobody listens", () => NOWHERE, false],
+  ["SUPABASE_URL", "of another service", () => all.composio.origin, true],
+  ["SUPABASE_SECRET_KEY", "of another project", () => "sb_secret_of_another_project", true],
+  ["SUPABASE_SECRET_KEY", "the public one", () => setting("SUPABASE_PUBLISHABLE_KEY"), true],
+  ["SUPABASE_PUBLISHABLE_KEY", "of another project", () => "sb_publishable_other", true],
+  ["SUPABASE_JWT_ISSUER", "another", () => "https://other.example.com/auth/v1", true],
+  ["DATABASE_URL", "where nobody listens", database({ port: "1" }), false],
+  ["DATABASE_URL", "with a wrong password", database({ password: "x" }), true],
+  ["DATABASE_URL", "of no database", database({ pathname: "/none" }), true],
+  ["DATABASE_URL", "of another database", database({ pathname: "/template1" }), true],
+  [
+    "DATABASE_URL",
+    "of a pooler in transaction mode",
+    () => "postgres://postgres.x:y@aws-0-eu-central-1.pooler.supabase.com:6543/postgres",
+    true,
+  ],
+  ["WORKFLOW_TARGET_WORLD", "not installed", () => "@workflow/world-nowhere", true],
+  ["AI_GATEWAY_API_KEY", "revoked", () => "vck_revoked", true],
+  ["OPENAI_BASE_URL", "where nobody listens", () => `${NOWHERE}/v1`, false],
+  ["OPENAI_BASE_URL", "without its path", () => all.openAi.origin, true],
+  ["OPENAI_API_KEY", "revoked", () => "sk-revoked", true],
+  ["MODELS", "of another provider", () => "fake-model,gpt-9", false],
+  ["DEFAULT_MODEL", "of another provider", () => "gpt-9", false],
+  ["VERCEL_TOKEN", "revoked", () => "revoked-token", true],
+  ["SMTP_URL", "where nobody listens", () => "smtp://127.0.0.1:1", false],
+  ["SMTP_URL", "with a wrong password", () => url(all.smtp.url, { password: "x" }), true],
+  ["COMPOSIO_API_KEY", "revoked", () => "revoked-key", true],
+  ["COMPOSIO_BASE_URL", "where nobody listens", () => NOWHERE, false],
+  ["CATALOG_CLIENT_ID", "of nobody", () => "nobody", true],
+  ["CATALOG_CLIENT_SECRET", "revoked", () => "revoked-secret", true],
+  ["CATALOG_TOKEN_URL", "where nobody listens", () => NOWHERE, false],
+  ["CATALOG_TOKEN_URL", "of another service", () => all.composio.origin, true],
+  ["CATALOG_BASE_URL", "without its path", () => all.catalog.origin, true],
+  ["RESEARCH_API_KEY", "revoked", () => "revoked-key", true],
+  ["RESEARCH_BASE_URL", "without its path", () => all.research.origin, true],
+  ["TRIGGER_SECRET_KEY", "revoked", () => "tr_prod_revoked", true],
+  ["TRIGGER_API_URL", "where nobody listens", () => NOWHERE, false],
+  ["FAL_KEY", "revoked", () => "revoked-key", true],
+  ["FAL_BASE_URL", "where nobody listens", () => NOWHERE, false],
+  ["FAL_STORAGE_URL", "where nobody listens", () => NOWHERE, false],
+  ["MEDIA_BUCKET", "private", () => "private", true],
+  ["HOST", "of another machine", () => "192.0.2.1", true],
+];
+
+describe("a wrong setting is named, with a remedy", () => {
+  beforeAll(() => all.project.addBucket("private", false));
+
+  it.each(wrong)("%s %s", async (name, _how, value, blocksStart) => {
+    const found = await all.examine({ [name]: value() });
+    const naming = found.filter(
+      ({ status, settings }) => status === "failed" && settings?.includes(name),
+    );
+    expect(naming.length, JSON.stringify(found, null, 2)).toBeGreaterThan(0);
+    expect(naming.some((finding) => finding.blocksStart === true)).toBe(blocksStart);
+    for (const { remedy } of naming) expect(remedy).toMatch(/^[A-Z].*\.$/);
+    const secret = String(value());
+    if (/revoked|secret/.test(secret)) expect(JSON.stringify(found)).not.toContain(secret);
+  });
+
+  it("DATA_DIR that cannot be written to", async () => {
+    const changes = { DATA_DIR: "/dev/null/data", SMTP_URL: undefined, MAIL_FROM: undefined };
+    expect(await all.examine(changes)).toContainEqual(
+      expect.objectContaining({ check: "data", settings: ["DATA_DIR"], blocksStart: true }),
+    );
+  });
+
+  const oidc = () => ({
+    ...all.provider.env,
+    OIDC_USERINFO_URL: `${all.provider.issuer}/userinfo`,
+  });
+
+  it("OIDC_ISSUER, OIDC_JWKS_URL and OIDC_USERINFO_URL", async () => {
+    const identity = async (changes: Changes) =>
+      (await all.examine({ ...oidc(), ...changes })).filter(({ check }) => check === "identity");
+    expect(await identity({})).toMatchObject([{ status: "ok" }]);
+    for (const [name, value] of [
+      ["OIDC_ISSUER", `${all.provider.issuer}/`],
+      ["OIDC_ISSUER", NOWHERE],
+      ["OIDC_JWKS_URL", `${all.provider.issuer}/none`],
+      ["OIDC_USERINFO_URL", NOWHERE],
+    ] as const) {
+      const failed = (await identity({ [name]: value })).filter(({ status }) => status !== "ok");
+      expect(failed).toMatchObject([{ status: "failed", settings: [name] }]);
+    }
+  });
+
+  it("SUPABASE_JWT_SECRET, where the project signs with keys that it publishes or lacks it", async () => {
+    const failed = async (changes: Changes) =>
+      (await all.examine(changes)).filter(({ status }) => status !== "ok");
+    expect(await failed({ SUPABASE_JWT_SECRET: undefined })).toMatchObject([
+      { check: "identity", settings: ["SUPABASE_JWT_SECRET"], blocksStart: true },
+    ]);
+    all.project.auth.keys = [JSON.parse(all.provider.publicKey())];
+    expect(await failed({ SUPABASE_JWT_SECRET: undefined })).toEqual([]);
+    expect(await failed({})).toMatchObject([
+      { settings: ["SUPABASE_JWT_SECRET"], remedy: "Remove SUPABASE_JWT_SECRET." },
+    ]);
+    all.project.auth.keys = [];
+  });
+
+  it("a project that does not confirm addresses", async () => {
+    all.project.auth.mailer_autoconfirm = true;
+    const found = await all.examine({});
+    all.project.auth.mailer_autoconfirm = false;
+    expect(found.filter(({ status }) => status !== "ok")).toMatchObject([
+      { check: "identity", settings: ["SUPABASE_URL"], blocksStart: true },
+    ]);
+  });
+});
+
+describe("a setting that is unsafe or without effect is a warning", () => {
+  const warnings: [string, Changes][] = [
+    ["CONNECTOR_CALLBACK_ORIGINS", { CONNECTOR_CALLBACK_ORIGINS: undefined }],
+    ["PUBLIC_URL", { PUBLIC_URL: "http://api.example.com" }],
+    ["PUBLIC_URL", { PUBLIC_URL: "https://api.example.com/path" }],
+    ["PUBLIC_URL", { PUBLIC_URL: "http://localhost:3000", HOST: "0.0.0.0" }],
+    ["TRUSTED_PROXIES", { TRUSTED_PROXIES: undefined }],
+    [
+      "OPENAI_BASE_URL",
+      { OPENAI_BASE_URL: undefined, MODELS: undefined, DEFAULT_MODEL: undefined },
+    ],
+    ["COMPOSIO_API_KEY", { COMPOSIO_API_KEY: undefined }],
+    ["OIDC_ISSUER", { OIDC_AUDIENCE: "agent-platform" }],
+    ["VERCEL_TEAM_ID", { VERCEL_TEAM_ID: undefined }],
+    ["VERCEL_TOKEN", { VERCEL_TOKEN: undefined }],
+    ["WEB_CONCURRENCY", { SERVER_PROCESSES: "1000" }],
+    ["SANDBOX_WAIT_MS", { SANDBOX_WAIT_M: "1" }],
+    ["SANDBOX_WAIT_MS", { SANDBOX_WIAT_MS: "1" }],
+  ];
+  it.each(warnings)("%s, as in %o", async (name, changes) => {
+    const found = (await all.examine(changes)).filter(({ settings }) => settings?.includes(name));
+    expect(found.map(({ status }) => status)).toContain("warning");
+    for (const { remedy } of found) expect(remedy).toMatch(/^[A-Z].*\.$/);
+  });
+});
+
+describe("the database", () => {
+  const told = {
+    installation_id: "00000000-0000-4000-8000-000000000000",
+    newest_migration: SCHEMA_VERSION,
+    clock_ms: Date.now(),
+  };
+  const telling = async (fault: object, status = 200) => {
+    all.project.failNext("describe_database", { status, body: JSON.stringify(fault) });
+    return all.examine({});
+  };
+  const only = (found: readonly Finding[], check: string) =>
+    found.filter((finding) => finding.check === check);
+
+  it("without the newest migration keeps a server from starting", async () => {
+    const older = await telling({ ...told, newest_migration: "20261121000001" });
+    expect(only(older, "migrations")).toMatchObject([{ status: "failed", blocksStart: true }]);
+    expect(only(older, "migrations")[0]?.remedy).toContain("supabase db push");
+    const unknown = await telling(
+      { code: "PGRST202", message: "Could not find the function" },
+      404,
+    );
+    expect(only(unknown, "migrations")).toMatchObject([{ status: "failed", blocksStart: true }]);
+  });
+
+  it("with newer migrations, or none that are recorded, is a warning", async () => {
+    for (const newest_migration of ["99991231000000", null]) {
+      const found = await telling({ ...told, newest_migration });
+      expect(only(found, "migrations")).toMatchObject([{ status: "warning" }]);
+    }
+  });
+
+  it("tells when the clock of this machine is wrong", async () => {
+    const found = await telling({ ...told, clock_ms: Date.now() - 3_600_000 });
+    expect(only(found, "clock")).toMatchObject([{ status: "failed" }]);
+    expect(only(found, "clock")[0]?.detail).toMatch(/ 36\d\d s ahead/);
+  });
+});
+
+it("lets no text of a vendor that quotes a credential through", async () => {
+  const secrets = [
+    all.composio.env.COMPOSIO_API_KEY,
+    all.research.env.RESEARCH_API_KEY,
+    all.openAiKey,
+  ];
+  for (const vendor of [all.composio, all.research, all.openAi]) {
+    vendor.fail({ status: 401, body: JSON.stringify({ error: { message: secrets.join(" ") } }) });
+  }
+  const found = JSON.stringify(await all.examine({}));
+  for (const vendor of [all.composio, all.research, all.openAi]) vendor.recover();
+  for (const secret of secrets) expect(found).not.toContain(secret);
+});
