@@ -1,34 +1,44 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { diagnose } from "../lib/health/diagnose/diagnose.ts";
-import { type Finding, misconfigured } from "../lib/health/diagnose/finding.ts";
-import { config } from "../lib/platform/config.ts";
+import type { Finding } from "../lib/health/diagnose/finding.ts";
+import { config, type Environment } from "../lib/platform/config.ts";
 import { settings } from "../lib/platform/settings.ts";
-import { checkGiven } from "./check-given.ts";
 import { dataDirOf } from "./data-dir.ts";
-import { findServed } from "./embedded/find-served.ts";
-import { DataDirInUse, startEmbedded } from "./embedded/start-embedded.ts";
-import { embeddedParts, type Parts } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 
 const TIMEOUT_MS = 15_000;
 
+/** How an installation is run, of which there are several kinds. */
+export interface Installation {
+  /** How a person starts the check, such as `npm run doctor --`. */
+  readonly name: string;
+  /** Checks the settings that were given, before anything is started with them. */
+  checkGiven(env: Environment): readonly Finding[];
+  /**
+   * Reaches or starts what runs beside the server processes where no Supabase project is configured.
+   * Resolves to a finding when that fails.
+   */
+  reachParts(publicUrl: string): Promise<Pick<Parts, "env" | "stop"> | Finding>;
+}
+
 /**
- * `npm run doctor [-- --json]`: checks the installation as `npm start` would run it, and prints what it
- * found with a remedy for each fault. The server may be running.
+ * Checks the installation as its server would run it, and prints what it found with a remedy for each
+ * fault; with `--json`, as JSON. The server may be running.
  *
  * @returns the exit code: 0 when the server can run, perhaps with warnings; 1 when a check failed
  */
-export async function doctor(args: readonly string[]): Promise<number> {
+export async function doctor(args: readonly string[], installation: Installation): Promise<number> {
   const isJson = args[0] === "--json";
   if (args.length > (isJson ? 1 : 0)) {
-    console.error("Usage: npm run doctor [-- --json]");
+    console.error(`Usage: ${installation.name} [--json]`);
     return 2;
   }
-  const findings = await examine();
+  const findings = await examine(installation);
   console.log(isJson ? JSON.stringify({ findings }, null, 2) : describe(findings));
   return findings.some(({ status }) => status === "failed") ? 1 : 0;
 }
 
-async function examine(): Promise<readonly Finding[]> {
+async function examine({ checkGiven, reachParts }: Installation): Promise<readonly Finding[]> {
   const { env } = process;
   const given = checkGiven(env);
   if (given.some(({ status }) => status === "failed")) return given;
@@ -47,33 +57,11 @@ async function examine(): Promise<readonly Finding[]> {
   try {
     // Only now, because some adapters read settings as soon as they are loaded.
     const { services } = await import("../lib/platform/services.ts");
-    const installation = { env, settings: config(), services: services() };
-    const found = await diagnose(installation, { timeoutMs: TIMEOUT_MS, asksServices: true });
+    const installed = { env, settings: config(), services: services() };
+    const found = await diagnose(installed, { timeoutMs: TIMEOUT_MS, asksServices: true });
     return [...given, ...found];
   } finally {
     await parts?.stop();
-  }
-}
-
-/** Finds the embedded parts of a running server, or starts them for the checks. */
-async function reachParts(publicUrl: string): Promise<Pick<Parts, "env" | "stop"> | Finding> {
-  const dataDir = dataDirOf(process.env);
-  try {
-    const embedded = await startEmbedded({ dataDir, siteUrl: publicUrl }).catch(
-      (error: unknown) => {
-        const served = error instanceof DataDirInUse ? findServed(dataDir, publicUrl) : undefined;
-        if (served === undefined) throw error;
-        const untouched = { died: new Promise<string>(() => {}), stop: async () => {} };
-        return { ...served, ...untouched };
-      },
-    );
-    return embeddedParts(embedded, process.env.API_KEY_SECRET);
-  } catch (error) {
-    return misconfigured("database", {
-      detail: `the embedded parts do not start: ${error instanceof Error ? error.message : error}`,
-      remedy: "Set DATA_DIR to a folder that can be written to, and see its folder logs.",
-      settings: ["DATA_DIR"],
-    });
   }
 }
 

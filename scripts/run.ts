@@ -34,8 +34,7 @@ const scripts: Record<string, () => Promise<number>> = {
   "bench:peers": () => benchPeers(distDir, args),
   backup: () => createBackup(args),
   restore: () => restoreBackup(args),
-  // It loads the adapters of all services, for which the other scripts must not wait.
-  doctor: async () => (await import("./doctor.ts")).doctor(args),
+  doctor: runDoctor,
   key: () => makeKey(args, { name: KEY_COMMAND, reachDatabase: reachEmbedded }),
   "catalog:import": () =>
     importCatalog(args, { name: "npm run catalog:import", reachDatabase: reachEmbedded }),
@@ -68,4 +67,11 @@ async function buildDist(): Promise<number> {
   await buildPackage(distDir, join(projectRoot, "dist"));
   console.log("The package is in dist: copy it to where it is to run, and start bin/server there.");
   return 0;
+}
+
+/** Loads the adapters of all services, for which the other scripts must not wait. */
+async function runDoctor(): Promise<number> {
+  const { doctor } = await import("./doctor.ts");
+  const { repositoryInstallation } = await import("./doctor-embedded.ts");
+  return doctor(args, repositoryInstallation);
 }

@@ -1,4 +1,4 @@
 /** The programs in `bin` of a package. */
-export const commandNames = ["server", "migrate", "key", "catalog-import"] as const;
+export const commandNames = ["server", "migrate", "key", "catalog-import", "doctor"] as const;
 
 export type CommandName = (typeof commandNames)[number];

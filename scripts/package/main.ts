@@ -25,6 +25,7 @@ const commands: Record<CommandName, () => Promise<number>> = {
   migrate: () => migrate(process.env),
   key: () => makeKey(args, { name: "bin/key", reachDatabase }),
   "catalog-import": () => importCatalog(args, { name: "bin/catalog-import", reachDatabase }),
+  doctor: runDoctor,
 };
 
 async function server(): Promise<number> {
@@ -40,6 +41,13 @@ async function server(): Promise<number> {
   });
   // A service manager takes any other code for a failure.
   return code === SIGTERM_EXIT ? 0 : code;
+}
+
+/** Loads the adapters of all services, for which the other commands must not wait. */
+async function runDoctor(): Promise<number> {
+  const { doctor } = await import("../doctor.ts");
+  const { packagedInstallation } = await import("./doctor-package.ts");
+  return doctor(args, packagedInstallation);
 }
 
 try {

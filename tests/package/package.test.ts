@@ -108,6 +108,16 @@ describe("a package", () => {
     expect([first.code, second.code]).toEqual([0, 0]);
   });
 
+  it("checks its installation, and names what is broken", async () => {
+    const doctor = (url: string) => run([bin("doctor")], empty, { DATABASE_URL: url });
+    const sound = await doctor(postgres.url);
+    expect(sound.output).toMatch(/\n0 failed, \d+ warnings, \d+ ok\n$/);
+    expect(sound.code).toBe(0);
+    const broken = await doctor(postgres.url.replace(/@.*/, "@127.0.0.1:1/postgres"));
+    expect(broken.output).toContain("Correct DATABASE_URL");
+    expect(broken.code).toBe(1);
+  });
+
   it("serves turns with tools in several processes, and loses none at SIGTERM", async () => {
     const settings = { DATABASE_URL: postgres.url };
     const server = await startServer(settings);
