@@ -3,7 +3,8 @@
  * once: a process that dies while it submits fails the run. From then on any process collects what
  * was paid for. The SDK stores the sealed request, and what identifies the order at the vendor.
  */
-import { sleep } from "workflow";
+import { getStepMetadata, sleep } from "workflow";
+import { retryOutage } from "../engine/retry-outage.ts";
 import {
   collectGeneration,
   failGeneration,
@@ -13,7 +14,6 @@ import {
 } from "./generation-steps.ts";
 import { traceGeneration } from "./trace-generation.ts";
 
-/** Long enough for all attempts together to outlast an outage of several minutes. */
 const MAX_ATTEMPTS = 20;
 const PAUSE = "5s";
 
@@ -52,12 +52,15 @@ async function collectStep(
   made: readonly string[],
 ): Promise<"pending" | "ended" | readonly string[]> {
   "use step";
-  return traceGeneration(job, "collect", () => collectGeneration(job, submitted, made));
+  const collect = () =>
+    traceGeneration(job, "collect", () => collectGeneration(job, submitted, made));
+  return retryOutage(getStepMetadata().attempt, collect);
 }
 collectStep.maxRetries = MAX_ATTEMPTS;
 
 async function failStep(job: GenerationJob): Promise<void> {
   "use step";
-  await traceGeneration(job, "fail", () => failGeneration(job));
+  const fail = () => traceGeneration(job, "fail", () => failGeneration(job));
+  await retryOutage(getStepMetadata().attempt, fail);
 }
 failStep.maxRetries = MAX_ATTEMPTS;

@@ -2,17 +2,15 @@
  * The durable loop of a turn: a step makes one model call, or several quick ones. The SDK stores only
  * the ids that it passes to these functions; the content of a turn stays in the product's own tables.
  */
-import { getStepMetadata, getWorkflowMetadata, RetryableError } from "workflow";
+import { getStepMetadata, getWorkflowMetadata } from "workflow";
+import { retryOutage } from "../engine/retry-outage.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
-import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { endTurn } from "./end-turn.ts";
 import { runModelSteps } from "./run-model-step.ts";
 
 const MAX_MODEL_CALLS = 100;
 /** A crash counts as an attempt, so that a turn that kills its process fails in the end. */
 const MAX_ATTEMPTS = 20;
-/** Long enough for all attempts together to outlast a database outage of several minutes. */
-const MAX_RETRY_DELAY_MS = 15_000;
 
 export interface TurnInput {
   readonly turnId: string;
@@ -67,14 +65,3 @@ async function endStep(turn: TurnInput, reason: string): Promise<void> {
   await retryOutage(attempt, () => endTurn({ ...turn, runId: workflowRunId, reason }));
 }
 endStep.maxRetries = MAX_ATTEMPTS;
-
-/** Retries a step that meets a database outage after 1, 2, 4, … seconds. */
-async function retryOutage<T>(attempt: number, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isDatabaseUnavailable(error)) throw error;
-    const retryAfter = Math.min(1_000 * 2 ** (attempt - 1), MAX_RETRY_DELAY_MS);
-    throw new RetryableError(error.message, { retryAfter });
-  }
-}
