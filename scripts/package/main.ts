@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { importCatalog } from "../import-catalog.ts";
 import { makeKey } from "../make-key.ts";
+import { projectRoot } from "../project-root.ts";
 import { serveProduction } from "../serve-production.ts";
 import type { CommandName } from "./command-names.ts";
 import { databaseUrl, migrate } from "./database.ts";
@@ -45,6 +46,8 @@ async function server(): Promise<number> {
 
 /** Loads the adapters of all services, for which the other commands must not wait. */
 async function runDoctor(): Promise<number> {
+  // As the server processes, which look there for what they start.
+  process.chdir(projectRoot);
   const { doctor } = await import("../doctor.ts");
   const { packagedInstallation } = await import("./doctor-package.ts");
   return doctor(args, packagedInstallation);

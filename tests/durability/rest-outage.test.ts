@@ -20,6 +20,7 @@ afterEach(async () => {
 /** @param installation what REST answers as the database's identity, if not the truth */
 async function start(installation?: string): Promise<void> {
   away = false;
+  let rest = "";
   door = createServer((incoming, outgoing) => {
     if (away) return void incoming.socket.destroy();
     const { method, url, headers } = incoming;
@@ -28,7 +29,7 @@ async function start(installation?: string): Promise<void> {
       outgoing.setHeader("content-type", "application/json");
       return void outgoing.end(JSON.stringify(installation));
     }
-    const onward = httpRequest(workspace.env.SUPABASE_URL ?? "", { method, path: url, headers });
+    const onward = httpRequest(rest, { method, path: url, headers });
     onward.on("response", (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
@@ -38,7 +39,10 @@ async function start(installation?: string): Promise<void> {
   });
   await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
   const { port } = door.address() as AddressInfo;
-  workspace = await startWorkspace({ SUPABASE_URL: `http://127.0.0.1:${port}` });
+  workspace = await startWorkspace(async ({ SUPABASE_URL = "" }) => {
+    rest = SUPABASE_URL;
+    return { SUPABASE_URL: `http://127.0.0.1:${port}` };
+  });
 }
 
 async function turnUntil(step: number) {

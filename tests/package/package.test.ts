@@ -8,6 +8,7 @@ import connect from "postgres";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { type RunningPostgres, runPostgres } from "../../scripts/embedded/run-postgres.ts";
 import { buildPackage } from "../../scripts/package/build-package.ts";
+import { startFakeStorage } from "../support/fakes/supabase-storage.ts";
 import { client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
@@ -173,7 +174,15 @@ describe("a package", () => {
 describe("a package with a Supabase project", () => {
   it("keeps its migrations, and serves it", async () => {
     const project = await startOwnParts();
-    const { EMBEDDED_SUPABASE: _, DATA_DIR: _own, ...settings } = project.env;
+    const { EMBEDDED_SUPABASE: _, DATA_DIR: _own, ...own } = project.env;
+    // What a hosted project has besides.
+    const gateway = await startFakeStorage({
+      url: own.SUPABASE_URL ?? "",
+      secretKey: own.SUPABASE_SECRET_KEY ?? "",
+      publishableKey: own.SUPABASE_PUBLISHABLE_KEY ?? "",
+    });
+    gateway.auth.issuer = own.SUPABASE_JWT_ISSUER ?? "";
+    const settings = { ...own, SUPABASE_URL: gateway.origin };
     const migrated = await run([bin("migrate")], empty, settings);
     expect(migrated.output).toBe("Applied 0 migrations. The database is up to date.\n");
     const server = await startServer(settings);
@@ -192,6 +201,7 @@ describe("a package with a Supabase project", () => {
     expect(turn.isDone).toBe(true);
     server.child.kill("SIGTERM");
     expect((await server.ended).code).toBe(0);
+    await gateway.close();
     await project.stop();
   });
 });

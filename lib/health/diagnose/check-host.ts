@@ -1,7 +1,9 @@
 /** What this machine offers: a writable folder with space, open files, memory and isolation. */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { access, constants, mkdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
-import { networkInterfaces, totalmem } from "node:os";
+import { createServer } from "node:net";
+import { totalmem } from "node:os";
 import type { Config } from "../../platform/config.ts";
 import { isolation } from "../../platform/isolation/detect.ts";
 import { codeOf } from "../../platform/outbound/probe.ts";
@@ -18,7 +20,7 @@ const PROCESS_BYTES = 300 * MIB;
 
 export async function checkHost(settings: Config, services: Services): Promise<Finding[]> {
   return [
-    ...checkAddress(settings),
+    ...(await checkAddress(settings)),
     ...(await checkFolder(settings, services)),
     checkIsolation(),
     ...(await checkOpenFiles()),
@@ -26,18 +28,25 @@ export async function checkHost(settings: Config, services: Services): Promise<F
   ];
 }
 
-const WILDCARDS = ["0.0.0.0", "::", "localhost"];
-
-function checkAddress({ HOST }: Config): Finding[] {
-  const own = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  if (WILDCARDS.includes(HOST) || own.some(({ address }) => address === HOST)) return [];
-  return [
-    misconfigured("address", {
-      detail: "HOST is no address of this machine",
-      remedy: "Set HOST to an address of this machine, such as 127.0.0.1, or to 0.0.0.0 for all.",
-      settings: ["HOST"],
-    }),
-  ];
+/** Listens on a free port of the address for a moment. */
+async function checkAddress({ HOST }: Config): Promise<Finding[]> {
+  const server = createServer();
+  try {
+    // Not through the parent of several processes, which would take it for the service.
+    server.listen({ port: 0, host: HOST, exclusive: true });
+    await once(server, "listening");
+    return [];
+  } catch {
+    return [
+      misconfigured("address", {
+        detail: "HOST is no address of this machine",
+        remedy: "Set HOST to an address of this machine, such as 127.0.0.1, or to 0.0.0.0 for all.",
+        settings: ["HOST"],
+      }),
+    ];
+  } finally {
+    server.close();
+  }
 }
 
 /** Nothing is written to the folder where all that would be is stored by services. */
