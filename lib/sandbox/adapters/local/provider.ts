@@ -106,12 +106,13 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
   async function createFolder(name: string): Promise<void> {
     for (let attempt = 1; !(await exists(name)); attempt++) {
       const fresh = join(rootDir, `${TEMPORARY}${randomUUID()}`);
-      await mkdir(join(fresh, "home"), { recursive: true });
-      await mkdir(join(fresh, "tmp"));
       try {
+        await mkdir(join(fresh, "home"), { recursive: true });
+        await mkdir(join(fresh, "tmp"));
         return await rename(fresh, dirOf(name));
       } catch (error) {
-        // Of two simultaneous requests, one finds the folder of the other.
+        // Of two simultaneous requests, one finds the folder of the other; and a server that starts
+        // takes the fresh folder for one that was left over.
         await remove(fresh);
         if (attempt >= MAX_CREATE_ATTEMPTS) throw error;
       }
