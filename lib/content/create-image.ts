@@ -38,7 +38,7 @@ export async function createImage(
     metadata: {},
   } as const;
   const done =
-    provider.name === "fal"
+    provider.kind === "queueing"
       ? await queueGeneration(generation, { kind: "image", effectId, body }, output)
       : await runGeneration(generation, output, async ({ runId, folder, signal, progress }) => {
           await progress("fetching");

@@ -42,7 +42,7 @@ export async function createVideo(
     metadata: { mode, movement, mood },
   } as const;
   const done =
-    provider.name === "fal"
+    provider.kind === "queueing"
       ? await queueGeneration(generation, { kind: "video", effectId, body }, output)
       : await runGeneration(generation, output, async ({ runId, folder, signal, progress }) => {
           await progress("fetching");

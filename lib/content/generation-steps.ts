@@ -141,7 +141,7 @@ const open = ({ runId, sealed }: GenerationJob): GenerationRequest =>
 
 function provider(): QueueingProvider {
   const { content } = services();
-  if (content?.name !== "fal") throw new Error("The settings have no provider with a queue");
+  if (content?.kind !== "queueing") throw new Error("The settings have no provider with a queue");
   return content;
 }
 

@@ -125,7 +125,8 @@ export interface GeneratedFile {
  * aborted the work ends soon, and its result or error is meaningless.
  */
 export interface RenderingProvider extends Checkable {
-  readonly name: "embedded";
+  readonly kind: "rendering";
+  readonly name: string;
   /** Whether it makes videos, too; images it always makes. */
   readonly makesVideos: boolean;
   video(
@@ -151,7 +152,8 @@ export type Submission = Readonly<Record<string, string | number | boolean>>;
  * Errors: as of a rendering provider, none of which names the provider.
  */
 export interface QueueingProvider extends Checkable {
-  readonly name: "fal";
+  readonly kind: "queueing";
+  readonly name: string;
   readonly makesVideos: true;
   /** Submits the order once: it is never retried. */
   submitVideo(order: Ordered<VideoOrder>, signal: AbortSignal): Promise<Submission | AppError>;

@@ -67,6 +67,7 @@ export function createEmbeddedContent(settings: Partial<EmbeddedSettings> = {}):
   };
 
   return {
+    kind: "rendering",
     name: "embedded",
     makesVideos: canRender("videos"),
 

@@ -140,6 +140,7 @@ export function createFalContent(settings: FalSettings): QueueingProvider {
   };
 
   return {
+    kind: "queueing",
     name: "fal",
     makesVideos: true,
     check: (deadline) => probeFal({ key, storageUrl, baseUrl }, deadline),
