@@ -14,17 +14,9 @@ let opened: PostgresWorld["world"] | undefined;
  * @throws Error when no database is named and none is running.
  */
 export default function openWorld(): PostgresWorld["world"] {
-  opened ??= new PostgresWorld({
-    databaseUrl: databaseUrl(process.env),
-    maxConnections: 2,
-    // A server imports the SDK's handlers itself, and they register with this World.
-    loadHandler: async () => {},
-    channels: {},
-    onReconnected: () => {},
-    onReleased: () => {},
-    onLost: () => {},
-    onError: (error, runId) => console.error("durable engine", runId ?? "", error),
-  }).world;
+  opened ??= PostgresWorld.open(databaseUrl(process.env), (error, runId) =>
+    console.error("durable engine", runId ?? "", error),
+  ).world;
   return opened;
 }
 

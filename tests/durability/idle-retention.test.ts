@@ -22,16 +22,7 @@ beforeAll(async () => {
   const databaseUrl = parts.env.DATABASE_URL ?? "";
   sql = postgres(databaseUrl, { max: 3, onnotice: () => {} });
   // It reads runs, and executes none: it is not started.
-  const { world } = new PostgresWorld({
-    databaseUrl,
-    maxConnections: 2,
-    loadHandler: async () => {},
-    channels: {},
-    onReconnected: () => {},
-    onReleased: () => {},
-    onLost: () => {},
-    onError: () => {},
-  });
+  const { world } = PostgresWorld.open(databaseUrl, () => {});
   setWorld(world);
   closeWorld = world.close;
 });

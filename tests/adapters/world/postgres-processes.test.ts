@@ -21,16 +21,7 @@ afterAll(() => database.drop());
 /** A process: its World, and the ids of the runs that it was asked to continue. */
 function openProcess() {
   const replayed: string[] = [];
-  const opening = new PostgresWorld({
-    databaseUrl: database.url,
-    maxConnections: 2,
-    loadHandler: async () => {},
-    channels: {},
-    onReconnected: () => {},
-    onReleased: () => {},
-    onLost: () => {},
-    onError: () => {},
-  });
+  const opening = PostgresWorld.open(database.url, () => {});
   const { world } = opening;
   world.createQueueHandler(PREFIX, async (message) => {
     replayed.push((message as { runId: string }).runId);

@@ -42,6 +42,21 @@ export class PostgresWorld {
   readonly #streams: Streams;
   #started = false;
 
+  /** Opens the World for what has no streams and stops of turns, such as a tool. */
+  static open(databaseUrl: string, onError: PostgresWorldOptions["onError"]): PostgresWorld {
+    return new PostgresWorld({
+      databaseUrl,
+      maxConnections: 2,
+      // Who executes runs imports the SDK's handlers itself, and they register with this World.
+      loadHandler: async () => {},
+      channels: {},
+      onReconnected: () => {},
+      onReleased: () => {},
+      onLost: () => {},
+      onError,
+    });
+  }
+
   constructor(options: PostgresWorldOptions) {
     this.#options = options;
     this.#pool = openPool(options.databaseUrl, options.maxConnections, options.onError);
