@@ -79,7 +79,7 @@ function checkMigrations({ newest_migration: newest }: Description): Finding {
 const lacksMigrations = (newest: string): Finding =>
   misconfigured("migrations", {
     detail: `this version needs migration ${SCHEMA_VERSION}, and the newest of the database is ${newest}`,
-    remedy: "Run `supabase db push` in the folder of this version.",
+    remedy: "Run `supabase db push` in the folder of this version, or bin/migrate of its package.",
     settings: ["SUPABASE_URL"],
   });
 

@@ -112,4 +112,4 @@ async function finish(
   return Promise.race([check().catch(broken), late]);
 }
 
-const RETRY = "Run `npm run doctor` again.";
+const RETRY = "Check again.";
