@@ -2,12 +2,18 @@ import { type AppError, appError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import { findActiveTurn } from "./store/claims.ts";
 
-/** A claim that has no run after this long counts as not running. */
-const MAX_WAIT_MS = 10_000;
+/** A request does not wait longer for the run of a claimed turn. Its client repeats it. */
+const MAX_WAIT_MS = 5_000;
+
+const notStarted = appError("unavailable", "The response has not started yet: try again", {
+  headers: { "retry-after": "1" },
+});
 
 /**
  * Resolves with the run of the chat's active turn, or with null when there is none. It waits for
- * the first chunk of a turn that is claimed but not started, because by then the run is known.
+ * the first chunk of a turn that is claimed but not started, because by then the run is known. While
+ * the claim stands without a run, as on an overloaded machine, the answer is `unavailable`: a client
+ * that is told that nothing runs would take the turn for ended, although it may yet begin.
  */
 export async function awaitRun(
   accountId: string,
@@ -24,6 +30,7 @@ export async function awaitRun(
   const first = services().engine.read({ turnId: found.turn_id, runId: null }, 0, deadline);
   for await (const _ of first) break;
   const now = await findActiveTurn(accountId, chatId);
-  if (now.outcome !== "active" || now.run_id === null) return null;
+  if (now.outcome !== "active") return null;
+  if (now.run_id === null) return notStarted;
   return { turnId: now.turn_id, runId: now.run_id };
 }

@@ -79,7 +79,8 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
       if (await reapDeadTurn(active)) return startTurn(request);
       const isRetry = outcome.message_id === claim.messageId;
       const run = await runOf(request, active, isRetry ? undefined : MAX_CONFLICT_WAIT_MS);
-      return isRetry && run ? run : alreadyStreaming(run?.runId ?? null);
+      if (isRetry && run) return run;
+      return alreadyStreaming(isAppError(run) ? null : (run?.runId ?? null));
     }
     case "session_missing":
       return appError("not_found", "Session not found");
@@ -97,16 +98,17 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
 }
 
 /**
- * Resolves with the turn and its run, or with null when the turn gets no run within `maxWaitMs`.
+ * Resolves with the turn and its run, with null when the turn has ended, or with an error when it
+ * gets no run within `maxWaitMs`.
  */
 async function runOf(
   { caller, chatId, signal }: TurnRequest,
   { turnId, runId }: TurnAddress,
   maxWaitMs?: number,
-): Promise<StartedTurn | null> {
+): Promise<StartedTurn | AppError | null> {
   if (runId !== null) return { turnId, runId };
   const run = await awaitRun(caller.accountId, chatId, signal, maxWaitMs);
-  return isAppError(run) || run?.turnId !== turnId ? null : run;
+  return isAppError(run) || run?.turnId === turnId ? run : null;
 }
 
 function alreadyStreaming(runId: string | null): AppError {

@@ -142,6 +142,8 @@ async function playTurn(caller: Caller, conversation: Conversation, id: string):
   // next one; meanwhile the chat is free, and a client that resumes is told that nothing is streaming.
   const lastType = async () => (await logOf(workspace, conversation)).at(-1)?.chunk.type;
   await expect.poll(lastType).toBe("finish");
+  const [row] = await workspace.sql`select status, error from turns where run_id = ${runId}`;
+  expect(row).toEqual({ status: "completed", error: null });
   const whole = await logOf(workspace, conversation);
   expectCompleteTurn(whole);
   expect(frames).toEqual(whole.slice(0, frames.length));

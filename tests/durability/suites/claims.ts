@@ -124,6 +124,20 @@ export function claimsSuite(world?: World): void {
       expect(messages.map((message) => message.id)).toEqual(["lost"]);
     });
 
+    it("tells a client that resumes, and one that repeats the message, to come back", async () => {
+      const conversation = await openConversation(caller);
+      await claimOnly(conversation, 0);
+      for (const answer of [
+        await conversation.resume(),
+        await conversation.send([{ id: "lost", content: "lost" }]),
+      ]) {
+        await answer.ended;
+        expect(answer.status).toBe(503);
+        expect(answer.headers.get("x-error-code")).toBe("unavailable");
+        expect(answer.headers.get("retry-after")).toBe("1");
+      }
+    });
+
     it("no longer counts after a minute: the chat is idle, and the next message runs", async () => {
       const conversation = await openConversation(caller);
       const turnId = await claimOnly(conversation, 61);
