@@ -100,6 +100,8 @@ const places = () => [
   join(process.cwd(), "lib", "content", "planted"),
   join(dirname(secret), "planted"),
   "/planted",
+  // Belongs to the host's root, also in a namespace that root has created.
+  "/proc/sys/kernel/core_pattern",
 ];
 
 const findings = z.object({

@@ -46,7 +46,8 @@ function inNamespaces(
     ...readable
       .filter((path) => !write.includes(path))
       .flatMap((path) => ["--ro-bind-try", path, path]),
-    ...["--remount-ro", "/", "--chdir", cwd, "--"],
+    // The kernel's settings in /proc/sys belong to the host's root, also in a namespace that root made.
+    ...["--remount-ro", "/proc", "--remount-ro", "/", "--chdir", cwd, "--"],
     ...argv,
   ];
 }
