@@ -12,7 +12,14 @@ import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation } from "./read-conversation.ts";
 import { titleOf } from "./read-messages.ts";
-import { draining, runCredentialForm, runKey, startWorkflow, tooManyTurns } from "./start-turn.ts";
+import {
+  callerKeyId,
+  draining,
+  runCredentialForm,
+  runKey,
+  startWorkflow,
+  tooManyTurns,
+} from "./start-turn.ts";
 import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./store/headless-runs.ts";
 
 export interface RunRequest {
@@ -57,9 +64,11 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
       modelId: model ?? services().models.defaultModelId,
       messages,
       key: runKey(turnId, runCredentialForm(caller)),
+      kind: "headless",
+      callerKeyId: callerKeyId(caller),
     }),
   );
-  if (run === null) return tooManyTurns;
+  if ("refused" in run) return tooManyTurns;
   if (run.runId !== null) return started(run, run.runId);
 
   let result: StartedRun | AppError | undefined;

@@ -165,6 +165,7 @@ async function prepareClaim(
     defaultModelId: services().models.defaultModelId,
     contextLimit: contextLimit ?? null,
     key: runKey(turnId, runCredentialForm(caller)),
+    callerKeyId: callerKeyId(caller),
   };
   const historyWith = (newest: UIMessage) =>
     messages.length > 1 ? [...messages.slice(0, -1), newest] : null;
@@ -195,6 +196,10 @@ async function prepareClaim(
 /** The sandbox authenticates its API calls in the form in which the caller authenticated. */
 export const runCredentialForm = ({ credential }: Caller): RunCredentialForm =>
   credential.kind === "bearer" ? "bearer" : "key";
+
+/** Returns the id of the API key that is charged with what a turn uses; null for a bearer. */
+export const callerKeyId = ({ credential }: Caller): string | null =>
+  credential.kind === "key" ? credential.keyId : null;
 
 /** Returns the stored form of the credential with which the turn's sandbox calls the API. */
 export function runKey(turnId: string, form: RunCredentialForm): Claim["key"] {

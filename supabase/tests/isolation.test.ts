@@ -27,6 +27,7 @@ const newTurn = (account: string, rows: Rows) => ({
   key_prefix: null,
   key_name: null,
   key_expires_at: null,
+  caller_key_id: null,
 });
 
 const page = { limit: 10, after_at: null, after_id: null };

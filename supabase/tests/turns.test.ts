@@ -34,6 +34,7 @@ function claimOf({ account, session, chat }: OpenChat) {
     key_name: "run",
     key_expires_at: "2100-01-01",
     max_active: 0,
+    caller_key_id: null,
   };
 }
 
@@ -170,6 +171,8 @@ describe("provision_run_within", () => {
     key_name: "run",
     key_expires_at: "2100-01-01",
     max_active: 1,
+    kind: "task",
+    caller_key_id: null,
   });
 
   test("does one effect once, and answers what the first attempt made", () =>
@@ -180,14 +183,37 @@ describe("provision_run_within", () => {
       const again = { ...plan, turn_id: randomUUID() };
       expect(await transaction.call("provision_run_within", again)).toEqual(made);
       const [row] = await transaction.sql`
-        select t.headless, t.message_id, (select array_agg(m.id order by m.created_at) from messages m
+        select t.headless, t.kind, t.message_id, (select array_agg(m.id order by m.created_at) from messages m
           where m.chat_id = t.chat_id) as messages
         from turns t where t.effect_id = ${plan.effect_id}`;
-      expect(row).toEqual({ headless: true, message_id: "m2", messages: ["m1", "m2"] });
+      expect(row).toEqual({
+        headless: true,
+        kind: "task",
+        message_id: "m2",
+        messages: ["m1", "m2"],
+      });
       const other = { ...planOf(plan.account_id), key_hash: randomUUID() };
-      expect(await transaction.call("provision_run_within", other)).toBeNull();
+      expect(await transaction.call("provision_run_within", other)).toEqual({
+        refused: "too_many_turns",
+      });
       const left = await transaction.sql`select from turns where effect_id = ${other.effect_id}`;
       expect(left).toHaveLength(0);
+    }));
+
+  test("is called by servers of the version before, for which null is a refusal", () =>
+    rolledBack(async (transaction) => {
+      const { kind: _kind, caller_key_id: _key, ...plan } = planOf(await transaction.account());
+      const made = await transaction.call("provision_run_within", plan);
+      expect(made).toMatchObject({ turn_id: plan.turn_id });
+      const [row] = await transaction.sql`select kind from turns where id = ${plan.turn_id}`;
+      expect(row).toEqual({ kind: "headless" });
+      const other = {
+        ...plan,
+        effect_id: randomUUID(),
+        turn_id: randomUUID(),
+        key_hash: randomUUID(),
+      };
+      expect(await transaction.call("provision_run_within", other)).toBeNull();
     }));
 
   test("is discarded whole, unless its run has started", () =>

@@ -23,6 +23,7 @@ export interface Claim {
   /** For the answer to a question: the parts that the assistant's message must still have. Else null. */
   readonly partsBefore: UIMessage["parts"] | null;
   readonly key: RunKey;
+  readonly callerKeyId: string | null;
 }
 
 /** The stored form of a run's credential. */
@@ -80,6 +81,7 @@ export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
       p_context_limit: claim.contextLimit,
       p_history: claim.history,
       ...toKeyArguments(claim.key),
+      p_caller_key_id: claim.callerKeyId,
     },
     claimed,
   );

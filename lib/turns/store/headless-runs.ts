@@ -18,9 +18,11 @@ export interface RunPlan {
   /** The run answers the last of them. */
   readonly messages: readonly UIMessage[];
   readonly key: RunKey;
+  readonly kind: "headless" | "task";
+  readonly callerKeyId: string | null;
 }
 
-const provisioned = z
+const provisionedRun = z
   .object({
     turn_id: z.string(),
     session_id: z.string(),
@@ -34,13 +36,16 @@ const provisioned = z
     /** Null until the run is started. */
     runId: row.run_id,
   }));
-export type ProvisionedRun = z.output<typeof provisioned>;
+export type ProvisionedRun = z.output<typeof provisionedRun>;
+
+const provisioned = z.union([provisionedRun, z.object({ refused: z.enum(["too_many_turns"]) })]);
 
 /**
  * Creates the session, the chat, its messages, the key and the claim in one transaction.
- * @returns null when the account already has `ACCOUNT_ACTIVE_TURNS` active turns.
+ * @returns `refused` with the reason when the account may not start the run, for which nothing has changed:
+ * `too_many_turns` when it already has `ACCOUNT_ACTIVE_TURNS` active turns.
  */
-export function provisionRun(plan: RunPlan): Promise<ProvisionedRun | null> {
+export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned>> {
   return call(
     "provision_run_within",
     {
@@ -54,8 +59,10 @@ export function provisionRun(plan: RunPlan): Promise<ProvisionedRun | null> {
       p_model_id: plan.modelId,
       p_messages: plan.messages.map(({ id, role, parts }) => ({ id, role, parts })),
       ...toKeyArguments(plan.key),
+      p_kind: plan.kind,
+      p_caller_key_id: plan.callerKeyId,
     },
-    provisioned.nullable(),
+    provisioned,
   );
 }
 
