@@ -1,0 +1,16 @@
+/** The turn suites on the Worlds of the Workflow SDK, through the generic adapter. */
+import { describe } from "vitest";
+import { worlds } from "../support/harness/worlds.ts";
+import { claimsSuite } from "./suites/claims.ts";
+import { crashSuite } from "./suites/crash.ts";
+import { resumeSuite } from "./suites/resume.ts";
+import { stopSuite } from "./suites/stop.ts";
+import { twoServersSuite } from "./suites/two-servers.ts";
+
+describe.each(worlds)("$name", (world) => {
+  describe("resume", () => resumeSuite(world));
+  describe("stop", () => stopSuite(world));
+  describe("claims", () => claimsSuite(world));
+  describe("crash", () => crashSuite(world));
+  describe.skipIf(world.cannot["several processes"])("two servers", () => twoServersSuite(world));
+});
