@@ -1,56 +1,34 @@
-/** Where the product listens: in development for this machine alone, unless HOST says otherwise. */
-import { connect } from "node:net";
+/** Where the product listens; without HOST: `tests/adapters/supabase/launcher.test.ts`. */
 import { platform } from "node:os";
 import { afterEach, expect, it, vi } from "vitest";
-import { endCopies, makeKey, newFolder, npmRun } from "../adapters/supabase/copies.ts";
+import { endCopies, listens, makeKey, newFolder, npmRun } from "../adapters/supabase/copies.ts";
 
 // Each starts whole copies, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 afterEach(endCopies);
 
-/** Whether something listens there. Of loopback, Linux has all addresses: 127.0.0.2 stands for others. */
-const listens = (host: string, url: string) =>
-  new Promise<boolean>((resolve) => {
-    const socket = connect(Number(new URL(url).port), host);
-    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
-    socket.unref();
-  });
-
-const onLinux = it.runIf(platform() === "linux");
-
-onLinux("npm run dev listens on 127.0.0.1 alone", async () => {
-  const copy = await npmRun("dev", newFolder());
-  await copy.key();
-  expect(await listens("127.0.0.1", copy.url)).toBe(true);
-  expect(await listens("127.0.0.2", copy.url)).toBe(false);
-});
-
-onLinux("npm start listens on every address", async () => {
-  const copy = await npmRun("start", newFolder());
-  await copy.ready();
-  expect(await listens("127.0.0.1", copy.url)).toBe(true);
-  expect(await listens("127.0.0.2", copy.url)).toBe(true);
-});
-
-onLinux("HOST is the one address it listens on, and turns run there", async () => {
-  const dataDir = newFolder();
-  const copy = await npmRun("start", dataDir, "127.0.0.2");
-  const key = await makeKey(copy, dataDir);
-  expect(await listens("127.0.0.2", copy.url)).toBe(true);
-  expect(await listens("127.0.0.1", copy.url)).toBe(false);
-  const answer = await fetch(`${copy.url}/api/chat/runs`, {
-    method: "POST",
-    headers: { "x-api-key": key },
-    body: JSON.stringify({ prompt: "Hello" }),
-  });
-  const { runId } = await answer.json();
-  await vi.waitFor(
-    async () => {
-      const run = await fetch(`${copy.url}/api/chat/runs/${runId}`, {
-        headers: { "x-api-key": key },
-      });
-      expect((await run.json()).status).toBe("completed");
-    },
-    { timeout: 60_000, interval: 100 },
-  );
-});
+it.runIf(platform() === "linux")(
+  "HOST is the one address it listens on, and turns run there",
+  async () => {
+    const dataDir = newFolder();
+    const copy = await npmRun("start", dataDir, "127.0.0.2");
+    const key = await makeKey(copy, dataDir);
+    expect(await listens("127.0.0.2", copy.url)).toBe(true);
+    expect(await listens("127.0.0.1", copy.url)).toBe(false);
+    const answer = await fetch(`${copy.url}/api/chat/runs`, {
+      method: "POST",
+      headers: { "x-api-key": key },
+      body: JSON.stringify({ prompt: "Hello" }),
+    });
+    const { runId } = await answer.json();
+    await vi.waitFor(
+      async () => {
+        const run = await fetch(`${copy.url}/api/chat/runs/${runId}`, {
+          headers: { "x-api-key": key },
+        });
+        expect((await run.json()).status).toBe("completed");
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+  },
+);

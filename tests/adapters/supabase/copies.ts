@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, vi } from "vitest";
@@ -132,3 +133,11 @@ export async function endCopies(): Promise<void> {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   folders = [];
 }
+
+/** Whether something listens there. Of loopback, Linux has all addresses: 127.0.0.2 stands for others. */
+export const listens = (host: string, url: string) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(Number(new URL(url).port), host);
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.unref();
+  });

@@ -1,11 +1,18 @@
+import { platform } from "node:os";
 import { afterEach, expect, test, vi } from "vitest";
-import { type Copy, endCopies, interrupt, makeKey, newFolder, npmRun } from "./copies.ts";
+import { type Copy, endCopies, interrupt, listens, makeKey, newFolder, npmRun } from "./copies.ts";
 import { familyOf, stillRunning } from "./processes.ts";
 
 // Each starts whole copies, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 afterEach(endCopies);
+
+/** On Linux alone, 127.0.0.2 stands for the addresses of other networks. */
+async function expectListensBeyondLoopback(copy: Copy, expected: boolean): Promise<void> {
+  expect(await listens("127.0.0.1", copy.url)).toBe(true);
+  if (platform() === "linux") expect(await listens("127.0.0.2", copy.url)).toBe(expected);
+}
 
 async function createSession(copy: Copy, key: string, title: string): Promise<string> {
   const response = await fetch(`${copy.url}/api/sessions`, {
@@ -22,6 +29,7 @@ test("Ctrl-C ends every process, and the next start has the same keys and data",
   const dataDir = newFolder();
   const first = await npmRun("start", dataDir);
   const key = await makeKey(first, dataDir);
+  await expectListensBeyondLoopback(first, true);
   const session = await createSession(first, key, "Kept");
   const family = familyOf(first.npm.pid ?? 0);
   // npm, launcher, supervisor, PostgreSQL and its helpers, REST server, application, guards.
@@ -38,9 +46,10 @@ test("Ctrl-C ends every process, and the next start has the same keys and data",
   expect((await response.json()).session.title).toBe("Kept");
 });
 
-test("the printed line streams a turn as it stands", async () => {
+test("in development, the printed line streams a turn as it stands, on this machine alone", async () => {
   const copy = await npmRun("dev", newFolder());
   await copy.key();
+  await expectListensBeyondLoopback(copy, false);
   const line = /^curl -N .*$/m.exec(copy.output())?.[0] ?? "";
   const arg = (name: string) => new RegExp(`${name} '([^']*)'`).exec(line)?.[1] ?? "";
   // Not every machine has curl: the line's parts go out by fetch.
