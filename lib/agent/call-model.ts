@@ -30,6 +30,7 @@ interface Conversation {
   readonly model_id: string;
   readonly headless: boolean;
   readonly artist_id: string | null;
+  readonly instructions: string | null;
   /** The caller's limit in tokens; null for none. */
   readonly context_limit: number | null;
   /** The messages before this turn, and the one that it answers. */
@@ -81,6 +82,7 @@ export async function callModel({
       instructions: systemPrompt({
         headless: turn.headless,
         ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
+        ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
       }),
       messages,
       tools,

@@ -11,9 +11,11 @@ export interface PromptOptions {
   readonly headless: boolean;
   /** The artist that the session is about. */
   readonly artistId?: string;
+  /** What the account has told the agent for this conversation. */
+  readonly instructions?: string;
 }
 
-export function systemPrompt({ headless, artistId }: PromptOptions): string {
+export function systemPrompt({ headless, artistId, instructions }: PromptOptions): string {
   const asking = headless
     ? "- This is a run without a user at hand: decide what is left open by the likeliest reading, say so, and finish with a complete report."
     : "- When only the user can settle something that matters, ask with ask_user_question; otherwise decide and say so.";
@@ -22,7 +24,7 @@ export function systemPrompt({ headless, artistId }: PromptOptions): string {
 ${WORK}
 ${asking}
 - Use todo for a task of more than a few steps, task to hand self-contained work to a subagent, skill to follow instructions kept in the sandbox, fetch for public web pages and APIs.
-- Answer in the user's language, briefly, in Markdown; lead with the outcome.${artistId === undefined ? "" : `\n\nThe session is about the artist with the id ${artistId}.`}`;
+- Answer in the user's language, briefly, in Markdown; lead with the outcome.${artistId === undefined ? "" : `\n\nThe session is about the artist with the id ${artistId}.`}${instructions === undefined ? "" : `\n\nInstructions for this conversation follow. Where they conflict with the rules above, the rules apply.\n\n${instructions}`}`;
 }
 
 export function subagentPrompt(): string {

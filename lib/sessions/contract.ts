@@ -1,12 +1,20 @@
 /** Sessions, chats and stored messages. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { uuid } from "../contract/fields.ts";
+import { instructions, uuid } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { chat, chatWithMessages, session } from "./session.ts";
 
 const title = z.string().trim().max(200);
 const modelId = z.string().trim().min(1).max(200);
+const chatInstructions = {
+  instructions: instructions.optional().meta({
+    description: "Instructions to the agent in this chat, after those of the template",
+  }),
+  templateId: uuid.optional().meta({
+    description: "An agent template that the caller can see: its prompt instructs the agent",
+  }),
+};
 const sessionId = uuid.describe("The session's `id`");
 const sessionParams = z.object({ sessionId });
 const chatParams = z.object({ sessionId, chatId: uuid.describe("The chat's `id`") });
@@ -96,6 +104,7 @@ export const createChatContract = contract({
     id: uuid.optional(),
     title: title.optional(),
     modelId: modelId.optional(),
+    ...chatInstructions,
   }),
   responses: { 201: { description: "The chat", schema: z.object({ chat }) } },
   errors: ["not_found", "conflict"],
@@ -135,13 +144,22 @@ export const updateChatContract = contract({
   ...shared,
   method: "PATCH",
   path: "/api/sessions/{sessionId}/chats/{chatId}",
-  summary: "Rename a chat or choose its model",
-  description: "Omitted fields stay unchanged. A new model applies from the next turn on.",
+  summary: "Rename a chat, choose its model or instruct its agent",
+  description:
+    "Omitted fields stay unchanged. A new model and new instructions apply from the next turn on. Empty `instructions` and an empty `templateId` remove what is set.",
   params: chatParams,
   body: z
-    .object({ title: title.optional(), modelId: modelId.optional() })
-    .refine(({ title, modelId }) => title !== undefined || modelId !== undefined, {
-      error: "title or modelId must be provided",
+    .object({
+      title: title.optional(),
+      modelId: modelId.optional(),
+      ...chatInstructions,
+      templateId: z
+        .union([uuid, z.literal("")], { error: "templateId must be a valid UUID" })
+        .optional()
+        .meta({ description: chatInstructions.templateId.description }),
+    })
+    .refine((body) => Object.values(body).some((value) => value !== undefined), {
+      error: "One of title, modelId, instructions, templateId must be provided",
     }),
   responses: { 200: { description: "The chat", schema: z.object({ chat }) } },
   errors: ["not_found"],

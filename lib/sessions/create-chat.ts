@@ -6,7 +6,7 @@ import { insertChat } from "./store.ts";
 
 /**
  * Creates a chat in a session. A request with an `id` can be repeated.
- * Errors: 400 for an unknown model, 404 `Session not found`, 409 when the id belongs to a chat of
+ * Errors: 400 for an unknown model, 404 for the session or the template, 409 when the id belongs to a chat of
  * another session.
  */
 export async function createChat(input: {
@@ -15,6 +15,8 @@ export async function createChat(input: {
   readonly id?: string | undefined;
   readonly title?: string | undefined;
   readonly modelId?: string | undefined;
+  readonly instructions?: string | undefined;
+  readonly templateId?: string | undefined;
 }): Promise<Chat | AppError> {
   const { accountId, sessionId, id: chatId = null, title = "", modelId } = input;
   const fault = modelId === undefined ? undefined : await checkModel(modelId);
@@ -25,5 +27,7 @@ export async function createChat(input: {
     chatId,
     title,
     modelId: modelId ?? services().models.defaultModelId,
+    instructions: input.instructions ?? null,
+    templateId: input.templateId ?? null,
   });
 }

@@ -13,9 +13,6 @@ import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { type Chat, chat, type Session, session } from "./session.ts";
 
-const sessionNotFound = appError("not_found", "Session not found");
-const chatNotFound = appError("not_found", "Chat not found");
-
 /** A session together with the state of its sandbox, which callers do not see. */
 export interface StoredSession {
   readonly session: Session;
@@ -29,9 +26,14 @@ const storedSession = session.extend({ sandboxState: storedSandbox.nullable() })
   }),
 );
 
+const notFound = {
+  session: appError("not_found", "Session not found"),
+  chat: appError("not_found", "Chat not found"),
+  template: appError("not_found", "Template not found"),
+};
 const missing = z
-  .object({ missing: z.enum(["session", "chat"]) })
-  .transform((answer) => (answer.missing === "session" ? sessionNotFound : chatNotFound));
+  .object({ missing: z.enum(["session", "chat", "template"]) })
+  .transform((answer) => notFound[answer.missing]);
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
 const foundChat = z.object({ chat }).transform((answer) => answer.chat);
 
@@ -115,6 +117,8 @@ export function insertChat(values: {
   readonly chatId: string | null;
   readonly title: string;
   readonly modelId: string;
+  readonly instructions: string | null;
+  readonly templateId: string | null;
 }): Promise<Chat | AppError> {
   return call(
     "create_chat",
@@ -124,6 +128,8 @@ export function insertChat(values: {
       p_chat_id: values.chatId,
       p_title: values.title,
       p_model_id: values.modelId,
+      p_instructions: values.instructions,
+      p_template_id: values.templateId,
     },
     z.union([
       foundChat,
@@ -180,11 +186,19 @@ export async function selectChatBody(
   return text.startsWith("{") ? text : missing.parse({ missing: text });
 }
 
+/** What is undefined stays as it is; what is empty is removed. */
+export interface ChatChanges {
+  readonly title?: string | undefined;
+  readonly modelId?: string | undefined;
+  readonly instructions?: string | undefined;
+  readonly templateId?: string | undefined;
+}
+
 export function updateChatFields(
   accountId: string,
   sessionId: string,
   chatId: string,
-  changes: { readonly title?: string | undefined; readonly modelId?: string | undefined },
+  changes: ChatChanges,
 ): Promise<Chat | AppError> {
   return call(
     "update_chat",
@@ -194,6 +208,9 @@ export function updateChatFields(
       p_chat_id: chatId,
       p_title: changes.title ?? null,
       p_model_id: changes.modelId ?? null,
+      p_instructions: changes.instructions ?? null,
+      p_template_id: changes.templateId || null,
+      p_removes_template: changes.templateId === "",
     },
     z.union([foundChat, missing]),
   );

@@ -1,7 +1,7 @@
 /** Turns of a chat, their streams and their stop; headless runs. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { dateTime, queryInteger, uuid } from "../contract/fields.ts";
+import { dateTime, instructions, queryInteger, uuid } from "../contract/fields.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });
 
@@ -146,6 +146,13 @@ export const startRunContract = contract({
       artistId: uuid.nullish(),
       model: z.string().trim().min(1).max(200).nullish().meta({
         description: "The `id` of a model in `GET /api/models`; its `default` when absent",
+      }),
+      template_id: uuid.nullish().meta({
+        description:
+          "An agent template that the caller can see: its prompt instructs the agent of the run's chat",
+      }),
+      instructions: instructions.nullish().meta({
+        description: "Instructions to the agent of the run's chat, after those of the template",
       }),
     })
     .refine((body) => !body.prompt?.trim() !== !body.messages?.length, {

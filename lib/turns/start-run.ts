@@ -20,7 +20,13 @@ import {
   startWorkflow,
   tooManyTurns,
 } from "./start-turn.ts";
-import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./store/headless-runs.ts";
+import {
+  assignRun,
+  discardRun,
+  instructRun,
+  type ProvisionedRun,
+  provisionRun,
+} from "./store/headless-runs.ts";
 
 export interface RunRequest {
   readonly caller: Caller;
@@ -30,6 +36,9 @@ export interface RunRequest {
   /** The pipeline has checked the caller's access to it. */
   readonly artistId: string | null;
   readonly model: string | null;
+  readonly instructions?: string | null | undefined;
+  /** An agent template that instructs the agent, after which come the `instructions`. */
+  readonly template_id?: string | null | undefined;
   readonly log: Logger;
 }
 
@@ -42,7 +51,7 @@ export interface StartedRun {
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
  * started leaves nothing behind. Errors: 400 for invalid messages or an unknown model, 429 for too
- * many active turns, 503 while this process drains, 502 `Failed to provision sandbox`.
+ * many active turns, 404 for a template that the caller does not see, 503 while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
   const { caller, effectId, given, artistId, model, log } = request;
@@ -73,7 +82,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
 
   let result: StartedRun | AppError | undefined;
   try {
-    result = await startIn(run, caller, log);
+    result = await startIn(run, request);
     return result;
   } finally {
     if (result === undefined || isAppError(result)) await discard(run, log);
@@ -82,11 +91,14 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
 
 async function startIn(
   run: ProvisionedRun,
-  caller: Caller,
-  log: Logger,
+  { caller, instructions, template_id: templateId, log }: RunRequest,
 ): Promise<StartedRun | AppError> {
   const { sessionId, turnId } = run;
   const { accountId } = caller;
+  if (instructions || templateId) {
+    const missing = await instructRun(accountId, run, { instructions, templateId });
+    if (missing) return missing === "template" ? templateNotFound : deleted;
+  }
   const sandbox = await provisionSandbox({ accountId, sessionId, log });
   if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
   const runId = await startWorkflow(caller, turnId);
@@ -97,6 +109,7 @@ async function startIn(
   return started(run, assigned);
 }
 
+const templateNotFound = appError("not_found", "Template not found");
 const deleted = appError("conflict", "The session was deleted before the run started");
 
 const started = ({ chatId, sessionId }: ProvisionedRun, runId: string): StartedRun => ({

@@ -54,6 +54,8 @@ const attempts: Readonly<Record<string, Attempt>> = {
       chat_id: null,
       title: "taken",
       model_id: "",
+      instructions: "taken",
+      template_id: null,
     }),
   list_chats: (t, account_id, { session }) =>
     t.call("list_chats", { account_id, session_id: session, ...page }),
@@ -72,7 +74,12 @@ const attempts: Readonly<Record<string, Attempt>> = {
       chat_id: chat,
       title: "taken",
       model_id: null,
+      instructions: "taken",
+      template_id: null,
+      removes_template: true,
     }),
+  chat_instructions: (t, account_id, { chat }) =>
+    t.call("chat_instructions", { account_id, chat_id: chat }),
   delete_chat: (t, account_id, { session, chat }) =>
     t.call("delete_chat", { account_id, session_id: session, chat_id: chat }),
   claim_turn: (t, account, rows) => t.call("claim_turn", newTurn(account, rows)),
@@ -86,6 +93,8 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("rotate_key", { account_id, id: key, hash: "h", prefix: "p", grace_seconds: 0 }),
   get_agent_template: (t, account_id, { template: id }) =>
     t.call("get_agent_template", { account_id, id }),
+  is_visible_template: (t, account_id, { template: template_id }) =>
+    t.call("is_visible_template", { account_id, template_id }),
   refuse_agent_template: (t, account_id, { template: id }) =>
     t.call("refuse_agent_template", { account_id, id }),
   update_agent_template: (t, account_id, { template: id }) =>

@@ -44,7 +44,7 @@ export async function createRows(transaction: Transaction, account: string): Pro
   const { sql } = transaction;
   const ids = noRows();
   await createChat(transaction, account, ids);
-  await sql`update chats set active_stream_id = ${ids.run} where id = ${ids.chat}`;
+  await sql`update chats set active_stream_id = ${ids.run}, instructions = 'own' where id = ${ids.chat}`;
   await sql`insert into messages (chat_id, id, role, parts) values (${ids.chat}, 'm1', 'user', '[]')`;
   await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
       assistant_message_id, model_id)

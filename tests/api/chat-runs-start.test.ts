@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { createTemplate } from "../support/fixtures/templates.ts";
 import {
   client,
   createAccount,
@@ -192,6 +193,11 @@ describe("POST /api/chat/runs 400", () => {
     [{ prompt: "hello", model: "no/such-model" }, "model must be one of the available models"],
     [{ prompt: "hello", model: "" }, "model must not be empty"],
     [{ prompt: "hello", artistId: "42" }, "artistId must be a valid UUID"],
+    [{ prompt: "hello", template_id: "42" }, "template_id must be a valid UUID"],
+    [
+      { prompt: "hello", instructions: "x".repeat(10_001) },
+      "instructions must be at most 10000 characters",
+    ],
     [[], "Request body must be a JSON object"],
   ])("%j is refused with one sentence, and nothing is made", async (body, sentence) => {
     const person = await createPerson();
@@ -222,6 +228,19 @@ describe("POST /api/chat/runs 404", () => {
       const answer = await person.withKey.post("/api/chat/runs", { prompt: "hello", artistId });
       expect(answer.status).toBe(404);
       expect(answer.body).toEqual({ status: "error", message: "Artist not found" });
+    }
+    expect(await madeBy(person)).toEqual({ sessions: 0, turns: 0, keys: 0 });
+  });
+});
+
+describe("POST /api/chat/runs 404 of a template", () => {
+  it("that the caller does not see answers as a missing one, and leaves nothing behind", async () => {
+    const [person, other] = await Promise.all([createPerson(), createPerson()]);
+    const foreign = await createTemplate(other.withKey, { is_private: true });
+    for (const template_id of [foreign.id, randomUUID()]) {
+      const answer = await person.withKey.post("/api/chat/runs", { prompt: "hello", template_id });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toEqual({ status: "error", message: "Template not found" });
     }
     expect(await madeBy(person)).toEqual({ sessions: 0, turns: 0, keys: 0 });
   });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { paths } from "../generated/api.ts";
 import { createSession } from "../support/fixtures/sessions.ts";
+import { createTemplate } from "../support/fixtures/templates.ts";
 import { type Client, createPerson, dataOf } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -24,6 +25,19 @@ describe("POST /api/sessions/{sessionId}/chats 201", () => {
       activeStreamId: null,
       lastAssistantMessageAt: null,
     });
+  });
+
+  test("instructions and a template are kept, and a repetition does not change them", async () => {
+    const person = await createPerson();
+    const { session } = await createSession(person.withKey);
+    const template = await createTemplate(person.withKey, { is_private: true });
+    const id = randomUUID();
+    const instructed = { id, instructions: " Be brief. ", templateId: template.id };
+    await createChat(person.withKey, session.id, instructed);
+    await createChat(person.withKey, session.id, { id, instructions: "Other" });
+    expect([...(await sql`select instructions, template_id from chats where id = ${id}`)]).toEqual([
+      { instructions: "Be brief.", template_id: template.id },
+    ]);
   });
 
   test("the model chosen is the chat's", async () => {
@@ -63,6 +77,8 @@ describe("POST /api/sessions/{sessionId}/chats 400", () => {
     [{ id: "42" }, "id must be a valid UUID"],
     [{ title: "x".repeat(201) }, "title must be at most 200 characters"],
     [{ modelId: "" }, "modelId must not be empty"],
+    [{ instructions: "x".repeat(10_001) }, "instructions must be at most 10000 characters"],
+    [{ templateId: "42" }, "templateId must be a valid UUID"],
     [{ modelId: "no/such-model" }, "modelId must be one of the available models"],
   ])("%j is refused", async (body, sentence) => {
     const person = await createPerson();
@@ -74,6 +90,18 @@ describe("POST /api/sessions/{sessionId}/chats 400", () => {
 });
 
 describe("POST /api/sessions/{sessionId}/chats 404", () => {
+  test("a template that the caller does not see answers as a missing one", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const template = await createTemplate(other.withKey, { is_private: true });
+    const { session } = await createSession(owner.withKey);
+    for (const templateId of [template.id, randomUUID()]) {
+      const answer = await owner.withKey.post(`/api/sessions/${session.id}/chats`, { templateId });
+      expect(answer.status).toBe(404);
+      expect(answer.text).toBe('{"status":"error","error":"Template not found"}');
+    }
+    expect(await sql`select 1 from chats where session_id = ${session.id}`).toHaveLength(1);
+  });
+
   test("a foreign session gets no chat and answers as a missing one", async () => {
     const [owner, other] = await Promise.all([createPerson(), createPerson()]);
     const { session } = await createSession(owner.withKey);

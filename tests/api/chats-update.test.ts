@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createSession } from "../support/fixtures/sessions.ts";
+import { createTemplate } from "../support/fixtures/templates.ts";
 import { createPerson } from "../support/harness/clients.ts";
 
 describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 200", () => {
@@ -22,7 +23,9 @@ describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 200", () => {
 
 describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 400", () => {
   test.each([
-    [{}, "title or modelId must be provided"],
+    [{}, "One of title, modelId, instructions, templateId must be provided"],
+    [{ instructions: "x".repeat(10_001) }, "instructions must be at most 10000 characters"],
+    [{ templateId: "42" }, "templateId must be a valid UUID"],
     [{ title: 1 }, "title must be a string"],
     [{ modelId: "" }, "modelId must not be empty"],
     [{ modelId: "no/such-model" }, "modelId must be one of the available models"],
@@ -36,6 +39,21 @@ describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 400", () => {
 });
 
 describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 404", () => {
+  test("a template that the caller does not see answers as a missing one, and nothing changes", async () => {
+    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
+    const template = await createTemplate(other.withKey, { is_private: true });
+    const { session, chat } = await createSession(owner.withKey);
+    const path = `/api/sessions/${session.id}/chats/${chat.id}`;
+    for (const templateId of [template.id, randomUUID()]) {
+      const answer = await owner.withKey.patch(path, { title: "Changed", templateId });
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { status: "error", error: "Template not found" },
+      ]);
+    }
+    expect((await owner.withKey.get(path)).body).toMatchObject({ chat });
+  });
+
   test("a foreign chat keeps its title and answers as a missing one", async () => {
     const [owner, other] = await Promise.all([createPerson(), createPerson()]);
     const { session, chat } = await createSession(owner.withKey, { title: "Mine" });

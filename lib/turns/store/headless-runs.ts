@@ -66,6 +66,38 @@ export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned
   );
 }
 
+const instructed = z.union([
+  z.object({ chat: z.unknown() }).transform(() => undefined),
+  z
+    .object({ missing: z.enum(["session", "chat", "template"]) })
+    .transform(({ missing }) => missing),
+]);
+
+/**
+ * Sets the instructions of the run's chat, before the run starts and reads them.
+ * @returns what is missing, if anything
+ */
+export function instructRun(
+  accountId: string,
+  { sessionId, chatId }: ProvisionedRun,
+  given: {
+    readonly instructions?: string | null | undefined;
+    readonly templateId?: string | null | undefined;
+  },
+) {
+  const args = {
+    p_account_id: accountId,
+    p_session_id: sessionId,
+    p_chat_id: chatId,
+    p_title: null,
+    p_model_id: null,
+    p_instructions: given.instructions ?? null,
+    p_template_id: given.templateId ?? null,
+    p_removes_template: false,
+  };
+  return call("update_chat", args, instructed);
+}
+
 /** Deletes what `provisionRun` created. Returns false when the run has started nevertheless. */
 export async function discardRun(turnId: string): Promise<boolean> {
   const schema = z.object({ discarded: z.boolean() });

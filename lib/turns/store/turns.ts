@@ -26,6 +26,7 @@ const activeTurn = z.object({
   message_id: z.string(),
   assistant_message_id: z.string(),
   model_id: z.string(),
+  instructions: z.string().nullable(),
   context_limit: z.number().nullable(),
   headless: z.boolean(),
   has_key: z.boolean(),

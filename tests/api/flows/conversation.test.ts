@@ -1,8 +1,13 @@
-/** What the model is sent, and what a turn leaves in the chat. */
+/**
+ * What the model is sent, and what a turn leaves in the chat. This file is long because all its tests
+ * share one server and its model.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { createTemplate } from "../../support/fixtures/templates.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
+import { startRun, waitForRun } from "../../support/harness/runs.ts";
 import { startServer } from "../../support/harness/server.ts";
 import { textOf } from "../../support/harness/turn-stream.ts";
 
@@ -26,6 +31,9 @@ const sentTo = (messages: readonly ChatMessage[] | undefined) =>
     .map(({ role, content }) => [role, typeof content === "string" ? content : undefined]);
 
 const newestCall = () => model.calls.at(-1)?.messages;
+
+const systemPrompt = (call = model.calls.at(-1)) =>
+  String(call?.messages.find(({ role }) => role === "system")?.content);
 
 describe("one entry", () => {
   it("is the new turn after the stored history", async () => {
@@ -261,5 +269,57 @@ describe("the tools", () => {
     await next.ended;
     const outputs = next.chunks.filter((chunk) => chunk.type === "tool-output-available");
     expect(JSON.stringify(outputs)).toContain("kept");
+  });
+});
+
+describe("instructions", () => {
+  const prompt = "Answer as the planner of a release.";
+
+  it("of the chat and its template reach the model from the next turn on, until they are removed", async () => {
+    const template = await createTemplate(caller, { prompt, is_private: true });
+    const conversation = await openConversation(caller);
+    const change = async (changes: unknown) => {
+      const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+      expect((await caller.patch(path, changes)).status).toBe(200);
+      await (await conversation.send("hello")).ended;
+      return systemPrompt();
+    };
+    expect(await change({ instructions: " Be brief. ", templateId: template.id })).toContain(
+      `\n\n${prompt}\n\nBe brief.`,
+    );
+    expect(await change({ title: "Kept" })).toContain(`${prompt}\n\nBe brief.`);
+    expect(await change({ templateId: "" })).not.toContain(prompt);
+    expect(systemPrompt()).toContain("Be brief.");
+    expect(await change({ instructions: "" })).not.toContain("Instructions for this conversation");
+  });
+
+  it("stay what they were when the turn started", async () => {
+    const template = await createTemplate(caller, { prompt });
+    model.script("changed-meanwhile", async function* ({ step }) {
+      if (step > 0) return yield { text: "done" };
+      await caller.patch(`/api/agents/templates/${template.id}`, { prompt: `${prompt} Later.` });
+      yield { tool: "todo", input: { todos: [] } };
+    });
+    const run = await startRun(caller, {
+      prompt: "[script:changed-meanwhile]",
+      template_id: template.id,
+      instructions: "In German.",
+    });
+    expect((await waitForRun(caller, run)).status).toBe("completed");
+    const prompts = model.callsOf("changed-meanwhile").map((call) => systemPrompt(call));
+    expect(prompts).toHaveLength(2);
+    expect(new Set(prompts).size).toBe(1);
+    expect(prompts[0]).toContain(`${prompt}\n\nIn German.`);
+  });
+
+  it("of a template have no effect once the account no longer sees it", async () => {
+    const other = await createPerson(server.url);
+    const template = await createTemplate(other.withKey, { prompt });
+    const conversation = await openConversation(caller);
+    const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+    expect((await caller.patch(path, { templateId: template.id })).status).toBe(200);
+    await other.withKey.patch(`/api/agents/templates/${template.id}`, { is_private: true });
+    await (await conversation.send("hello")).ended;
+    expect(systemPrompt()).not.toContain(prompt);
   });
 });
