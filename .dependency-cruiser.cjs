@@ -7,7 +7,7 @@ const floors = [
   ["contract"],
   ["platform"],
   ["engine", "identity", "mail"],
-  ["catalog", "connectors", "research", "sandbox", "tasks", "templates"],
+  ["catalog", "connectors", "mcp", "research", "sandbox", "tasks", "templates"],
   ["agent", "content"],
   ["turns"],
   ["sessions"],

@@ -53,6 +53,7 @@ export const listArtistAlbumsContract = contract({
   auth: "optional",
   path: "/api/catalog/artist/albums",
   runCredential: true,
+  tool: true,
   summary: "List the albums of an artist",
   description: "By group, newest first. Without a credential, a stricter rate limit applies.",
   query: z.object({
@@ -73,6 +74,7 @@ export const searchCatalogContract = contract({
   auth: "optional",
   path: "/api/catalog/search",
   runCredential: true,
+  tool: true,
   summary: "Search the catalog",
   description:
     "`q` may contain the filters `artist:`, `album:`, `track:`, `genre:`, `isrc:` and `year:`, each followed by a word or a quoted text. " +

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import type { ErrorCode } from "./app-error.ts";
 
 /** The shape of an endpoint's error bodies (lib/http/error-response.ts). */
-export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog";
+export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog" | "rpc";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Where a request names an account that the caller must have access to. */
@@ -70,6 +70,11 @@ export interface Contract {
    * sandbox (lib/http/guard-run.ts).
    */
   readonly runCredential?: true | RunRule;
+  /**
+   * Offers the endpoint as a tool of the MCP server (`POST /api/mcp`), under its operation id. A call
+   * passes the same stages as a request, so a tool can do what its endpoint allows, and no more.
+   */
+  readonly tool?: true;
   /** The field that names the account to act for; the response is 403 without access to it. */
   readonly accountAccess?: AccessField;
   /** The field that names an organization; 403 unless the caller is it or one of its members. */

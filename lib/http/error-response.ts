@@ -25,6 +25,14 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   upstream_timeout: 504,
 };
 
+/** Codes of JSON-RPC 2.0, section 5.1. */
+const rpcCodeOf: Partial<Record<ErrorCode, number>> = {
+  invalid_json: -32700,
+  invalid_request: -32600,
+  internal: -32603,
+};
+const SERVER_ERROR = -32000;
+
 const bodyOf: Readonly<Record<ErrorFamily, (error: AppError) => unknown>> = {
   message: (error) => ({ status: "error", message: error.message }),
   error: (error) => ({ status: "error", error: error.message }),
@@ -35,6 +43,12 @@ const bodyOf: Readonly<Record<ErrorFamily, (error: AppError) => unknown>> = {
   }),
   plain: (error) => ({ error: error.message }),
   catalog: (error) => ({ error: { status: statusOf[error.code], message: error.message } }),
+  // Refused before the message was read, so that its id is unknown.
+  rpc: ({ code, message }) => ({
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: rpcCodeOf[code] ?? SERVER_ERROR, message },
+  }),
 };
 
 /** Responds with an error, which is never cached and has its code in `x-error-code`. */

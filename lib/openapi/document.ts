@@ -27,6 +27,7 @@ export const tags: Readonly<Record<string, string>> = {
   Connectors: "Third-party services that an account is linked to.",
   Catalog: "Artists, albums and tracks.",
   Research: "All tracks of an artist.",
+  MCP: "The API as a server of the Model Context Protocol.",
   Service: "Health, and this document.",
 };
 

@@ -10,6 +10,7 @@ import chat from "./examples/chat.json" with { type: "json" };
 import connectors from "./examples/connectors.json" with { type: "json" };
 import content from "./examples/content.json" with { type: "json" };
 import keys from "./examples/keys.json" with { type: "json" };
+import mcp from "./examples/mcp.json" with { type: "json" };
 import models from "./examples/models.json" with { type: "json" };
 import research from "./examples/research.json" with { type: "json" };
 import sandbox from "./examples/sandbox.json" with { type: "json" };
@@ -48,6 +49,7 @@ export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string()
   ...connectors,
   ...content,
   ...keys,
+  ...mcp,
   ...models,
   ...research,
   ...sandbox,

@@ -10,6 +10,7 @@ import type { Contract } from "../contract/contract.ts";
 import * as health from "../health/contract.ts";
 import * as keys from "../identity/keys/contract.ts";
 import * as signup from "../identity/sign-up/contract.ts";
+import * as mcp from "../mcp/contract.ts";
 import * as research from "../research/contract.ts";
 import * as sandboxes from "../sandbox/contract.ts";
 import * as sessions from "../sessions/contract.ts";
@@ -30,6 +31,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   connectors,
   catalog,
   research,
+  mcp,
   health,
 ];
 

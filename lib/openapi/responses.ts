@@ -25,6 +25,13 @@ const errorSchemas: Readonly<Record<ErrorFamily, z.ZodType>> = {
   catalog: z
     .object({ error: z.object({ status: z.int(), message: sentence }) })
     .meta({ id: "CatalogError" }),
+  rpc: z
+    .object({
+      jsonrpc: z.literal("2.0"),
+      id: z.union([z.string(), z.number()]).nullable().describe("Null if it could not be read."),
+      error: z.object({ code: z.int(), message: sentence, data: z.unknown().optional() }),
+    })
+    .meta({ id: "RpcError" }),
 };
 
 export function successResponses(

@@ -16,6 +16,7 @@ export const listTracksContract = contract({
   method: "GET",
   path: "/api/research/tracks",
   runCredential: true,
+  tool: true,
   summary: "List all tracks of an artist",
   description:
     "`id` takes precedence over `artist`; one of the two is required. Without a credential, a stricter rate limit applies.",

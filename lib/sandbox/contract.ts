@@ -37,6 +37,7 @@ const shared = {
 export const provisionSandboxContract = contract({
   ...shared,
   method: "POST",
+  tool: true,
   summary: "Provision the sandbox of a session",
   description: "Repeated and simultaneous requests return the same sandbox.",
   body: ofSession,
@@ -48,6 +49,7 @@ export const getSandboxContract = contract({
   ...shared,
   method: "GET",
   runCredential: ofItsOwnSession,
+  tool: true,
   summary: "Read the state of a session's sandbox",
   description: "Asks the provider, so that a sandbox that has ended is reported as such.",
   query: ofSession,
@@ -90,6 +92,7 @@ export const listSandboxFilesContract = contract({
   path: "/api/sandbox/files",
   method: "GET",
   runCredential: ofItsOwnSession,
+  tool: true,
   summary: "List a folder of a session's sandbox",
   description:
     "The first 1,000 entries by name; `path` is absolute or relative to the sandbox's home, its default.",
@@ -122,6 +125,7 @@ export const readSandboxFileContract = contract({
   path: "/api/sandbox/files/content",
   method: "GET",
   runCredential: ofItsOwnSession,
+  tool: true,
   summary: "Read a file of a session's sandbox",
   description: "At most 10 MiB, as an attachment that browsers do not execute.",
   query: ofSession.extend({

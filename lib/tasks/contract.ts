@@ -37,6 +37,7 @@ export const listTaskRunsContract = contract({
   method: "GET",
   path: "/api/tasks/runs",
   runCredential: true,
+  tool: true,
   summary: "List the task runs of an account, newest first, or look up one",
   description:
     "The runs of a list have neither `output` nor `error`. With `runId`, the list holds that one run, " +

@@ -44,6 +44,7 @@ export const createTemplateContract = contract({
   method: "POST",
   path: "/api/agents/templates",
   runCredential: onlyUnshared,
+  tool: true,
   summary: "Create an agent template",
   description: "A private template is visible to its creator and the accounts of `share_emails`.",
   idempotent: true,
@@ -66,6 +67,7 @@ export const listTemplatesContract = contract({
   method: "GET",
   path: "/api/agents/templates",
   runCredential: true,
+  tool: true,
   summary: "List agent templates, newest first",
   description:
     "The caller's own templates, public ones, and those shared with the caller's email address.",
@@ -89,6 +91,7 @@ export const getTemplateContract = contract({
   method: "GET",
   path: "/api/agents/templates/{id}",
   runCredential: true,
+  tool: true,
   summary: "Read an agent template",
   params: byId,
   responses: { 200: { description: "The template", schema: one } },
@@ -109,6 +112,7 @@ export const updateTemplateContract = contract({
   ...shared,
   method: "PATCH",
   path: "/api/agents/templates/{id}",
+  tool: true,
   summary: "Change an agent template",
   description:
     "Omitted fields stay unchanged. `share_emails` replaces the whole list. A template that becomes " +

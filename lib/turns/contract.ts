@@ -53,6 +53,7 @@ const streamHeaders = ["x-workflow-run-id", "x-workflow-stream-tail-index"] as c
 export const startTurnContract = contract({
   method: "POST",
   path: "/api/chat",
+  tool: true,
   summary: "Send a message and stream the answer",
   description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE. The \`id\` of each event is its index. The turn continues when the client disconnects; \`GET /api/chat/{chatId}/stream\` resumes its stream. Repeating the request while its turn runs returns the same stream.`,
   tag: "Chat",
@@ -109,6 +110,7 @@ export const resumeTurnContract = contract({
 export const stopTurnContract = contract({
   method: "POST",
   path: "/api/chat/{chatId}/stop",
+  tool: true,
   summary: "Stop the running turn",
   description:
     "Ends the running turn within two seconds and keeps what it has answered. A later turn is never affected.",
@@ -128,6 +130,7 @@ export const stopTurnContract = contract({
 export const startRunContract = contract({
   method: "POST",
   path: "/api/chat/runs",
+  tool: true,
   summary: "Start a headless run",
   description:
     "Provisions a session, a chat and a sandbox, and starts a turn in them without waiting for its end. `location` is the URL of the run's status. `GET /api/chat/{chatId}/stream` streams the run, `POST /api/chat/{chatId}/stop` cancels it.",
@@ -189,6 +192,7 @@ export const getRunContract = contract({
   method: "GET",
   path: "/api/chat/runs/{runId}",
   runCredential: true,
+  tool: true,
   summary: "Read the status of a run",
   description:
     "Until the run has ended, `retry-after` says in how many seconds to poll again. The run's answer is in the messages of its chat.",

@@ -269,3 +269,14 @@ describe("while one account renders all it may", () => {
     expect(await videoRun()).toMatchObject({ status: "EXECUTING" });
   });
 });
+
+describe("a call of a tool, which is a request within a request", () => {
+  it("needs no second slot while the first is held", async () => {
+    const params = { name: "listModels", arguments: {} };
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => greedy.post("/api/mcp", message)),
+    );
+    for (const { text } of answers) expect(text).toContain('"isError":false');
+  });
+});

@@ -106,6 +106,14 @@ const aMadeImage = async (owner: Person): Promise<Ids> => {
 };
 const nothing = async (): Promise<Ids> => ({});
 
+/** A call of a tool: its status says only that the message was one. */
+const toolCall = (name: string, input: Record<string, unknown>) => ({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: { name, arguments: input },
+});
+
 const inBody = ({ sessionId }: Ids) => ({ sessionId });
 const inQuery = ({ sessionId = "" }: Ids) => ({ sessionId });
 
@@ -190,6 +198,11 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
   "POST /api/connectors": { arrange: nothing, body: () => ({ connector: "gmail" }) },
   "GET /api/connectors": { arrange: aConnection },
+  "POST /api/mcp": { arrange: aSession, body: (ids) => toolCall("getSession", ids) },
+  "POST /api/mcp (change)": {
+    arrange: aChat,
+    body: (ids) => toolCall("updateChat", { ...ids, title: "mine now" }),
+  },
   "POST /api/chat": {
     arrange: aReadyChat,
     body: (ids) => ({ ...ids, messages: [{ id: "m1", content: "hello" }] }),

@@ -146,6 +146,9 @@ POST /api/content/video                            | 400v  400v    400v  400v  4
 GET /api/media/{accountId}/{name}                  | 200   200     200   200   200     200       200   200    200    200   200     200
 DELETE /api/media/{accountId}/{name}               | 200   200     200   200   404h    401x      401x  401u   401u   403k  403k    401x
 
+POST /api/mcp                                      | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+POST /api/mcp (change)                             | 200+  200+    200   200   200     401x      401x  401u   401u   200   200     401x
+
 GET /api/tasks/runs                                | 200+  200+    404n  404n  404n    401x      401x  401u   401u   200+  200+    401x
   account_id=own                                   | 200+  200+    404n  404n  404n    401x      401x  401u   401u   200+  200+    401x
   account_id=owner                                 | 200+  200+    200+  200+  403a    401x      401x  401u   401u   200+  200+    401x

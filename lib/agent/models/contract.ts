@@ -6,6 +6,7 @@ export const listModelsContract = contract({
   method: "GET",
   path: "/api/models",
   runCredential: true,
+  tool: true,
   summary: "List the models that can be chosen",
   description:
     "`id` is the value for a chat's `modelId` and a headless run's `model`. `default` applies where none is given.",

@@ -19,6 +19,7 @@ it.each<[ErrorFamily, unknown]>([
   ["missing", { status: "error", error: "title is required", missing_fields: ["title"] }],
   ["plain", { error: "title is required" }],
   ["catalog", { error: { status: 400, message: "title is required" } }],
+  ["rpc", { jsonrpc: "2.0", id: null, error: { code: -32600, message: "title is required" } }],
 ])("gives an error the shape of the family %s", async (family, body) => {
   const { response, cause } = await respond(
     exchangeOf({ contract: { family } }),

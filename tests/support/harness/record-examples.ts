@@ -46,6 +46,7 @@ export async function recordExamples(url: string, dataDir: string, placeholders:
   await record("createConnection", { body: { connector: "gmail" } });
   await record("listConnections");
   await recordContent(context);
+  await recordMcp(context);
   for (const { id, contract } of operations) await recordErrors(context, id, contract);
   return recorder.recorded;
 }
@@ -206,6 +207,25 @@ async function recordCatalog({ record, recorder, anonymous }: Context) {
   await record("listTracks", tracks, { name: "the first two", shorten });
   // The embedded catalog has no pages outside.
   await recorder.ask(anonymous, "openPage", { query: { type: "artist", id } });
+}
+
+async function recordMcp({ record }: Context) {
+  const rpc = { jsonrpc: "2.0", id: 1 };
+  const params = {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "curl", version: "1" },
+  };
+  await record("callMcp", { body: { ...rpc, method: "initialize", params } });
+  const call = { ...rpc, method: "tools/call", params: { name: "listModels", arguments: {} } };
+  await record("callMcp", { body: call }, { name: "a tool" });
+  await record(
+    "callMcp",
+    { body: { jsonrpc: "2.0", method: "notifications/initialized" } },
+    {
+      name: "a notification",
+    },
+  );
 }
 
 const MISSING_ID = "00000000-0000-4000-8000-000000000000";

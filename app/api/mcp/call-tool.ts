@@ -1,0 +1,49 @@
+/** Calls the endpoint that a tool stands for. */
+import type { Method } from "@/lib/contract/contract.ts";
+import { callEndpoint } from "@/lib/http/call-endpoint.ts";
+import type { RouteHandler } from "@/lib/http/endpoint.ts";
+import type { CallTool } from "@/lib/mcp/tool.ts";
+import { toolOperations } from "@/lib/openapi/describe-tools.ts";
+
+type Route = Readonly<Partial<Record<Method, RouteHandler>>>;
+
+/** The route of every tool, loaded when it is called for the first time. */
+const routes: Readonly<Record<string, () => Promise<Route>>> = {
+  "/api/agents/templates": () => import("../agents/templates/route.ts"),
+  "/api/agents/templates/{id}": () => import("../agents/templates/[id]/route.ts"),
+  "/api/catalog/artist/albums": () => import("../catalog/artist/albums/route.ts"),
+  "/api/catalog/search": () => import("../catalog/search/route.ts"),
+  "/api/chat": () => import("../chat/route.ts"),
+  "/api/chat/runs": () => import("../chat/runs/route.ts"),
+  "/api/chat/runs/{runId}": () => import("../chat/runs/[runId]/route.ts"),
+  "/api/chat/{chatId}/stop": () => import("../chat/[chatId]/stop/route.ts"),
+  "/api/content/image": () => import("../content/image/route.ts"),
+  "/api/content/templates": () => import("../content/templates/route.ts"),
+  "/api/content/templates/{id}": () => import("../content/templates/[id]/route.ts"),
+  "/api/content/video": () => import("../content/video/route.ts"),
+  "/api/models": () => import("../models/route.ts"),
+  "/api/research/tracks": () => import("../research/tracks/route.ts"),
+  "/api/sandbox": () => import("../sandbox/route.ts"),
+  "/api/sandbox/files": () => import("../sandbox/files/route.ts"),
+  "/api/sandbox/files/content": () => import("../sandbox/files/content/route.ts"),
+  "/api/sessions": () => import("../sessions/route.ts"),
+  "/api/sessions/{sessionId}": () => import("../sessions/[sessionId]/route.ts"),
+  "/api/sessions/{sessionId}/chats": () => import("../sessions/[sessionId]/chats/route.ts"),
+  "/api/sessions/{sessionId}/chats/{chatId}": () =>
+    import("../sessions/[sessionId]/chats/[chatId]/route.ts"),
+  "/api/tasks/runs": () => import("../tasks/runs/route.ts"),
+};
+
+/** @param request the message, whose credential the endpoint is called with */
+export const callToolFor =
+  (request: Request): CallTool =>
+  (name, input) => {
+    const contract = toolOperations.find(({ id }) => id === name)?.contract;
+    if (!contract) return null;
+    const call = async () => {
+      const handler = (await routes[contract.path]?.())?.[contract.method];
+      if (!handler) throw new Error(`${contract.method} ${contract.path} has no route`);
+      return callEndpoint(contract, handler, input, request);
+    };
+    return call();
+  };

@@ -1,0 +1,17 @@
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { callMcpContract } from "@/lib/mcp/contract.ts";
+import { serveMessage } from "@/lib/mcp/serve-message.ts";
+import { describeTools } from "@/lib/openapi/describe-tools.ts";
+import { callToolFor } from "./call-tool.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(callMcpContract, ({ caller, body, request }) =>
+    serveMessage({
+      request,
+      message: body,
+      tools: describeTools(caller),
+      call: callToolFor(request),
+    }),
+  ),
+});

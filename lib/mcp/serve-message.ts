@@ -1,0 +1,64 @@
+/** Answers one message of the Model Context Protocol, without sessions. */
+import {
+  createMcpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from "@modelcontextprotocol/server";
+import type { ErrorCode } from "../contract/app-error.ts";
+import type { CallTool, Tool } from "./tool.ts";
+import { toolResult } from "./tool-result.ts";
+
+const INSTRUCTIONS =
+  "startRun answers one prompt in a session, chat and sandbox of its own. To converse: createSession, " +
+  "provisionSandbox, then startTurn for each message. Both only start a run: read it with getRun until " +
+  "it has ended; its answer is the last message of getChat, its files are in listSandboxFiles and " +
+  "readSandboxFile.";
+
+/** What the protocol itself refuses a message with. */
+const codeOf: Readonly<Record<number, ErrorCode>> = { 400: "invalid_request", 404: "not_found" };
+
+interface Asked {
+  readonly request: Request;
+  /** The parsed body of the request. */
+  readonly message: unknown;
+  readonly tools: readonly Tool[];
+  readonly call: CallTool;
+}
+
+/** Resolves when the message is accepted. A call goes on while the response streams. */
+export async function serveMessage({ request, message, tools, call }: Asked): Promise<Response> {
+  // As a stream the response begins before the call, which a proxy would otherwise find too long, and
+  // which must not wait for the slot that this request holds. Nothing changes that one could listen to.
+  const handler = createMcpHandler(() => createServer(tools, call), {
+    responseMode: "sse",
+    maxSubscriptions: 0,
+  });
+  const headers = new Headers(request.headers);
+  // Bodies of this API are JSON whatever their headers say.
+  headers.set("content-type", "application/json");
+  headers.set("accept", "application/json, text/event-stream");
+  const { method, url, signal } = request;
+  const response = await handler.fetch(new Request(url, { method, headers, signal }), {
+    parsedBody: message,
+  });
+  if (response.status < 400) return response;
+  const code = codeOf[response.status];
+  if (code === undefined) throw new Error(`The MCP server answered ${response.status}`);
+  response.headers.set("x-error-code", code);
+  return response;
+}
+
+function createServer(tools: readonly Tool[], call: CallTool): Server {
+  const server = new Server(
+    { name: "agent-platform", title: "Agent Platform", version: "1.0.0" },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  );
+  server.setRequestHandler("tools/list", async () => ({ tools: structuredClone(tools) as never }));
+  server.setRequestHandler("tools/call", async ({ params }) => {
+    const response = call(params.name, params.arguments ?? {});
+    if (response) return toolResult(await response);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool");
+  });
+  return server;
+}
