@@ -7,11 +7,11 @@ const floors = [
   ["contract"],
   ["platform"],
   ["engine", "identity", "mail"],
-  ["catalog", "connectors", "mcp", "research", "sandbox", "tasks", "templates"],
+  ["catalog", "connectors", "mcp", "organizations", "research", "sandbox", "tasks", "templates"],
   ["agent", "content"],
   ["turns"],
   ["sessions"],
-  ["health", "retention"],
+  ["accounts", "health", "retention"],
   ["http"],
   ["openapi"],
 ];

@@ -10,6 +10,23 @@ export const instructions = z.string().trim().max(10_000);
 /** A date and time of a response: ISO 8601 in UTC. */
 export const dateTime = z.iso.datetime();
 
+/** The name of an account, as people read it in lists and mails. */
+export const accountName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .refine((name) => !/\p{Cc}/u.test(name), "name must be a single line");
+
+/** The picture of an account. */
+export const accountImage = z
+  .url()
+  .max(2048)
+  .refine((url) => /^https:/i.test(url), "image must be an https URL");
+
+/** Lower-cased. 254 is the length of the longest address (RFC 5321). */
+export const emailAddress = z.email().max(254).toLowerCase();
+
 /** Returns the schema of an integer in a query string. */
 export function queryInteger(range: { min: number; max?: number; default: number }) {
   const { min, max, default: fallback } = range;

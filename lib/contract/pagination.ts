@@ -49,6 +49,17 @@ export const storedCursor = z
     place === null ? null : Buffer.from(place, "latin1").toString("base64url"),
   );
 
+export interface Page<T> {
+  readonly items: T[];
+  readonly nextCursor: string | null;
+}
+
+/** Returns the schema of what a SQL function answers for a page: its items and the next place. */
+export const storedPage = <S extends z.ZodType>(item: S) =>
+  z
+    .object({ items: z.array(item), next: storedCursor })
+    .transform(({ items, next }): Page<z.output<S>> => ({ items, nextCursor: next }));
+
 function decodeCursor(text: string): PageCursor | null {
   const place = Buffer.from(text, "base64url").toString("latin1");
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{6}Z) ([0-9a-f-]{36})$/.exec(place);

@@ -1,6 +1,6 @@
 /** Makes the answers of endpoints from what their use cases resolve to. */
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { PageRequest } from "../contract/pagination.ts";
+import type { Page, PageRequest } from "../contract/pagination.ts";
 
 /** Resolves to the error of a use case, or to the success that `describe` makes of its value. */
 export async function answer<V, const S>(
@@ -29,4 +29,15 @@ export function pageOf<const B extends object>(
   const headers: Record<string, string> =
     nextCursor === null ? {} : { link: `<${path}?${next}>; rel="next"` };
   return { body: { ...body, next_cursor: nextCursor }, headers };
+}
+
+/** Returns one page with its items under `name`. */
+export function listOf<const N extends string, T>(
+  path: string,
+  query: PageRequest,
+  name: N,
+  { items, nextCursor }: Page<T>,
+) {
+  const listed = { [name]: items } as Record<N, T[]>;
+  return pageOf(path, query, nextCursor, { status: "success", ...listed });
 }

@@ -21,6 +21,8 @@ export const tags: Readonly<Record<string, string>> = {
   Models: "The models that a chat or a run may name.",
   "Sign-up": "How an agent gets its first API key.",
   Keys: "API keys of an account.",
+  Account: "The account of the credential.",
+  Organizations: "Organizations, their members, and invitations to join them.",
   "Agent templates": "Prompts to start from: own, public or shared by e-mail.",
   Content: "Images and videos, and the templates that shape them.",
   Tasks: "Background runs.",

@@ -4,6 +4,7 @@
  * again, and without the switch that test compares them with the current answers.
  */
 import { z } from "zod";
+import account from "./examples/account.json" with { type: "json" };
 import agentTemplates from "./examples/agent-templates.json" with { type: "json" };
 import catalog from "./examples/catalog.json" with { type: "json" };
 import chat from "./examples/chat.json" with { type: "json" };
@@ -12,6 +13,7 @@ import content from "./examples/content.json" with { type: "json" };
 import keys from "./examples/keys.json" with { type: "json" };
 import mcp from "./examples/mcp.json" with { type: "json" };
 import models from "./examples/models.json" with { type: "json" };
+import organizations from "./examples/organizations.json" with { type: "json" };
 import research from "./examples/research.json" with { type: "json" };
 import sandbox from "./examples/sandbox.json" with { type: "json" };
 import service from "./examples/service.json" with { type: "json" };
@@ -43,6 +45,7 @@ export type Exchanges = z.output<typeof exchanges>;
 
 /** By operation id. */
 export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string(), exchanges).parse({
+  ...account,
   ...agentTemplates,
   ...catalog,
   ...chat,
@@ -51,6 +54,7 @@ export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string()
   ...keys,
   ...mcp,
   ...models,
+  ...organizations,
   ...research,
   ...sandbox,
   ...service,

@@ -2,6 +2,7 @@
  * Every contract of the service: the source of the OpenAPI document. A test compares it with the
  * route files, and fails for a contract without a route and a route without a contract.
  */
+import * as accounts from "../accounts/contract.ts";
 import * as models from "../agent/models/contract.ts";
 import * as catalog from "../catalog/contract.ts";
 import * as connectors from "../connectors/contract.ts";
@@ -11,6 +12,7 @@ import * as health from "../health/contract.ts";
 import * as keys from "../identity/keys/contract.ts";
 import * as signup from "../identity/sign-up/contract.ts";
 import * as mcp from "../mcp/contract.ts";
+import * as organizations from "../organizations/contract.ts";
 import * as research from "../research/contract.ts";
 import * as sandboxes from "../sandbox/contract.ts";
 import * as sessions from "../sessions/contract.ts";
@@ -22,6 +24,8 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,
   keys,
   signup,
+  accounts,
+  organizations,
   sessions,
   sandboxes,
   templates,

@@ -93,4 +93,8 @@ const reservations = z.array(z.object({ sessionId: z.string(), reservedAt: z.str
 export const staleSandboxReservations = (batch: number): Promise<z.output<typeof reservations>> =>
   call("stale_sandbox_reservations", { p_batch: batch }, reservations);
 
+/** Deletes at most `batch` expired invitations, and returns their number. */
+export const sweepInvitations = (batch: number): Promise<number> =>
+  call("sweep_invitations", { p_batch: batch }, z.int());
+
 export const installationId = (): Promise<string> => call("installation_id", {}, z.string());

@@ -1,7 +1,7 @@
 /** The endpoints of agent templates. */
 import { z } from "zod";
 import { contract, type RunRule } from "../contract/contract.ts";
-import { uuid } from "../contract/fields.ts";
+import { emailAddress, uuid } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { template } from "./template.ts";
 
@@ -15,8 +15,7 @@ const isPrivate = z
 /** Bounds the removal of duplicates. */
 const MAX_GIVEN_EMAILS = 1_000;
 const shareEmails = z
-  // 254 is the length of the longest address (RFC 5321).
-  .array(z.email().max(254).toLowerCase())
+  .array(emailAddress)
   .max(MAX_GIVEN_EMAILS)
   .overwrite((emails) => [...new Set(emails)])
   .max(100)

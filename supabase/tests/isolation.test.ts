@@ -120,6 +120,72 @@ const attempts: Readonly<Record<string, Attempt>> = {
   },
   delete_media: (t, account_id, { file }) =>
     t.call("delete_media", { caller: account_id, account_id, name: file }),
+  organization_role: (t, account_id, { organization: organization_id }) =>
+    t.call("organization_role", { account_id, organization_id }),
+  lock_organization: (t, account_id, { organization: organization_id }) =>
+    t.call("lock_organization", { account_id, organization_id }),
+  found_organization: (t, account_id, { organization: organization_id }) =>
+    t.call("found_organization", { account_id, organization_id }),
+  delete_organization: (t, account_id, { organization: organization_id }) =>
+    t.call("delete_organization", { account_id, organization_id }),
+  update_organization: (t, account_id, { organization: organization_id }) =>
+    t.call("update_organization", {
+      account_id,
+      organization_id,
+      name: "taken",
+      image: null,
+      clear_image: false,
+    }),
+  list_organization_members: (t, account_id, { organization: organization_id }) =>
+    t.call("list_organization_members", { account_id, organization_id, ...page }),
+  refuse_member_change: (t, account_id, { organization: organization_id }) =>
+    t.call("refuse_member_change", {
+      account_id,
+      organization_id,
+      member_id: account_id,
+      loses_owner: true,
+    }),
+  set_organization_role: (t, account_id, { organization: organization_id }) =>
+    t.call("set_organization_role", {
+      account_id,
+      organization_id,
+      member_id: account_id,
+      role: "owner",
+    }),
+  remove_organization_member: (t, account_id, { organization: organization_id }) =>
+    t.call("remove_organization_member", { account_id, organization_id, member_id: account_id }),
+  refuse_invitation: (t, account_id, { organization: organization_id }) =>
+    t.call("refuse_invitation", {
+      account_id,
+      organization_id,
+      email: "b@example.com",
+      max_pending: 9,
+      max_a_day: 9,
+    }),
+  create_invitation: (t, account_id, { organization: organization_id }) =>
+    t.call("create_invitation", {
+      account_id,
+      organization_id,
+      email: "b@example.com",
+      role: "owner",
+      valid_days: 7,
+      max_pending: 9,
+      max_a_day: 9,
+      max_mails_a_day: 9,
+    }),
+  list_organization_invitations: (t, account_id, { organization: organization_id }) =>
+    t.call("list_organization_invitations", { account_id, organization_id, ...page }),
+  withdraw_invitation: (t, account_id, { organization: organization_id, sentInvitation: id }) =>
+    t.call("withdraw_invitation", { account_id, organization_id, id }),
+  take_invitation: async (t, account_id, { receivedInvitation: id }) => {
+    await t.call("take_invitation", { account_id, id, status: "declined" });
+    const [row] = await t.sql`select status from organization_invitations where id = ${id}`;
+    return row?.status === "declined";
+  },
+  decline_invitation: (t, account_id, { receivedInvitation: id }) =>
+    t.call("decline_invitation", { account_id, id }),
+  accept_invitation: (t, account_id, { receivedInvitation: id }) =>
+    t.call("accept_invitation", { account_id, id, max_organizations: 9, max_members: 9 }),
   note_media_check: async (t, account_id, { file }) => {
     await t.call("note_media_check", { account_id, name: file, bytes: null });
     const [row] = await t.sql`
@@ -148,6 +214,8 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_sessions: page,
   list_agent_templates: page,
   list_task_runs: { limit: 10 },
+  list_organizations: page,
+  list_invitations: page,
 };
 
 test.each(Object.entries(lists))("%s", async (name, args) => {
@@ -155,10 +223,11 @@ test.each(Object.entries(lists))("%s", async (name, args) => {
     const stranger = await transaction.account();
     const before = await transaction.call(name, { account_id: stranger, ...args });
     const owner = await transaction.account();
-    const { session, template: own, taskRun } = await createRows(transaction, owner);
+    const { session, template: own, taskRun, ...rows } = await createRows(transaction, owner);
+    const listed = [session, own, taskRun, rows.organization, rows.receivedInvitation];
     expect(await transaction.call(name, { account_id: stranger, ...args })).toEqual(before);
     const answer = JSON.stringify(await transaction.call(name, { account_id: owner, ...args }));
-    expect([session, own, taskRun].filter((id) => answer.includes(id))).toHaveLength(1);
+    expect(listed.filter((id) => answer.includes(id))).toHaveLength(1);
   });
 });
 
@@ -175,7 +244,10 @@ const withoutLookup = [
   "count_active_turns",
   "crash_lost_task_runs",
   "create_agent_template",
+  "create_organization",
   "create_session",
+  "get_account",
+  "has_organization_room",
   "is_sandbox_space_full",
   "provision_run",
   "provision_run_within",
@@ -183,6 +255,7 @@ const withoutLookup = [
   "settle_media_removal",
   "start_connection",
   "start_task_run",
+  "update_account",
   // The account is a part of the key: supabase/tests/idempotency.test.ts.
   "begin_idempotent",
   "end_idempotent",

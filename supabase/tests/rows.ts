@@ -12,6 +12,9 @@ export interface Rows {
   readonly taskRun: string;
   readonly finishedTaskRun: string;
   readonly file: string;
+  readonly organization: string;
+  readonly sentInvitation: string;
+  readonly receivedInvitation: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -25,6 +28,9 @@ export const noRows = (): Rows => ({
   taskRun: `run_${randomUUID().replaceAll("-", "")}`,
   finishedTaskRun: `run_${randomUUID().replaceAll("-", "")}`,
   file: `${randomUUID().replaceAll("-", "")}.png`,
+  organization: randomUUID(),
+  sentInvitation: randomUUID(),
+  receivedInvitation: randomUUID(),
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -62,7 +68,23 @@ export async function createRows(transaction: Transaction, account: string): Pro
       array['account:' || ${account}::text])`;
   await sql`insert into media_files (account_id, name, run_id, bytes)
     values (${account}, ${ids.file}, ${ids.finishedTaskRun}, 10)`;
+  await createMembership(transaction, account, ids);
   return ids;
+}
+
+/** Creates an organization of the account's with an invitation, and one that invites the account. */
+async function createMembership({ sql }: Transaction, account: string, ids: Rows): Promise<void> {
+  const other = randomUUID();
+  for (const id of [ids.organization, other]) {
+    await sql`insert into accounts (id, kind, name) values (${id}, 'organization', 'own')`;
+  }
+  await sql`insert into organization_accounts (organization_id, account_id, role)
+    values (${ids.organization}, ${account}, 'owner')`;
+  await sql`insert into organization_invitations (id, organization_id, email, role, expires_at)
+    values (${ids.sentInvitation}, ${ids.organization}, 'a@example.com', 'member', now() + interval '1 day')`;
+  await sql`insert into organization_invitations (id, organization_id, email, role, expires_at)
+    select ${ids.receivedInvitation}, ${other}, email, 'member', now() + interval '1 day'
+    from accounts where id = ${account}`;
 }
 
 /** Everything that an account owns, to compare before and after. */
@@ -78,6 +100,14 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
       (select jsonb_agg(to_jsonb(r) order by r.id) from agent_templates r where r.account_id = ${account}) as templates,
       (select jsonb_agg(to_jsonb(r) order by r.id) from task_runs r where r.account_id = ${account}) as task_runs,
       (select jsonb_agg(to_jsonb(r) order by r.name) from media_files r where r.account_id = ${account}) as files,
+      (select to_jsonb(r) from accounts r where r.id = ${account}) as account,
+      (select jsonb_agg(to_jsonb(r) || to_jsonb(o) order by r.organization_id)
+        from organization_accounts r join accounts o on o.id = r.organization_id
+        where r.account_id = ${account}) as memberships,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from organization_invitations r
+        where r.organization_id in (
+            select organization_id from organization_accounts where account_id = ${account})
+          or r.email = (select email from accounts where id = ${account})) as invitations,
       (select count(*) from media_removals r where r.account_id = ${account}) as removals`;
   return { ...row };
 }

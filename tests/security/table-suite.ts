@@ -54,7 +54,7 @@ function readTable(): Line[] {
 }
 
 function readCell(caller: Caller, text: string): Cell {
-  const [, status, mark = ""] = /^(\d{3})([+a-z]?)$/.exec(text) ?? [];
+  const [, status, mark = ""] = /^(\d{3})([+a-zA-Z]?)$/.exec(text) ?? [];
   const sentence = sentences[mark] ?? null;
   const isError = Number(status) >= 400;
   if (!status || isError !== (sentence !== null)) throw new Error(`No cell of the table: ${text}`);

@@ -59,6 +59,8 @@ export const sentences: Readonly<Record<string, string>> = {
   h: "Media not found",
   o: "Not found",
   f: "reference_image_url could not be fetched",
+  O: "Organization not found",
+  I: "Invitation not found",
   v: "image_url is required: make one first with POST /api/content/image",
 };
 
@@ -85,6 +87,25 @@ POST /api/keys                                     | 201   201     201   201   2
 GET /api/keys                                      | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
 DELETE /api/keys/{id}                              | 200   200     404p  404p  404p    401x      401x  401u   401u   403k  403k    401x
 POST /api/keys/{id}/rotate                         | 201   201     404p  404p  404p    401x      401x  401u   401u   403k  403k    401x
+
+GET /api/accounts/id                               | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+GET /api/accounts/me                               | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+PATCH /api/accounts/me                             | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+
+POST /api/organizations                            | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
+GET /api/organizations                             | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+GET /api/organizations/{id}                        | 200+  200+    404O  404O  404O    401x      401x  401u   401u   403k  403k    401x
+PATCH /api/organizations/{id}                      | 200+  200+    404O  404O  404O    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/organizations/{id}                     | 200   200     404O  404O  404O    401x      401x  401u   401u   403k  403k    401x
+GET /api/organizations/{id}/members                | 200+  200+    404O  404O  404O    401x      401x  401u   401u   403k  403k    401x
+PATCH /api/organizations/{id}/members/{account_id} | 200+  200+    404O  404O  404O    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/organizations/{id}/members/{account_id}| 200   200     404O  404O  404O    401x      401x  401u   401u   403k  403k    401x
+POST /api/organizations/{id}/invitations           | 201   201     404O  404O  404O    401x      401x  401u   401u   403k  403k    401x
+GET /api/organizations/{id}/invitations            | 200+  200+    404O  404O  404O    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/organizations/{id}/invitations/{invitation_id}| 200   200     404O  404O  404O    401x      401x  401u   401u   403k  403k    401x
+GET /api/invitations                               | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+POST /api/invitations/{id}/accept                  | 200   200     404I  404I  404I    401x      401x  401u   401u   403k  403k    401x
+POST /api/invitations/{id}/decline                 | 200   200     404I  404I  404I    401x      401x  401u   401u   403k  403k    401x
 
 POST /api/sessions                                 | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
   organization_id=organization                     | 201   201     201   403g  403g    401x      401x  401u   401u   403k  403k    401x

@@ -1,13 +1,10 @@
 import type { z } from "zod";
-import type { listSessionsContract } from "@/lib/sessions/contract.ts";
+import type { getAccountIdContract } from "@/lib/accounts/contract.ts";
 import { useQuery } from "./use-query.ts";
 
-type Sessions = z.output<(typeof listSessionsContract)["responses"][200]["schema"]>;
+type Account = z.output<(typeof getAccountIdContract)["responses"][200]["schema"]>;
 
-/**
- * Returns the id of the signed-in account, taken from its newest session because the API has no
- * operation for it. Null while it loads, and for an account without sessions.
- */
+/** Returns the id of the signed-in account; null while it loads. */
 export function useOwnAccount(): string | null {
-  return useQuery<Sessions>("/api/sessions?limit=1").data?.sessions[0]?.accountId ?? null;
+  return useQuery<Account>("/api/accounts/id").data?.accountId ?? null;
 }

@@ -1,9 +1,7 @@
 /** Sign-up: an agent gets its first API key for a code that is sent by e-mail. */
 import { z } from "zod";
 import { contract } from "../../contract/contract.ts";
-import { uuid } from "../../contract/fields.ts";
-
-const email = z.email().max(254).toLowerCase();
+import { emailAddress, uuid } from "../../contract/fields.ts";
 
 const shared = {
   method: "POST",
@@ -19,7 +17,7 @@ export const signupContract = contract({
   description:
     "The answer is the same for every address. The code has six digits, is valid for 15 minutes " +
     "and replaces the one before; an address gets at most five mails an hour.",
-  body: z.object({ email }),
+  body: z.object({ email: emailAddress }),
   responses: {
     200: {
       description: "Accepted",
@@ -38,7 +36,7 @@ export const verifyContract = contract({
     "five wrong tries. The tries of the network address that asked for the code are counted apart, " +
     "so that nobody else can use them up.",
   body: z.object({
-    email,
+    email: emailAddress,
     code: z
       .string()
       .trim()

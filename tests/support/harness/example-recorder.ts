@@ -1,4 +1,5 @@
 /** Requests by the name of their operation, kept with their answers as examples are published. */
+import { z } from "zod";
 import type { Contract } from "../../../lib/contract/contract.ts";
 import { addressOf } from "../../../lib/openapi/curl.ts";
 import type { Exchange, Exchanges } from "../../../lib/openapi/examples.ts";
@@ -7,6 +8,20 @@ import type { Placeholders } from "../fixtures/placeholders.ts";
 import type { Answer, Client } from "./clients.ts";
 
 export type Asked = Exchange["request"];
+
+export interface Context {
+  readonly anonymous: Client;
+  readonly caller: Client;
+  readonly recorder: Recorder;
+  /** Calls an operation that succeeds, and returns the body as the schema reads it. */
+  record<S extends z.ZodType = z.ZodUnknown>(
+    operation: string,
+    request?: Asked,
+    more?: { schema?: S; name?: string; shorten?: (body: unknown) => unknown },
+  ): Promise<z.output<S>>;
+}
+
+export const withId = z.object({ id: z.string() });
 
 export function contractOf(operation: string): Contract {
   const found = operations.find(({ id }) => id === operation);

@@ -9,20 +9,9 @@ import type { Placeholders } from "../fixtures/placeholders.ts";
 import { validTemplate } from "../fixtures/templates.ts";
 import { type Client, client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";
-import { type Asked, contractOf, Recorder } from "./example-recorder.ts";
+import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
-
-interface Context {
-  readonly anonymous: Client;
-  readonly caller: Client;
-  readonly recorder: Recorder;
-  /** Calls an operation that succeeds, and returns the body as the schema reads it. */
-  record<S extends z.ZodType = z.ZodUnknown>(
-    operation: string,
-    request?: Asked,
-    more?: { schema?: S; name?: string; shorten?: (body: unknown) => unknown },
-  ): Promise<z.output<S>>;
-}
+import { joinedAccount, recordPeople } from "./record-people.ts";
 
 /** @param dataDir of the server, with its mailbox */
 export async function recordExamples(url: string, dataDir: string, placeholders: Placeholders) {
@@ -38,8 +27,10 @@ export async function recordExamples(url: string, dataDir: string, placeholders:
     return (schema ?? z.unknown()).parse(answer.body) as never;
   };
   const context = { anonymous, caller, recorder, record };
+  const friend = await joinedAccount(anonymous, placeholders, dataDir);
   await recordService(context);
   await recordKeys(context);
+  await recordPeople(context, friend);
   await recordChats(context);
   await recordTemplates(context);
   await recordCatalog(context);
@@ -50,8 +41,6 @@ export async function recordExamples(url: string, dataDir: string, placeholders:
   for (const { id, contract } of operations) await recordErrors(context, id, contract);
   return recorder.recorded;
 }
-
-const withId = z.object({ id: z.string() });
 
 async function signUp(
   caller: Client,

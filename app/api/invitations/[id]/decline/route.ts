@@ -1,0 +1,11 @@
+import { answer, done } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { declineInvitationContract } from "@/lib/organizations/contract.ts";
+import { declineInvitation } from "@/lib/organizations/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(declineInvitationContract, ({ caller, params }) =>
+    answer(declineInvitation(caller.accountId, params.id), done),
+  ),
+});

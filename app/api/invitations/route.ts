@@ -1,0 +1,12 @@
+import { listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listInvitationsContract } from "@/lib/organizations/contract.ts";
+import { selectInvitations } from "@/lib/organizations/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listInvitationsContract, async ({ caller, query }) => {
+    const page = await selectInvitations(caller.accountId, query);
+    return listOf("/api/invitations", query, "invitations", page);
+  }),
+});

@@ -1,0 +1,11 @@
+import { answer, done } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { withdrawInvitationContract } from "@/lib/organizations/contract.ts";
+import { withdrawInvitation } from "@/lib/organizations/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  DELETE: endpoint(withdrawInvitationContract, ({ caller, params }) =>
+    answer(withdrawInvitation(caller.accountId, params.id, params.invitation_id), done),
+  ),
+});

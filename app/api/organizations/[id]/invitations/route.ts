@@ -1,0 +1,20 @@
+import { answer, listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import * as contracts from "@/lib/organizations/contract.ts";
+import { inviteMember } from "@/lib/organizations/invite-member.ts";
+import { selectSentInvitations } from "@/lib/organizations/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(contracts.createInvitationContract, ({ caller, params, body, log }) =>
+    answer(
+      inviteMember({ accountId: caller.accountId, organizationId: params.id, ...body, log }),
+      (invitation) => ({ status: 201, body: { status: "success", invitation } }),
+    ),
+  ),
+  GET: endpoint(contracts.listSentInvitationsContract, ({ caller, params, query }) =>
+    answer(selectSentInvitations(caller.accountId, params.id, query), (page) =>
+      listOf(`/api/organizations/${params.id}/invitations`, query, "invitations", page),
+    ),
+  ),
+});

@@ -1,0 +1,16 @@
+import { answer, done } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { removeMemberContract, updateMemberContract } from "@/lib/organizations/contract.ts";
+import { removeMember, updateMember } from "@/lib/organizations/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  PATCH: endpoint(updateMemberContract, ({ caller, params, body }) =>
+    answer(updateMember(caller.accountId, params.id, params.account_id, body.role), (member) => ({
+      body: { status: "success", member },
+    })),
+  ),
+  DELETE: endpoint(removeMemberContract, ({ caller, params }) =>
+    answer(removeMember(caller.accountId, params.id, params.account_id), done),
+  ),
+});

@@ -1,0 +1,13 @@
+import { answer, listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listMembersContract } from "@/lib/organizations/contract.ts";
+import { selectMembers } from "@/lib/organizations/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listMembersContract, ({ caller, params, query }) =>
+    answer(selectMembers(caller.accountId, params.id, query), (page) =>
+      listOf(`/api/organizations/${params.id}/members`, query, "members", page),
+    ),
+  ),
+});

@@ -1,0 +1,18 @@
+import { answer, done } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import * as contracts from "@/lib/organizations/contract.ts";
+import { organizationAnswer } from "@/lib/organizations/organization.ts";
+import * as store from "@/lib/organizations/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(contracts.getOrganizationContract, ({ caller, params }) =>
+    answer(store.selectOrganization(caller.accountId, params.id), organizationAnswer),
+  ),
+  PATCH: endpoint(contracts.updateOrganizationContract, ({ caller, params, body }) =>
+    answer(store.updateOrganization(caller.accountId, params.id, body), organizationAnswer),
+  ),
+  DELETE: endpoint(contracts.deleteOrganizationContract, ({ caller, params }) =>
+    answer(store.removeOrganization(caller.accountId, params.id), done),
+  ),
+});

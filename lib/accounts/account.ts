@@ -1,0 +1,28 @@
+/** The caller's account as callers see it. */
+import { z } from "zod";
+import { dateTime, uuid } from "../contract/fields.ts";
+
+export const accountView = z.object({
+  account: z
+    .object({
+      id: uuid,
+      kind: z.enum(["personal", "organization", "artist", "workspace"]),
+      email: z.string().nullable().meta({ description: "Null unless `kind` is `personal`" }),
+      name: z.string().nullable(),
+      image: z.string().nullable(),
+      monthly_budget_usd: z
+        .number()
+        .nullable()
+        .meta({ description: "What the turns of a calendar month may cost; null for no budget" }),
+      created_at: dateTime,
+    })
+    .meta({ id: "Account" }),
+  organizations: z.array(
+    z.object({
+      organization_id: uuid,
+      organization_name: z.string(),
+      role: z.enum(["owner", "member"]),
+    }),
+  ),
+});
+export type AccountView = z.output<typeof accountView>;

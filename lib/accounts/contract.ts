@@ -1,0 +1,64 @@
+/** The endpoints of the account that a credential belongs to. */
+import { z } from "zod";
+import { contract } from "../contract/contract.ts";
+import { accountImage, accountName, uuid } from "../contract/fields.ts";
+import { accountView } from "./account.ts";
+
+const shared = { tag: "Account", family: "error", auth: "required" } as const;
+
+const me = accountView.extend({
+  status: z.literal("success"),
+  credential: z.object({
+    type: z.enum(["api_key", "bearer"]),
+    scope: z.enum(["full", "run"]).describe("`run` for the credential of a sandbox"),
+  }),
+});
+
+export const getAccountIdContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/accounts/id",
+  runCredential: true,
+  summary: "Read the id of the caller's account",
+  responses: {
+    200: {
+      description: "The id",
+      schema: z.object({ status: z.literal("success"), accountId: uuid }),
+    },
+  },
+  errors: [],
+});
+
+export const getAccountContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/accounts/me",
+  runCredential: true,
+  summary: "Read the caller's account, its organizations and what the credential is",
+  responses: { 200: { description: "The account", schema: me } },
+  errors: [],
+});
+
+const changes = z.object({
+  name: accountName.optional(),
+  image: accountImage.nullable().optional().describe("Null removes it"),
+  monthly_budget_usd: z
+    .number()
+    .min(0)
+    .max(1_000_000_000)
+    .nullable()
+    .optional()
+    .describe("What the turns of a calendar month may cost. Null removes the budget"),
+});
+export type AccountChanges = z.output<typeof changes>;
+
+export const updateAccountContract = contract({
+  ...shared,
+  method: "PATCH",
+  path: "/api/accounts/me",
+  summary: "Change the caller's account",
+  description: "Omitted fields stay unchanged.",
+  body: changes,
+  responses: { 200: { description: "The account", schema: me } },
+  errors: [],
+});

@@ -1,0 +1,12 @@
+import type { Caller } from "../identity/credentials/caller.ts";
+import type { AccountView } from "./account.ts";
+
+/**
+ * Answers with the account of the caller and what its credential is.
+ * @param headers of the request: the credential of a run is a key or a bearer token
+ */
+export function describeCaller(view: AccountView, { credential }: Caller, headers: Headers) {
+  const type = headers.has("x-api-key") ? "api_key" : "bearer";
+  const scope = credential.kind === "run" ? "run" : "full";
+  return { body: { status: "success", ...view, credential: { type, scope } } } as const;
+}

@@ -1,0 +1,205 @@
+/** The endpoints of organizations, their members and invitations. */
+import { z } from "zod";
+import { contract } from "../contract/contract.ts";
+import { accountImage, accountName, emailAddress, uuid } from "../contract/fields.ts";
+import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { member, organization, receivedInvitation, role, sentInvitation } from "./organization.ts";
+
+const shared = { tag: "Organizations", family: "error", auth: "required" } as const;
+const status = z.literal("success");
+const one = z.object({ status, organization });
+const done = { 200: { description: "Done", schema: z.object({ status }) } } as const;
+
+const organizationId = uuid.describe("The organization's `organization_id`");
+const byId = z.object({ id: organizationId });
+const memberById = byId.extend({ account_id: uuid.describe("The member's `account_id`") });
+const sentById = byId.extend({ invitation_id: uuid.describe("The invitation's `id`") });
+const receivedById = z.object({ id: uuid.describe("The invitation's `id`") });
+
+function page<const N extends string, S extends z.ZodType>(name: N, item: S) {
+  const items = { [name]: z.array(item) } as Record<N, z.ZodArray<S>>;
+  return {
+    200: {
+      description: "One page; `link` is the URL of the next one",
+      headers: ["link"],
+      schema: z.object({ status, ...items, next_cursor: nextCursor }),
+    },
+  } as const;
+}
+
+export const createOrganizationContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/organizations",
+  summary: "Create an organization",
+  description: "The caller is its owner. An account belongs to at most 100 organizations.",
+  body: z.object({ name: accountName }),
+  responses: { 201: { description: "The organization", schema: one } },
+  errors: ["forbidden", "quota_exceeded"],
+});
+
+export const listOrganizationsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/organizations",
+  summary: "List the caller's organizations, newest first",
+  query: pageQuery,
+  responses: page("organizations", organization),
+  errors: [],
+});
+
+export const getOrganizationContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/organizations/{id}",
+  summary: "Read an organization of the caller's",
+  params: byId,
+  responses: { 200: { description: "The organization", schema: one } },
+  errors: ["not_found"],
+});
+
+const changes = z.object({
+  name: accountName.optional(),
+  image: accountImage.nullable().optional().describe("Null removes it"),
+});
+export type OrganizationChanges = z.output<typeof changes>;
+
+export const updateOrganizationContract = contract({
+  ...shared,
+  method: "PATCH",
+  path: "/api/organizations/{id}",
+  summary: "Change an organization",
+  description: "For owners. Omitted fields stay unchanged.",
+  params: byId,
+  body: changes,
+  responses: { 200: { description: "The organization", schema: one } },
+  errors: ["forbidden", "not_found"],
+});
+
+export const deleteOrganizationContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/organizations/{id}",
+  summary: "Delete an organization with its artists and everything that they own",
+  description: "For owners. Permanent. What its members own stays with them.",
+  params: byId,
+  responses: done,
+  errors: ["forbidden", "not_found"],
+});
+
+export const listMembersContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/organizations/{id}/members",
+  summary: "List the members of an organization, newest first",
+  params: byId,
+  query: pageQuery,
+  responses: page("members", member),
+  errors: ["not_found"],
+});
+
+export const updateMemberContract = contract({
+  ...shared,
+  method: "PATCH",
+  path: "/api/organizations/{id}/members/{account_id}",
+  summary: "Change the role of a member",
+  description: "For owners. The last owner stays one: 409.",
+  params: memberById,
+  body: z.object({ role }),
+  responses: { 200: { description: "The member", schema: z.object({ status, member }) } },
+  errors: ["forbidden", "not_found", "conflict"],
+});
+
+export const removeMemberContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/organizations/{id}/members/{account_id}",
+  summary: "Remove a member, or leave an organization",
+  description: "Owners remove anyone, and everyone can leave, but for the last owner: 409.",
+  params: memberById,
+  responses: done,
+  errors: ["forbidden", "not_found", "conflict"],
+});
+
+export const createInvitationContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/organizations/{id}/invitations",
+  summary: "Invite an e-mail address to an organization",
+  description:
+    "For owners. A link goes out by mail, and the invitation is valid for 7 days; it replaces an " +
+    "earlier one of the same address. Whether the address has an account shows nowhere. An account " +
+    "sends at most 50 invitations a day, and an organization has at most 100 open ones.",
+  params: byId,
+  body: z.object({ email: emailAddress, role }),
+  responses: {
+    201: {
+      description: "The invitation",
+      schema: z.object({ status, invitation: sentInvitation }),
+    },
+  },
+  errors: [
+    "forbidden",
+    "quota_exceeded",
+    "not_found",
+    "conflict",
+    "upstream_error",
+    "upstream_timeout",
+  ],
+});
+
+export const listSentInvitationsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/organizations/{id}/invitations",
+  summary: "List the open invitations of an organization, newest first",
+  description: "For owners.",
+  params: byId,
+  query: pageQuery,
+  responses: page("invitations", sentInvitation),
+  errors: ["forbidden", "not_found"],
+});
+
+export const withdrawInvitationContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/organizations/{id}/invitations/{invitation_id}",
+  summary: "Withdraw an open invitation",
+  description: "For owners.",
+  params: sentById,
+  responses: done,
+  errors: ["forbidden", "not_found"],
+});
+
+export const listInvitationsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/invitations",
+  summary: "List the open invitations of the caller's e-mail address, newest first",
+  query: pageQuery,
+  responses: page("invitations", receivedInvitation),
+  errors: [],
+});
+
+export const acceptInvitationContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/invitations/{id}/accept",
+  summary: "Accept an invitation",
+  description:
+    "From then on, the caller and the other members can act for each other's accounts by " +
+    "`account_id`. An organization has at most 500 members.",
+  params: receivedById,
+  responses: { 200: { description: "The organization", schema: one } },
+  errors: ["quota_exceeded", "not_found"],
+});
+
+export const declineInvitationContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/invitations/{id}/decline",
+  summary: "Decline an invitation",
+  params: receivedById,
+  responses: done,
+  errors: ["not_found"],
+});

@@ -1,0 +1,45 @@
+/** Organizations, their members and invitations as callers see them. */
+import { z } from "zod";
+import { dateTime, uuid } from "../contract/fields.ts";
+
+export const role = z.enum(["owner", "member"]);
+export type Role = z.output<typeof role>;
+
+export const organization = z
+  .object({
+    organization_id: uuid,
+    organization_name: z.string(),
+    image: z.string().nullable(),
+    role: role.describe("The caller's"),
+    created_at: dateTime,
+  })
+  .meta({ id: "Organization" });
+export type Organization = z.output<typeof organization>;
+
+export const member = z
+  .object({
+    account_id: uuid,
+    email: z.string().nullable(),
+    name: z.string().nullable(),
+    role,
+  })
+  .meta({ id: "Member" });
+export type Member = z.output<typeof member>;
+
+const invitationFields = { id: uuid, role, created_at: dateTime, expires_at: dateTime };
+
+/** As the owners of the organization see it. */
+export const sentInvitation = z
+  .object({ ...invitationFields, email: z.string() })
+  .meta({ id: "SentInvitation" });
+export type SentInvitation = z.output<typeof sentInvitation>;
+
+/** As the invited account sees it: of the organization only the name. */
+export const receivedInvitation = z
+  .object({ ...invitationFields, organization_name: z.string() })
+  .meta({ id: "ReceivedInvitation" });
+export type ReceivedInvitation = z.output<typeof receivedInvitation>;
+
+/** Answers a request for one organization. */
+export const organizationAnswer = (found: Organization) =>
+  ({ body: { status: "success", organization: found } }) as const;

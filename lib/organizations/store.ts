@@ -1,0 +1,203 @@
+/**
+ * Organizations in the database (supabase/migrations/…_organizations.sql). Every function takes the
+ * caller's account; an organization that it does not belong to answers exactly like a missing one.
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import type { AppError } from "../contract/app-error.ts";
+import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { call } from "../platform/database/query.ts";
+import type { OrganizationChanges } from "./contract.ts";
+import {
+  type Member,
+  member,
+  type Organization,
+  organization,
+  type ReceivedInvitation,
+  type Role,
+  receivedInvitation,
+  sentInvitation,
+} from "./organization.ts";
+import { refusal } from "./refusals.ts";
+
+const MAX_ORGANIZATIONS_OF_ACCOUNT = 100;
+const MAX_MEMBERS = 500;
+const MAX_OPEN_INVITATIONS = 100;
+const MAX_INVITATIONS_A_DAY = 50;
+/** Of all organizations to one address: more are invitations without a mail. */
+const MAX_MAILS_A_DAY = 5;
+const INVITATION_DAYS = 7;
+
+const found = z.object({ organization }).transform((answer) => answer.organization);
+const done = z.object({ done: z.literal(true) }).transform(() => undefined);
+
+/** Errors: 403 for an account that is no person's, or belongs to too many organizations. */
+export function insertOrganization(
+  accountId: string,
+  name: string,
+): Promise<Organization | AppError> {
+  const args = { p_account_id: accountId, p_name: name, p_max: MAX_ORGANIZATIONS_OF_ACCOUNT };
+  return call("create_organization", args, z.union([found, refusal]));
+}
+
+export function selectOrganizations(
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<Organization>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_organizations", args, storedPage(organization));
+}
+
+/** Errors: 404 `Organization not found`. */
+export function selectOrganization(
+  accountId: string,
+  id: string,
+): Promise<Organization | AppError> {
+  const args = { p_account_id: accountId, p_organization_id: id };
+  return call("found_organization", args, z.union([found, refusal]));
+}
+
+/** Errors: 403 for members, 404. */
+export function updateOrganization(
+  accountId: string,
+  id: string,
+  { name, image }: OrganizationChanges,
+): Promise<Organization | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_organization_id: id,
+    p_name: name ?? null,
+    p_image: image ?? null,
+    p_clear_image: image === null,
+  };
+  return call("update_organization", args, z.union([found, refusal]));
+}
+
+/** The files of its media go with the retention job. Errors: 403 for members, 404. */
+export function removeOrganization(accountId: string, id: string): Promise<AppError | undefined> {
+  const args = { p_account_id: accountId, p_organization_id: id };
+  return call("delete_organization", args, z.union([done, refusal]));
+}
+
+/** Errors: 404 `Organization not found`. */
+export function selectMembers(
+  accountId: string,
+  organizationId: string,
+  page: PageRequest,
+): Promise<Page<Member> | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_organization_id: organizationId,
+    ...pageArguments(page),
+  };
+  return call("list_organization_members", args, z.union([storedPage(member), refusal]));
+}
+
+/** Errors: 403 for members, 404, 409 for the last owner. */
+export function updateMember(
+  accountId: string,
+  organizationId: string,
+  memberId: string,
+  role: Role,
+): Promise<Member | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_organization_id: organizationId,
+    p_member_id: memberId,
+    p_role: role,
+  };
+  const changed = z.object({ member }).transform((answer) => answer.member);
+  return call("set_organization_role", args, z.union([changed, refusal]));
+}
+
+/** Errors: 403 for members who remove others, 404, 409 for the last owner. */
+export function removeMember(
+  accountId: string,
+  organizationId: string,
+  memberId: string,
+): Promise<AppError | undefined> {
+  const args = {
+    p_account_id: accountId,
+    p_organization_id: organizationId,
+    p_member_id: memberId,
+  };
+  return call("remove_organization_member", args, z.union([done, refusal]));
+}
+
+const inserted = z.object({
+  invitation: sentInvitation,
+  /** False when the address has had enough mails today. */
+  mail: z.boolean(),
+  organization_name: z.string(),
+  inviter: z.string().nullable(),
+});
+
+/** Errors: 403 for members and at the limit of open invitations, 404, 409 for a member's address, 429. */
+export function insertInvitation(
+  accountId: string,
+  organizationId: string,
+  email: string,
+  role: Role,
+): Promise<z.output<typeof inserted> | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_organization_id: organizationId,
+    p_email: email,
+    p_role: role,
+    p_valid_days: INVITATION_DAYS,
+    p_max_pending: MAX_OPEN_INVITATIONS,
+    p_max_a_day: MAX_INVITATIONS_A_DAY,
+    p_max_mails_a_day: MAX_MAILS_A_DAY,
+  };
+  return call("create_invitation", args, z.union([inserted, refusal]));
+}
+
+/** Errors: 403 for members, 404. */
+export function selectSentInvitations(
+  accountId: string,
+  organizationId: string,
+  page: PageRequest,
+): Promise<Page<z.output<typeof sentInvitation>> | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_organization_id: organizationId,
+    ...pageArguments(page),
+  };
+  const schema = z.union([storedPage(sentInvitation), refusal]);
+  return call("list_organization_invitations", args, schema);
+}
+
+/** Errors: 403 for members, 404. */
+export function withdrawInvitation(
+  accountId: string,
+  organizationId: string,
+  id: string,
+): Promise<AppError | undefined> {
+  const args = { p_account_id: accountId, p_organization_id: organizationId, p_id: id };
+  return call("withdraw_invitation", args, z.union([done, refusal]));
+}
+
+export function selectInvitations(
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<ReceivedInvitation>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_invitations", args, storedPage(receivedInvitation));
+}
+
+/** Errors: 403 when the organization or the account is full, 404. */
+export function acceptInvitation(accountId: string, id: string): Promise<Organization | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_id: id,
+    p_max_organizations: MAX_ORGANIZATIONS_OF_ACCOUNT,
+    p_max_members: MAX_MEMBERS,
+  };
+  return call("accept_invitation", args, z.union([found, refusal]));
+}
+
+/** Errors: 404 `Invitation not found`. */
+export function declineInvitation(accountId: string, id: string): Promise<AppError | undefined> {
+  const args = { p_account_id: accountId, p_id: id };
+  return call("decline_invitation", args, z.union([done, refusal]));
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { joinOrganization, makeOrganization } from "../support/fixtures/people.ts";
+import { client, createPerson } from "../support/harness/clients.ts";
+import { createRunCredential } from "../support/harness/run-credentials.ts";
+
+const PATH = "/api/accounts/me";
+
+describe("GET /api/accounts/id 200", () => {
+  test("is the account of the key and of the bearer", async () => {
+    const { id, withKey, withBearer } = await createPerson();
+    for (const caller of [withKey, withBearer]) {
+      const answer = await caller.get("/api/accounts/id");
+      expect([answer.status, answer.body]).toEqual([200, { status: "success", accountId: id }]);
+    }
+  });
+});
+
+describe("GET /api/accounts/me 200", () => {
+  test("is the account, its organizations with the role in each, and the credential", async () => {
+    const [person, other] = await Promise.all([createPerson(), createPerson()]);
+    const own = await makeOrganization(person.withKey, "Own");
+    const others = await makeOrganization(other.withKey, "Other");
+    await joinOrganization(other.withKey, others, person);
+    const { status, body } = await person.withKey.get(PATH);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      status: "success",
+      account: {
+        id: person.id,
+        kind: "personal",
+        email: person.email,
+        name: null,
+        image: null,
+        monthly_budget_usd: null,
+        created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      },
+      organizations: [
+        { organization_id: others, organization_name: "Other", role: "member" },
+        { organization_id: own, organization_name: "Own", role: "owner" },
+      ],
+      credential: { type: "api_key", scope: "full" },
+    });
+  });
+
+  test("says which credential was sent", async () => {
+    const { id, withBearer } = await createPerson();
+    const [key, bearer] = await Promise.all([
+      createRunCredential(id, "key"),
+      createRunCredential(id, "bearer"),
+    ]);
+    const callers = [withBearer, client({ key: key.raw }), client({ bearer: bearer.raw })];
+    const answers = await Promise.all(callers.map((caller) => caller.get(PATH)));
+    expect(answers.map(({ body }) => body)).toMatchObject([
+      { credential: { type: "bearer", scope: "full" } },
+      { credential: { type: "api_key", scope: "run" } },
+      { credential: { type: "bearer", scope: "run" } },
+    ]);
+  });
+});
+
+describe("PATCH /api/accounts/me 200", () => {
+  test("changes what is given, keeps the rest, and null clears image and budget", async () => {
+    const { withKey } = await createPerson();
+    const image = "https://example.com/ada.png";
+    const first = { name: "Ada", image, monthly_budget_usd: 12.34 };
+    expect((await withKey.patch(PATH, first)).body).toMatchObject({ account: first });
+    const { body } = await withKey.patch(PATH, { name: " Ada Marin ", monthly_budget_usd: 0 });
+    expect(body).toMatchObject({ account: { name: "Ada Marin", image, monthly_budget_usd: 0 } });
+    const cleared = await withKey.patch(PATH, {
+      name: null,
+      image: null,
+      monthly_budget_usd: null,
+    });
+    expect(cleared.body).toMatchObject({
+      account: { name: "Ada Marin", image: null, monthly_budget_usd: null },
+    });
+    expect((await withKey.get(PATH)).body).toEqual(cleared.body);
+  });
+});
+
+describe("PATCH /api/accounts/me 400", () => {
+  test.each([
+    [{ name: " " }, "name must not be empty"],
+    [{ name: "a".repeat(101) }, "name must be at most 100 characters"],
+    [{ name: "two\nlines" }, "name must be a single line"],
+    [{ image: "http://example.com/a.png" }, "image must be an https URL"],
+    [{ monthly_budget_usd: -1 }, "monthly_budget_usd must be at least 0"],
+    [{ monthly_budget_usd: "5" }, "monthly_budget_usd must be a number"],
+  ])("%j is refused", async (body, error) => {
+    const { withKey } = await createPerson();
+    const answer = await withKey.patch(PATH, body);
+    expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
+  });
+});
