@@ -90,6 +90,11 @@ export interface Contract {
   /** The largest body in bytes; 1 MiB by default. */
   readonly bodyLimit?: number;
   /**
+   * Takes raw bytes for a body, at most this many. The handler reads them from `request.body` while
+   * they come, and enforces the limit. Excludes `body`.
+   */
+  readonly byteBodyLimit?: number;
+  /**
    * Accepts `Idempotency-Key` (lib/http/idempotency.ts); requires `auth: "required"` and a JSON
    * response. The pipeline stores and replays the response. The handler must tie its effect to
    * `input.effectId`, which all attempts with one key share and which is a new id for a request

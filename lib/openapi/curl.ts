@@ -26,9 +26,14 @@ export function curl(contract: Contract, request: Request): string {
     quoted(`localhost:3000${addressOf(contract, request)}`),
     ...(contract.auth === "required" ? ['-H "$K"'] : []),
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`-d ${quoted(JSON.stringify(body))}`]),
+    ...(body === undefined ? [] : [bodyOf(contract, body)]),
   ].join(" ");
 }
+
+const bodyOf = ({ byteBodyLimit }: Contract, body: unknown): string =>
+  byteBodyLimit === undefined
+    ? `-d ${quoted(JSON.stringify(body))}`
+    : `--data-binary ${quoted(String(body))}`;
 
 const quoted = (text: string): string =>
   /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -88,7 +88,7 @@ function describeOperation(
   contract: Contract,
   exchanges: Exchanges,
 ): ZodOpenApiOperationObject {
-  const { params, query, body } = contract;
+  const { params, query, body, byteBodyLimit } = contract;
   const first = Object.values(exchanges)[0]?.request;
   return {
     operationId: id,
@@ -114,6 +114,10 @@ function describeOperation(
           },
         }
       : {}),
+    // OpenAPI 3.1 describes bytes by a media type without a schema.
+    ...(byteBodyLimit === undefined
+      ? {}
+      : { requestBody: { required: false, content: { "application/octet-stream": {} } } }),
     responses: { ...errorResponses(contract, exchanges), ...successResponses(contract, exchanges) },
   };
 }

@@ -81,6 +81,7 @@ function errorCodes(contract: Contract): ErrorCode[] {
   if (contract.auth !== "none") codes.add("unauthorized").add("rate_limited").add("unavailable");
   if (contract.params || contract.query || contract.body) codes.add("invalid_request");
   if (contract.body) codes.add("invalid_json").add("payload_too_large");
+  if (contract.byteBodyLimit !== undefined) codes.add("payload_too_large");
   // Every endpoint refuses some credential, if only one that was found in a sandbox.
   if (contract.auth !== "none" || contract.runCredential === undefined) codes.add("forbidden");
   if (contract.artistAccess) codes.add("not_found");

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { contract, type RunRule } from "../contract/contract.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
+import { MAX_STREAMED_BYTES } from "./port.ts";
 import { sandboxStatus } from "./stored-sandbox.ts";
 
 export const sandbox = z
@@ -136,6 +137,85 @@ export const readSandboxFileContract = contract({
       description: "The file's bytes",
       bytes: ["text/plain; charset=utf-8", "application/octet-stream"],
     },
+  },
+  errors: ["not_found", "sandbox_missing", "upstream_error"],
+});
+
+const written = z.object({
+  status: z.literal("success"),
+  file: z.object({
+    path: z.string().meta({ description: "Absolute inside the sandbox" }),
+    size: z.int().meta({ description: "In bytes" }),
+    modified_at: dateTime,
+  }),
+});
+
+/**
+ * Errors: 400 `Sandbox not initialized`, `path cannot be written` and `The request body is
+ * incomplete`, 403 when the account's sandboxes are full, 404 `Session not found`, 413 `Request body
+ * too large`, 502 `Failed to write sandbox files`.
+ */
+export const writeSandboxFileContract = contract({
+  ...shared,
+  path: "/api/sandbox/files/content",
+  method: "PUT",
+  runCredential: ofItsOwnSession,
+  summary: "Write a file of a session's sandbox",
+  description:
+    "The raw body, at most 100 MiB, becomes the file. Its folders are created, and a file that is " +
+    "there is replaced when the whole body has arrived. Waits for a command of the session that is running.",
+  query: ofSession.extend({
+    path: path.meta({ description: "A file, absolute or relative to the sandbox's home" }),
+  }),
+  byteBodyLimit: MAX_STREAMED_BYTES,
+  responses: {
+    200: { description: "The file that was replaced", schema: written },
+    201: { description: "The new file", schema: written },
+  },
+  errors: ["not_found", "sandbox_missing", "quota_exceeded", "upstream_error"],
+});
+
+/**
+ * Errors: 400 `Sandbox not initialized` and `path cannot be removed`, 404 `Session not found` and
+ * `File not found`, 502 `Failed to write sandbox files`.
+ */
+export const removeSandboxFileContract = contract({
+  ...shared,
+  path: "/api/sandbox/files",
+  method: "DELETE",
+  runCredential: ofItsOwnSession,
+  summary: "Delete a file or folder of a session's sandbox",
+  description:
+    "A folder goes with all that is in it. Waits for a command of the session that is running.",
+  query: ofSession.extend({
+    path: path.meta({
+      description: "A file or folder, absolute or relative to the sandbox's home",
+    }),
+  }),
+  responses: {
+    200: { description: "It is deleted", schema: z.object({ status: z.literal("success") }) },
+  },
+  errors: ["not_found", "sandbox_missing", "upstream_error"],
+});
+
+/**
+ * Errors: 400 `Sandbox not initialized`, `path is not a folder` and `The folder has more than 10000
+ * entries`, 404 `Session not found` and `Folder not found`, 502 `Failed to read sandbox files`.
+ */
+export const archiveSandboxContract = contract({
+  ...shared,
+  path: "/api/sandbox/archive",
+  method: "GET",
+  runCredential: ofItsOwnSession,
+  summary: "Download a folder of a session's sandbox as a ZIP archive",
+  description:
+    "At most 10,000 files and folders, as each is when it is read; `path` is absolute or relative to " +
+    "the sandbox's home, its default. A download that fails midway is cut short.",
+  query: ofSession.extend({
+    path: path.optional().meta({ description: "A folder. Default: the sandbox's home" }),
+  }),
+  responses: {
+    200: { description: "The archive", bytes: ["application/zip"] },
   },
   errors: ["not_found", "sandbox_missing", "upstream_error"],
 });

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { FileContent } from "./read-file.ts";
 
 /**
@@ -11,6 +12,21 @@ export function fileResponse({ name, bytes, isText }: FileContent): Response {
       "content-length": String(bytes.byteLength),
       "content-disposition": `attachment; filename*=UTF-8''${encodeName(name)}`,
       "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+    },
+  });
+}
+
+/** Returns the archive of a folder as an attachment that is named after it. */
+export function archiveResponse(
+  archive: ReadableStream<Uint8Array>,
+  { path = "files" }: { readonly path?: string | undefined },
+): Response {
+  const name = posix.basename(posix.resolve("/", path)) || "files";
+  return new Response(archive, {
+    headers: {
+      "content-type": "application/zip",
+      "content-disposition": `attachment; filename*=UTF-8''${encodeName(`${name}.zip`)}`,
       "x-content-type-options": "nosniff",
     },
   });

@@ -27,11 +27,19 @@ export interface CommandResult {
 
 /**
  * An operation that the sandbox refuses or cannot do, such as the read of a missing file. The code
- * `busy` means that too many requests of the account wait for a process.
+ * `busy` means that too many requests of the account wait for a process, `incomplete` that the
+ * content of a file ended before its end.
  */
 export class SandboxError extends Error {
   override readonly name = "SandboxError";
-  readonly code: "not_found" | "refused" | "no_space" | "too_large" | "busy" | "unavailable";
+  readonly code:
+    | "not_found"
+    | "refused"
+    | "no_space"
+    | "too_large"
+    | "incomplete"
+    | "busy"
+    | "unavailable";
   constructor(code: SandboxError["code"], message: string) {
     super(message);
     this.code = code;
@@ -49,10 +57,16 @@ export function isSandboxError(error: unknown): error is SandboxError {
 /** A `readFile` or `writeFile` of more bytes fails with `too_large`. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
+/** A `writeStream` of more bytes fails with `too_large`. */
+export const MAX_STREAMED_BYTES = 100 * 1024 * 1024;
+
 /** A `listFolder` returns no more entries. */
 export const MAX_LISTED_ENTRIES = 1_000;
 
-export interface FolderEntry {
+/** A `listTree` of more entries fails with `too_large`. */
+export const MAX_TREE_ENTRIES = 10_000;
+
+interface FolderEntry {
   readonly name: string;
   /** The type of a link is that of its target. Links without a target are not listed. */
   readonly type: "file" | "directory";
@@ -71,14 +85,49 @@ interface FolderListing {
   readonly truncated: boolean;
 }
 
+export interface TreeEntry extends Omit<FolderEntry, "name"> {
+  /** Relative to the folder that was listed. */
+  readonly path: string;
+}
+
+export interface WrittenFile {
+  /** Absolute inside the sandbox. */
+  readonly path: string;
+  /** In bytes. */
+  readonly size: number;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly modifiedAt: string;
+  /** False when the file replaced another one. */
+  readonly isNew: boolean;
+}
+
 /**
- * Read access to the files from outside, which never waits for a command. Paths as in `Sandbox`.
+ * Access to the files from outside. Reads never wait for a command; changes may wait for those that
+ * came before. Paths as in `Sandbox`.
  */
 export interface SandboxFiles {
   /** Throws a SandboxError: `not_found` for a missing folder, `refused` for a file. */
   listFolder(path: string): Promise<FolderListing>;
+  /**
+   * Lists all that is below a folder, each folder before its entries; links are left out. Throws as
+   * `listFolder`, and `too_large` for more than `MAX_TREE_ENTRIES`.
+   */
+  listTree(path: string): Promise<readonly TreeEntry[]>;
   /** Throws a SandboxError: `not_found` for a missing file, `refused` for a folder. */
   readFile(path: string): Promise<Uint8Array>;
+  /** Reads a file of any size piece by piece. Throws as `readFile`. */
+  readStream(path: string): AsyncIterable<Uint8Array>;
+  /**
+   * Creates missing parent folders, and replaces the whole file at once when all of the content is
+   * there. Holds no more of the content than a few pieces, and leaves nothing behind when it fails:
+   * with a SandboxError, or with what `content` throws.
+   */
+  writeStream(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile>;
+  /**
+   * Removes a file, or a folder with all that is in it. Throws a SandboxError: `not_found`, and
+   * `refused` for the home and for what is not the sandbox's own.
+   */
+  remove(path: string): Promise<void>;
 }
 
 /** Paths are absolute inside the sandbox or relative to its home, and never lead outside. */

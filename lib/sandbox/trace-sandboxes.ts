@@ -28,7 +28,12 @@ const traceSandbox = (sandbox: Sandbox): Sandbox => ({
 
 const traceFiles = (files: SandboxFiles): SandboxFiles => ({
   listFolder: (...args) => traced("sandbox.list", () => files.listFolder(...args)),
+  listTree: (...args) => traced("sandbox.list", () => files.listTree(...args)),
   readFile: (...args) => traced("sandbox.read", () => files.readFile(...args)),
+  // Its reader decides how long it takes.
+  readStream: (...args) => files.readStream(...args),
+  writeStream: (...args) => traced("sandbox.write", () => files.writeStream(...args)),
+  remove: (...args) => traced("sandbox.remove", () => files.remove(...args)),
 });
 
 const traced = <T>(name: SandboxSpan, work: (span: OpenSpan) => Promise<T>): Promise<T> =>

@@ -5,7 +5,8 @@ import { isSandboxError, type SandboxError, type SandboxFiles, type SandboxState
 import { selectSandbox } from "./store.ts";
 
 const uninitialized = appError("sandbox_missing", "Sandbox not initialized");
-const failed = appError("upstream_error", "Failed to read sandbox files");
+const readFailed = appError("upstream_error", "Failed to read sandbox files");
+export const writeFailed = appError("upstream_error", "Failed to write sandbox files");
 const busy = appError("unavailable", "The sandbox is busy", { headers: { "retry-after": "5" } });
 
 export interface FilesRequest {
@@ -15,27 +16,29 @@ export interface FilesRequest {
 }
 
 /**
- * Calls `read` with the files of the session's sandbox.
- * @param refusals the errors to return for what the sandbox itself refuses.
+ * Calls `use` with the files of the session's sandbox.
+ * @param refusals the errors to return for what the sandbox itself refuses
+ * @param failed the error to return for any other failure of the sandbox
  * Errors: `refusals`, 404 `Session not found`, 400 `Sandbox not initialized`, 502, and 503 when too
  * many requests of the account are waiting.
  */
 export async function withSandboxFiles<T>(
   { accountId, sessionId, log }: FilesRequest,
-  read: (files: SandboxFiles) => Promise<T>,
+  use: (files: SandboxFiles) => Promise<T>,
   refusals: Partial<Record<SandboxError["code"], AppError>>,
+  failed: AppError = readFailed,
 ): Promise<T | AppError> {
   const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null || !isReachable(found.sandbox)) return uninitialized;
   try {
-    return await read(services().sandboxes.openFiles(found.sandbox, accountId));
+    return await use(services().sandboxes.openFiles(found.sandbox, accountId));
   } catch (error) {
     const refusal = isSandboxError(error) ? refusals[error.code] : undefined;
     if (refusal) return refusal;
     if (isSandboxError(error) && error.code === "busy") return busy;
     if (await isGone(found.sandbox)) return uninitialized;
-    log.error({ err: error, sessionId }, "the sandbox's files could not be read");
+    log.error({ err: error, sessionId }, "the sandbox's files could not be used");
     return failed;
   }
 }

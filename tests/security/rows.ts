@@ -72,6 +72,13 @@ const theRunsOwnFile = async (owner: Person, { sessionId }: RunPlace): Promise<I
   await writeSandboxFile(sessionId, "notes.txt", "theirs");
   return { sessionId };
 };
+/** Each caller that may deletes one of its own. */
+const anotherOfTheRunsOwnFiles = async (owner: Person, { sessionId }: RunPlace): Promise<Ids> => {
+  await owner.withKey.post("/api/sandbox", { sessionId });
+  const name = `${randomUUID()}.txt`;
+  await writeSandboxFile(sessionId, name, "theirs");
+  return { sessionId, name };
+};
 const aRun = async (owner: Person): Promise<Ids> => {
   const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
   return z.object({ runId: z.string() }).parse(answer.body);
@@ -258,6 +265,24 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/sandbox (own)": { arrange: theRunsOwnFile, query: inQuery },
   "DELETE /api/sandbox": { arrange: aSession, query: inQuery },
   "GET /api/sandbox/files": { arrange: aSandboxFile, query: inQuery },
+  "DELETE /api/sandbox/files": {
+    arrange: aSandboxFile,
+    query: (ids) => ({ ...inQuery(ids), path: "notes.txt" }),
+  },
+  "DELETE /api/sandbox/files (own)": {
+    arrange: anotherOfTheRunsOwnFiles,
+    query: (ids) => ({ ...inQuery(ids), path: ids.name ?? "" }),
+  },
+  "PUT /api/sandbox/files/content": {
+    arrange: aSandboxFile,
+    query: (ids) => ({ ...inQuery(ids), path: "notes.txt" }),
+  },
+  "PUT /api/sandbox/files/content (own)": {
+    arrange: theRunsOwnFile,
+    query: (ids) => ({ ...inQuery(ids), path: "notes.txt" }),
+  },
+  "GET /api/sandbox/archive": { arrange: aSandboxFile, query: inQuery },
+  "GET /api/sandbox/archive (own)": { arrange: theRunsOwnFile, query: inQuery },
   "GET /api/sandbox/files (own)": { arrange: theRunsOwnFile, query: inQuery },
   "GET /api/sandbox/files/content (own)": {
     arrange: theRunsOwnFile,

@@ -135,6 +135,12 @@ GET /api/sandbox/files                             | 200+  200+    404s  404s  4
 GET /api/sandbox/files (own)                       | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
 GET /api/sandbox/files/content                     | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sandbox/files/content (own)               | 200   200     404s  404s  404s    401x      401x  401u   401u   200   200     401x
+PUT /api/sandbox/files/content                     | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+PUT /api/sandbox/files/content (own)               | 200   200     404s  404s  404s    401x      401x  401u   401u   200   200     401x
+DELETE /api/sandbox/files                          | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/sandbox/files (own)                    | 200   200     404s  404s  404s    401x      401x  401u   401u   200   200     401x
+GET /api/sandbox/archive                           | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sandbox/archive (own)                     | 200   200     404s  404s  404s    401x      401x  401u   401u   200   200     401x
 
 POST /api/chat                                     | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/chat/{chatId}/stream                      | 204   204     404c  404c  404c    401x      401x  401u   401u   403k  403k    401x

@@ -62,6 +62,7 @@ function textOf(error: SandboxError): string {
       return "The file is too large";
     case "busy":
       return "Not run: too many commands of this account are running. Try again later";
+    case "incomplete":
     case "unavailable":
       return "The sandbox is not available";
   }

@@ -25,7 +25,7 @@ export type SpanName =
   | `generation.${"submit" | "collect" | "fail"}`
   | `chat ${string}`
   | `execute_tool ${string}`
-  | `sandbox.${"run" | "read" | "write" | "list" | "provision" | "status" | "destroy"}`
+  | `sandbox.${"run" | "read" | "write" | "list" | "remove" | "provision" | "status" | "destroy"}`
   | `vendor ${Vendor}`
   | `sql ${string}`;
 

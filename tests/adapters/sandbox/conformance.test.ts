@@ -381,10 +381,121 @@ describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
       expect(await running).toMatchObject({ exitCode: 137 });
     });
 
+    test("lists all that is below a folder, each folder before its entries", async () => {
+      await sandbox.writeFile("work/b.txt", "zwölf\n");
+      await sandbox.writeFile("work/deep/er/a b.txt", "a");
+      const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      const entries = await openFiles().listTree("work");
+      const byPath = [...entries].sort((a, b) => (a.path < b.path ? -1 : 1));
+      expect(byPath).toEqual([
+        { path: "b.txt", type: "file", size: 7, modifiedAt: time },
+        { path: "deep", type: "directory", size: 0, modifiedAt: time },
+        { path: "deep/er", type: "directory", size: 0, modifiedAt: time },
+        { path: "deep/er/a b.txt", type: "file", size: 1, modifiedAt: time },
+      ]);
+      const paths = entries.map(({ path }) => path);
+      expect(paths.indexOf("deep")).toBeLessThan(paths.indexOf("deep/er"));
+      expect(paths.indexOf("deep/er")).toBeLessThan(paths.indexOf("deep/er/a b.txt"));
+      await expect(openFiles().listTree("missing")).rejects.toMatchObject({ code: "not_found" });
+      await expect(openFiles().listTree("work/b.txt")).rejects.toMatchObject({ code: "refused" });
+    });
+
     test("what is gone cannot be looked into", async () => {
       await provider.destroy(state);
       await expect(openFiles().listFolder(".")).rejects.toMatchObject({ code: "unavailable" });
       await expect(openFiles().readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
+    });
+  });
+
+  describe("its files, streamed and removed from outside", () => {
+    const openFiles = () => provider.openFiles(state, account);
+    const MIB = 1024 * 1024;
+
+    async function* pieces(count: number, bytes: number) {
+      for (let index = 0; index < count; index++) yield new Uint8Array(bytes).fill(index);
+    }
+    const all = async (path: string) => {
+      const read: Uint8Array[] = [];
+      for await (const piece of openFiles().readStream(path)) read.push(piece);
+      return Buffer.concat(read);
+    };
+
+    test("a stream becomes a file with its folders, and comes back piece by piece", async () => {
+      const file = await openFiles().writeStream("in/ü b.bin", pieces(12, MIB));
+      const { stdout } = await shell("cd in && pwd");
+      expect(file).toEqual({
+        path: `${stdout.trim()}/ü b.bin`,
+        size: 12 * MIB,
+        modifiedAt: expect.stringMatching(/Z$/),
+        isNew: true,
+      });
+      const expected: Uint8Array[] = [];
+      for await (const piece of pieces(12, MIB)) expected.push(piece);
+      expect((await all("in/ü b.bin")).equals(Buffer.concat(expected))).toBe(true);
+      expect((await shell("ls -A in")).stdout).toBe("ü b.bin\n");
+    });
+
+    test("an empty stream makes an empty file", async () => {
+      expect(await openFiles().writeStream("empty", pieces(0, 0))).toMatchObject({ size: 0 });
+      expect((await all("empty")).byteLength).toBe(0);
+    });
+
+    test("a file is replaced as a whole, and only when the stream has ended", async () => {
+      await sandbox.writeFile("a.txt", "before");
+      async function* watched() {
+        yield Buffer.from("af");
+        expect(await text("a.txt")).toBe("before");
+        yield Buffer.from("ter");
+      }
+      const file = await openFiles().writeStream("a.txt", watched());
+      expect(file).toMatchObject({ size: 5, isNew: false });
+      expect(await text("a.txt")).toBe("after");
+    });
+
+    test("a stream that breaks leaves the old file, and nothing else", async () => {
+      await sandbox.writeFile("in/a.txt", "before");
+      async function* broken() {
+        yield Buffer.from("half");
+        throw new SandboxError("incomplete", "gone");
+      }
+      await expect(openFiles().writeStream("in/a.txt", broken())).rejects.toMatchObject({
+        code: "incomplete",
+      });
+      expect(await text("in/a.txt")).toBe("before");
+      expect((await shell("ls -A . in /tmp | grep upload")).stdout).toBe("");
+    });
+
+    test("a folder is not written over, nor a file taken for a folder", async () => {
+      await sandbox.writeFile("in/a.txt", "a");
+      for (const path of ["in", "in/a.txt/b"]) {
+        await expect(openFiles().writeStream(path, pieces(1, 1))).rejects.toSatisfy((error) =>
+          ["refused", "not_found"].includes((error as SandboxError).code),
+        );
+      }
+      expect((await shell("find . | sort")).stdout).toBe(".\n./in\n./in/a.txt\n");
+    });
+
+    test("a missing file cannot be streamed, nor a folder", async () => {
+      await shell("mkdir in");
+      await expect(all("missing")).rejects.toMatchObject({ code: "not_found" });
+      await expect(all("in")).rejects.toMatchObject({ code: "refused" });
+    });
+
+    test("files and whole folders are removed", async () => {
+      await sandbox.writeFile("in/deep/a.txt", "a");
+      await sandbox.writeFile("b 'c.txt", "b");
+      await openFiles().remove("b 'c.txt");
+      await openFiles().remove("./x/../in");
+      expect((await shell("ls -A")).stdout).toBe("");
+      await expect(openFiles().remove("in")).rejects.toMatchObject({ code: "not_found" });
+    });
+
+    test("the home stays, and what is above it", async () => {
+      await sandbox.writeFile("a.txt", "a");
+      for (const path of [".", "", "..", "/", "../../..", "/home/agent/.."]) {
+        await expect(openFiles().remove(path)).rejects.toMatchObject({ name: "SandboxError" });
+      }
+      expect(await text("a.txt")).toBe("a");
     });
   });
 });

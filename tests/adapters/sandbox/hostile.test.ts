@@ -91,6 +91,14 @@ beforeEach(async () => {
   return () => provider.destroy(state);
 });
 
+async function* oneOf(content: string) {
+  yield Buffer.from(content);
+}
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<number> {
+  let bytes = 0;
+  for await (const piece of stream) bytes += piece.byteLength;
+  return bytes;
+}
 const shell = (command: string, timeoutMs = 30_000) =>
   sandbox.run(command, { timeoutMs, maxOutputChars: 50_000 });
 const listJails = (session: string) => listConfined("runner.ts", session);
@@ -186,6 +194,31 @@ describe("files outside the sandbox", () => {
     for (const path of ["folder", dir, `../../..${dir}`, "/proc/self/root"]) {
       await expect(files.listFolder(path)).rejects.toMatchObject({ name: "SandboxError" });
     }
+  });
+
+  test("are not changed by uploads and removals, through links or by any path", async () => {
+    await symlink(canary, join(home(), "soft"));
+    await symlink(dir, join(home(), "folder"));
+    await link(canary, join(home(), "hard"));
+    const files = provider.openFiles(state, account);
+    const hostile = ["folder/new.txt", "folder/canary.txt", "/etc/motd", "../../new.txt", "/dev/x"];
+    for (const path of hostile) {
+      await expect(files.writeStream(path, oneOf("broken"))).rejects.toMatchObject({
+        name: "SandboxError",
+      });
+      await expect(files.remove(path)).rejects.toMatchObject({ name: "SandboxError" });
+      await expect(readAll(files.readStream(path))).rejects.toMatchObject({ name: "SandboxError" });
+    }
+    // The first of them is a path in the sandbox's own /tmp, too.
+    for (const path of ways()) {
+      await files.writeStream(path, oneOf("broken")).catch(() => undefined);
+      await files.remove(path).catch(() => undefined);
+    }
+    await files.writeStream("hard", oneOf("own"));
+    await files.writeStream("soft", oneOf("own")).catch(() => undefined);
+    await files.remove("folder").catch(() => undefined);
+    expect((await files.listTree(".")).map(({ path }) => path)).not.toContain("folder");
+    await untouched();
   });
 
   test("are not reached by the names and links in an archive", async () => {
@@ -377,6 +410,54 @@ describe("the disk quota", () => {
     await shell("rm a.bin");
     await sandbox.writeFile("c.bin", half);
     expect(await bytesOnDisk(join(dir, "sandboxes", sessionId))).toBe(18 * MIB);
+  });
+
+  test("an upload of more than what is left is refused whole, and takes no room", async () => {
+    await sandbox.writeFile("a.bin", new Uint8Array(9 * MIB));
+    const files = provider.openFiles(state, account);
+    async function* upload(pieces: number) {
+      for (let index = 0; index < pieces; index++) yield new Uint8Array(MIB);
+    }
+    for (const tooMany of [DISK_QUOTA / MIB - 8, DISK_QUOTA / MIB + 1]) {
+      await expect(files.writeStream("b.bin", upload(tooMany))).rejects.toMatchObject({
+        code: "no_space",
+      });
+    }
+    expect(await readdir(join(dir, "sandboxes", sessionId))).toEqual(["home", "tmp"]);
+    expect(await bytesOnDisk(join(dir, "sandboxes", sessionId))).toBe(9 * MIB);
+    expect(await files.writeStream("b.bin", upload(9))).toMatchObject({ size: 9 * MIB });
+  });
+
+  test("what an upload left over when its server died is removed", async () => {
+    const left = join(dir, "sandboxes", sessionId, ".upload-0123");
+    await writeFile(left, new Uint8Array(DISK_QUOTA));
+    await utimes(left, new Date(), new Date(Date.now() - 2 * 3_600_000));
+    await sandbox.writeFile("a.bin", new Uint8Array(2 * MIB));
+    expect(await readdir(join(dir, "sandboxes", sessionId))).toEqual(["home", "tmp"]);
+  });
+
+  test("100 MiB are not held in memory: each piece is on disk before the next is taken", async () => {
+    const large = createLocalProvider({
+      rootDir: join(dir, "sandboxes"),
+      diskQuota: 200 * MIB,
+      allowedHosts: [],
+    });
+    const folder = join(dir, "sandboxes", sessionId);
+    let given = 0;
+    let most = 0;
+    async function* upload() {
+      while (given < 100 * MIB) {
+        const staged = (await readdir(folder)).find((name) => name.startsWith(".upload-"));
+        const stored = staged ? (await lstat(join(folder, staged))).size : 0;
+        most = Math.max(most, given - stored);
+        given += MIB;
+        yield new Uint8Array(MIB);
+      }
+    }
+    const files = large.openFiles(state, account);
+    expect(await files.writeStream("large.bin", upload())).toMatchObject({ size: 100 * MIB });
+    expect(most).toBeLessThanOrEqual(MIB);
+    expect(await readAll(files.readStream("large.bin"))).toBe(100 * MIB);
   });
 
   test("counts what an earlier process of the server wrote", async () => {

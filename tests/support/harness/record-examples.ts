@@ -98,6 +98,10 @@ async function recordChats(context: Context) {
   await record("updateChat", { params, body: { title: "Hello" } });
   await record("listSandboxFiles", { query: { sessionId } });
   await record("readSandboxFile", { query: { sessionId, path: "hello.txt" } });
+  const statement = { sessionId, path: "in/statement.csv" };
+  await record("writeSandboxFile", { query: statement, body: "track,units\nHarbor,1204\n" });
+  await record("archiveSandbox", { query: { sessionId, path: "in" } });
+  await record("removeSandboxFile", { query: statement });
 
   const other = { params: { sessionId }, body: { title: "A second chat" } };
   const second = await record("createChat", other, { schema: z.object({ chat: withId }) });

@@ -1,8 +1,10 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
+import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
+import { listSandboxFilesContract, removeSandboxFileContract } from "@/lib/sandbox/contract.ts";
 import { listFiles } from "@/lib/sandbox/list-files.ts";
+import { removeFile } from "@/lib/sandbox/remove-file.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listSandboxFilesContract, async ({ caller, query, log }) => {
@@ -10,4 +12,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     if (isAppError(listing)) return listing;
     return { body: { status: "success", sessionId: query.sessionId, ...listing } };
   }),
+  DELETE: endpoint(removeSandboxFileContract, ({ caller, query, log }) =>
+    answer(removeFile({ accountId: caller.accountId, ...query, log }), done),
+  ),
 });

@@ -9,6 +9,9 @@ import { join } from "node:path";
 /** The prefix of the shell's temporary files, which remain when a command is killed. */
 export const UNFINISHED_PREFIX = ".just-bash-write-";
 const MAX_WRITE_MS = 60_000;
+/** The prefix of uploads in the session's own folder, which remain when their server dies. */
+export const STAGED_PREFIX = ".upload-";
+const MAX_UPLOAD_MS = 60 * 60_000;
 
 export class DiskUsage {
   readonly #root: string;
@@ -34,6 +37,12 @@ export class DiskUsage {
     this.#files += files;
   }
 
+  /** Throws an `ENOSPC` error when more files, or the bytes that are there already, do not fit. */
+  async admit(files: number): Promise<void> {
+    await this.#measure();
+    await this.reserve(0, files);
+  }
+
   #fits(bytes: number, files: number): boolean {
     return this.#bytes + bytes <= this.#maxBytes && this.#files + files <= this.#maxFiles;
   }
@@ -53,18 +62,23 @@ export async function measureFolder(root: string): Promise<{ bytes: number; file
       files += 1;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) folders.push(path);
-      else bytes += await sizeOf(path, entry.name);
+      else bytes += await sizeOf(path, maxAgeOf(entry.name, folder === root));
     }
   }
   return { bytes, files };
 }
 
-async function sizeOf(path: string, name: string): Promise<number> {
+/** Returns after how long without a change a file is left over, in milliseconds. */
+function maxAgeOf(name: string, isBesideHome: boolean): number {
+  if (name.startsWith(UNFINISHED_PREFIX)) return MAX_WRITE_MS;
+  return isBesideHome && name.startsWith(STAGED_PREFIX) ? MAX_UPLOAD_MS : Number.POSITIVE_INFINITY;
+}
+
+async function sizeOf(path: string, maxAgeMs: number): Promise<number> {
   // A file that is deleted during the walk takes no space.
   const file = await lstat(path).catch(() => undefined);
   if (!file) return 0;
-  if (!name.startsWith(UNFINISHED_PREFIX) || Date.now() - file.mtimeMs < MAX_WRITE_MS)
-    return file.size;
+  if (Date.now() - file.mtimeMs < maxAgeMs) return file.size;
   await rm(path, { force: true });
   return 0;
 }

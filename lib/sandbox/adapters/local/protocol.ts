@@ -26,8 +26,24 @@ export type JailRequest =
       readonly maxOutputChars: number;
     }
   | { readonly op: "list"; readonly path: string; readonly maxEntries: number }
+  | { readonly op: "tree"; readonly path: string; readonly maxEntries: number }
   | { readonly op: "read"; readonly path: string }
-  | { readonly op: "write"; readonly path: string; readonly content: Uint8Array };
+  | {
+      readonly op: "piece";
+      readonly path: string;
+      readonly offset: number;
+      readonly maxBytes: number;
+    }
+  | { readonly op: "write"; readonly path: string; readonly content: Uint8Array }
+  /** Moves the file of this name in the session's folder to a path of the sandbox. */
+  | { readonly op: "place"; readonly path: string; readonly staged: string }
+  | { readonly op: "remove"; readonly path: string };
+
+const entry = z.object({
+  type: z.enum(["file", "directory"]),
+  size: z.number().int(),
+  modifiedAt: z.iso.datetime(),
+});
 
 export const jailReply = z.discriminatedUnion("op", [
   z.object({ op: z.literal("ready") }),
@@ -41,18 +57,21 @@ export const jailReply = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("list"),
     path: z.string(),
-    entries: z.array(
-      z.object({
-        name: z.string(),
-        type: z.enum(["file", "directory"]),
-        size: z.number().int(),
-        modifiedAt: z.iso.datetime(),
-      }),
-    ),
+    entries: z.array(entry.extend({ name: z.string() })),
     truncated: z.boolean(),
   }),
+  z.object({ op: z.literal("tree"), entries: z.array(entry.extend({ path: z.string() })) }),
   z.object({ op: z.literal("read"), content: z.instanceof(Uint8Array) }),
+  z.object({ op: z.literal("piece"), content: z.instanceof(Uint8Array) }),
   z.object({ op: z.literal("write") }),
+  z.object({
+    op: z.literal("place"),
+    path: z.string(),
+    size: z.number().int(),
+    modifiedAt: z.iso.datetime(),
+    isNew: z.boolean(),
+  }),
+  z.object({ op: z.literal("remove") }),
   z.object({
     op: z.literal("error"),
     code: z.enum(["not_found", "refused", "no_space", "too_large", "unavailable"]),

@@ -9,23 +9,28 @@ import { access, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isQueueRefusal } from "../../../platform/fair-queue.ts";
 import {
-  type CommandResult,
   MAX_FILE_BYTES,
   MAX_LISTED_ENTRIES,
+  MAX_TREE_ENTRIES,
   type Sandbox,
   SandboxError,
   type SandboxFiles,
   type SandboxProvider,
   type SandboxState,
 } from "../../port.ts";
+import { resultOf } from "./command-result.ts";
 import { measureFolder } from "./disk-usage.ts";
 import type { Outcome } from "./jail.ts";
 import { JailPool, type PoolRequest } from "./jail-pool.ts";
 import type { JailReply, JailRequest } from "./protocol.ts";
 import { sandboxFolders } from "./sandbox-folders.ts";
 import type { ReservedSpace, SandboxSpace } from "./space.ts";
+import { stageUpload } from "./stage-upload.ts";
 
 const FILE_TIMEOUT_MS = 30_000;
+/** How long an upload or a removal waits for the session's commands, which take two minutes at most. */
+const MAX_CHANGE_WAIT_MS = 150_000;
+const PIECE_BYTES = 1024 * 1024;
 const IDLE_MS = 60_000;
 /** The prefix of folders that are being created or deleted. */
 const TEMPORARY = ".gone-";
@@ -138,7 +143,7 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     return outcome;
   }
 
-  async function fileRequest<Op extends "list" | "read" | "write">(
+  async function fileRequest<Op extends Exclude<JailRequest["op"], "run">>(
     scope: Scope,
     message: JailRequest & { op: Op },
     send?: (given: PoolRequest) => Promise<Outcome>,
@@ -178,14 +183,48 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     // The signal bounds the wait for a slot too, which the deadline of a request does not.
     const read = (given: PoolRequest) =>
       pool.read({ ...given, signal: AbortSignal.timeout(FILE_TIMEOUT_MS) });
+    // Among the commands, whose jail has the reservation of the session's space.
+    const change = async (given: PoolRequest) => {
+      const signal = AbortSignal.timeout(MAX_CHANGE_WAIT_MS);
+      const outcome = await pool.request({ ...given, signal });
+      if (!signal.aborted) return outcome;
+      throw new SandboxError("busy", "The commands of the session took too long");
+    };
     return {
       async listFolder(path) {
         const message = { op: "list", path, maxEntries: MAX_LISTED_ENTRIES } as const;
         const { op: _, ...listing } = await fileRequest(scope, message, read);
         return listing;
       },
+      async listTree(path) {
+        const message = { op: "tree", path, maxEntries: MAX_TREE_ENTRIES } as const;
+        return (await fileRequest(scope, message, read)).entries;
+      },
       async readFile(path) {
         return (await fileRequest(scope, { op: "read", path }, read)).content;
+      },
+      async *readStream(path) {
+        for (let offset = 0; ; ) {
+          const message = { op: "piece", path, offset, maxBytes: PIECE_BYTES } as const;
+          const { content } = await fileRequest(scope, message, read);
+          if (content.byteLength > 0) yield content;
+          if (content.byteLength < PIECE_BYTES) return;
+          offset += content.byteLength;
+        }
+      },
+      async writeStream(path, content) {
+        await checkFolder(sessionId);
+        return stageUpload(dirOf(sessionId), content, options.diskQuota, async (staged) => {
+          const { op: _, ...file } = await fileRequest(
+            scope,
+            { op: "place", path, staged },
+            change,
+          );
+          return file;
+        });
+      },
+      async remove(path) {
+        await fileRequest(scope, { op: "remove", path }, change);
       },
     };
   }
@@ -240,25 +279,3 @@ const bytesOf = (folder: string): Promise<number> =>
   );
 
 const remove = (folder: string) => rm(folder, { recursive: true, force: true });
-
-function resultOf(outcome: Outcome, timeoutMs: number): CommandResult {
-  if (outcome.op === "run") {
-    const { exitCode, stdout, stderr, truncated } = outcome;
-    return { exitCode, stdout, stderr, truncated };
-  }
-  const killed = (exitCode: number, why: string) => ({
-    exitCode,
-    stdout: "",
-    stderr: `${why}\n`,
-    truncated: false,
-  });
-  if (outcome.op !== "ended") return killed(126, "The command could not be run");
-  switch (outcome.why) {
-    case "deadline":
-      return killed(124, `Killed: the deadline of ${timeoutMs / 1000} s passed`);
-    case "aborted":
-      return killed(137, "Killed: the command was stopped");
-    default:
-      return killed(137, "Killed: the command used too much memory or CPU");
-  }
-}

@@ -100,27 +100,76 @@ async function list(path: string, maxEntries: number): Promise<JailReply> {
   );
   const entries: (JailReply & { op: "list" })["entries"] = [];
   for (const name of names) {
-    // Skips entries that were deleted meanwhile, and links, which this file system does not follow.
-    const stat = await fs.lstat(posix.join(folder, name)).catch(() => undefined);
-    if (!stat?.isFile && !stat?.isDirectory) continue;
+    const entry = await describe(posix.join(folder, name));
+    if (!entry) continue;
     if (entries.length === maxEntries)
       return { op: "list", path: folder, entries, truncated: true };
-    entries.push({
-      name,
-      type: stat.isDirectory ? "directory" : "file",
-      size: stat.isDirectory ? 0 : stat.size,
-      modifiedAt: stat.mtime.toISOString(),
-    });
+    entries.push({ name, ...entry });
   }
   return { op: "list", path: folder, entries, truncated: false };
+}
+
+/** Undefined for what was deleted meanwhile, and for links, which this file system does not follow. */
+async function describe(path: string) {
+  const stat = await fs.lstat(path).catch(() => undefined);
+  if (!stat?.isFile && !stat?.isDirectory) return undefined;
+  return {
+    type: stat.isDirectory ? ("directory" as const) : ("file" as const),
+    size: stat.isDirectory ? 0 : stat.size,
+    modifiedAt: stat.mtime.toISOString(),
+  };
+}
+
+async function tree(path: string, maxEntries: number): Promise<JailReply> {
+  const root = fs.resolvePath(HOME, path);
+  if (!(await fs.stat(root)).isDirectory) throw new Error(`Not a folder: '${root}'`);
+  const entries: (JailReply & { op: "tree" })["entries"] = [];
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const name of await fs.readdir(folder)) {
+      const inner = posix.join(folder, name);
+      const entry = await describe(inner);
+      if (!entry) continue;
+      if (entries.length === maxEntries) throw new Error(`EFBIG: too many files in '${root}'`);
+      entries.push({ path: posix.relative(root, inner), ...entry });
+      if (entry.type === "directory") folders.push(inner);
+    }
+  }
+  return { op: "tree", entries };
 }
 
 async function read(path: string): Promise<JailReply> {
   const file = fs.resolvePath(HOME, path);
   const stat = await fs.stat(file);
-  if (stat.isDirectory) throw new Error(`EISDIR: is a directory, '${file}'`);
+  if (stat.isDirectory) throw isFolder(file);
   if (stat.size > settings.maxFileBytes) throw tooLarge(file);
   return { op: "read", content: new Uint8Array(await fs.readFileBuffer(file)) };
+}
+
+async function piece(path: string, offset: number, maxBytes: number): Promise<JailReply> {
+  const file = fs.resolvePath(HOME, path);
+  if ((await fs.stat(file)).isDirectory) throw isFolder(file);
+  return { op: "piece", content: await fs.readPiece(file, offset, maxBytes) };
+}
+
+async function place(path: string, staged: string): Promise<JailReply> {
+  const file = fs.resolvePath(HOME, path);
+  const previous = await fs.stat(file).catch(() => undefined);
+  if (previous?.isDirectory) throw isFolder(file);
+  await fs.place(join(settings.dir, staged), file);
+  const { size, mtime } = await fs.stat(file);
+  return {
+    op: "place",
+    path: file,
+    size,
+    modifiedAt: mtime.toISOString(),
+    isNew: previous === undefined,
+  };
+}
+
+async function remove(path: string): Promise<JailReply> {
+  await fs.rm(fs.resolvePath(HOME, path), { recursive: true });
+  return { op: "remove" };
 }
 
 async function write(path: string, content: Uint8Array): Promise<JailReply> {
@@ -134,10 +183,24 @@ async function write(path: string, content: Uint8Array): Promise<JailReply> {
 
 async function answer(request: JailRequest): Promise<JailReply> {
   try {
-    if (request.op === "run") return await run(request);
-    if (request.op === "list") return await list(request.path, request.maxEntries);
-    if (request.op === "read") return await read(request.path);
-    return await write(request.path, request.content);
+    switch (request.op) {
+      case "run":
+        return await run(request);
+      case "list":
+        return await list(request.path, request.maxEntries);
+      case "tree":
+        return await tree(request.path, request.maxEntries);
+      case "read":
+        return await read(request.path);
+      case "piece":
+        return await piece(request.path, request.offset, request.maxBytes);
+      case "write":
+        return await write(request.path, request.content);
+      case "place":
+        return await place(request.path, request.staged);
+      case "remove":
+        return await remove(request.path);
+    }
   } catch (error) {
     const message = messageOf(error);
     return { op: "error", code: codeOf(message), message };
@@ -148,6 +211,10 @@ function codeOf(message: string): (JailReply & { op: "error" })["code"] {
   if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
   if (message.startsWith("ENOSPC")) return "no_space";
   return message.startsWith("EFBIG") ? "too_large" : "refused";
+}
+
+function isFolder(file: string): Error {
+  return new Error(`EISDIR: is a directory, '${file}'`);
 }
 
 function tooLarge(file: string): Error {

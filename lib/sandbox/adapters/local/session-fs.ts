@@ -3,7 +3,7 @@
  * small read-only system part in memory.
  */
 import { randomUUID } from "node:crypto";
-import { constants, copyFile, lstat, rename } from "node:fs/promises";
+import { constants, copyFile, lstat, open, rename } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import {
   type CpOptions,
@@ -81,6 +81,38 @@ class QuotaFs extends ReadWriteFs {
     }
   }
 
+  /** Reads at most `maxBytes`, from a file of any size. */
+  async readPiece(
+    path: string,
+    offset: number,
+    maxBytes: number,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    // Refuses a path through a symbolic link.
+    const { size } = await super.stat(path);
+    const bytes = new Uint8Array(Math.max(0, Math.min(maxBytes, size - offset)));
+    const file = await open(this.#real(path), constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      const { bytesRead } = await file.read(bytes, 0, bytes.byteLength, offset);
+      return bytes.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Moves a file from beside the home to the path, which it replaces at once. */
+  async place(staged: string, path: string): Promise<void> {
+    await this.#usage.admit(segments(path));
+    const folder = posix.dirname(path);
+    await super.mkdir(folder, { recursive: true });
+    // Refuses a path through a symbolic link.
+    await super.stat(folder);
+    await rename(staged, this.#real(path));
+  }
+
+  #real(path: string): string {
+    return join(this.#root, posix.resolve("/", path));
+  }
+
   /**
    * Gives a file with several hard links a copy of its own before it is changed, so that the other
    * links keep what they have: a backup links the files of all sandboxes. The inherited class does so
@@ -92,7 +124,7 @@ class QuotaFs extends ReadWriteFs {
       (found) => found.isFile,
       () => false,
     );
-    const file = join(this.#root, posix.resolve("/", path));
+    const file = this.#real(path);
     if (!isFile || (await lstat(file)).nlink === 1) return;
     const copy = join(dirname(file), `${UNFINISHED_PREFIX}${randomUUID()}`);
     await copyFile(file, copy, constants.COPYFILE_EXCL);
@@ -151,13 +183,37 @@ class SystemFs extends InMemoryFs {
 /** The shell sets up its system part only on a file system with `mkdirSync` and `writeFileSync`. */
 export class SessionFs extends MountableFs {
   readonly #system: SystemFs;
+  /** By the path at which each is seen. */
+  readonly #mounted: ReadonlyMap<string, QuotaFs>;
 
   constructor(home: string, dirs: { home: string; tmp: string }, usage: DiskUsage) {
     const system = new SystemFs({}, { maxTotalBytes: 1024 * 1024 });
     super({ base: system });
     this.#system = system;
-    this.mount(home, new QuotaFs(dirs.home, usage));
-    this.mount("/tmp", new QuotaFs(dirs.tmp, usage));
+    this.#mounted = new Map([
+      [home, new QuotaFs(dirs.home, usage)],
+      ["/tmp", new QuotaFs(dirs.tmp, usage)],
+    ]);
+    for (const [path, fs] of this.#mounted) this.mount(path, fs);
+  }
+
+  /** Reads at most `maxBytes` of a file on disk. */
+  readPiece(path: string, offset: number, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+    const { fs, inner } = this.#onDisk(path);
+    return fs.readPiece(inner, offset, maxBytes);
+  }
+
+  /** Moves a file from beside the home to a path on disk. */
+  place(staged: string, path: string): Promise<void> {
+    const { fs, inner } = this.#onDisk(path);
+    return fs.place(staged, inner);
+  }
+
+  #onDisk(path: string): { fs: QuotaFs; inner: string } {
+    for (const [root, fs] of this.#mounted) {
+      if (path.startsWith(`${root}/`)) return { fs, inner: path.slice(root.length) };
+    }
+    throw readOnly(path);
   }
 
   mkdirSync(path: string, options?: MkdirOptions): void {

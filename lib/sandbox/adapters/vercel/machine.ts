@@ -4,18 +4,22 @@ import { cutOutput } from "../../cut-output.ts";
 import {
   type CommandOptions,
   type CommandResult,
-  type FolderEntry,
   isSandboxError,
   MAX_FILE_BYTES,
   MAX_LISTED_ENTRIES,
+  MAX_TREE_ENTRIES,
   type Sandbox,
   SandboxError,
   type SandboxFiles,
+  type TreeEntry,
 } from "../../port.ts";
 import { isStreamLost, type Machine, statusOf } from "./sdk.ts";
+import { uploadInParts } from "./upload-in-parts.ts";
 
 const HOME = "/vercel/sandbox";
 const FILE_TIMEOUT_MS = 60_000;
+/** Enough for the largest file over a slow line. */
+const STREAM_TIMEOUT_MS = 10 * 60_000;
 /** How much longer than the command's own deadline the machine's controller waits. */
 const CONTROLLER_GRACE_MS = 5_000;
 const LIST_MISSING = 44;
@@ -41,8 +45,20 @@ const LIST_FOLDER = `export LC_ALL=C
 find -L "$1/" -mindepth 1 -maxdepth 1 \\( -type f -o -type d \\) -printf '%f\\t%y\\t%s\\t%T@\\0' |
   sort -z | head -z -n "$2"`;
 
+/** The first $2 entries below the folder $1, as of `LIST_FOLDER`, with their paths. */
+const LIST_TREE = `export LC_ALL=C
+[ -e "$1" ] || exit ${LIST_MISSING}
+[ -d "$1" ] && [ -r "$1" ] && [ -x "$1" ] || exit ${LIST_REFUSED}
+find "$1/" -mindepth 1 \\( -type f -o -type d \\) -printf '%P\\t%y\\t%s\\t%T@\\0' | head -z -n "$2"`;
+
+/** Removes $1. */
+const REMOVE = `[ -e "$1" ] || [ -L "$1" ] || exit ${LIST_MISSING}
+rm -rf -- "$1" || exit ${LIST_REFUSED}`;
+
 /** More than a full listing of the longest names has. */
 const MAX_LISTING_CHARS = 1_000_000;
+/** Enough for `MAX_TREE_ENTRIES` with paths of 400 characters. */
+const MAX_TREE_CHARS = 4_000_000;
 
 export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxFiles {
   let connection: Promise<Machine> | undefined;
@@ -109,43 +125,78 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxF
     }
   }
 
+  /** Runs a script of this file. @throws SandboxError for every exit code but 0 */
+  async function runScript(
+    script: string,
+    args: readonly string[],
+    maxOutputChars: number,
+  ): Promise<{ stdout: string; truncated: boolean }> {
+    const options = { timeoutMs: FILE_TIMEOUT_MS, maxOutputChars };
+    const { exitCode, stdout, truncated } = await run(script, options, args);
+    if (exitCode === LIST_MISSING) throw new SandboxError("not_found", "No such file or folder");
+    if (exitCode === LIST_REFUSED) throw new SandboxError("refused", "No such folder, or a folder");
+    if (exitCode === 0) return { stdout, truncated };
+    throw new SandboxError("unavailable", `A script ended with exit code ${exitCode}`);
+  }
+
+  async function* read(path: string, timeoutMs: number): AsyncGenerator<Uint8Array> {
+    const machine = await connected();
+    const file = posix.resolve(HOME, path);
+    try {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const stream = await machine.readFile({ path: file }, { signal });
+      if (!stream) throw new SandboxError("not_found", `No such file: ${file}`);
+      for await (const chunk of stream) yield Buffer.from(chunk);
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+
   return {
     run: (command, options) => run(command, options),
     async listFolder(path) {
       const folder = posix.resolve(HOME, path);
-      const options = { timeoutMs: FILE_TIMEOUT_MS, maxOutputChars: MAX_LISTING_CHARS };
       const args = [folder, String(MAX_LISTED_ENTRIES + 1)];
-      const { exitCode, stdout, truncated } = await run(LIST_FOLDER, options, args);
-      if (exitCode === LIST_MISSING) throw new SandboxError("not_found", `No such file: ${folder}`);
-      if (exitCode === LIST_REFUSED) throw new SandboxError("refused", `No folder: ${folder}`);
-      if (exitCode !== 0 || truncated) {
-        throw new SandboxError("unavailable", `The folder was not listed (exit code ${exitCode})`);
-      }
-      const entries = stdout.split("\0").slice(0, -1).map(readEntry);
+      const { stdout, truncated } = await runScript(LIST_FOLDER, args, MAX_LISTING_CHARS);
+      if (truncated) throw new SandboxError("unavailable", "The folder was not listed");
+      const entries = readEntries(stdout);
       return {
         path: folder,
-        entries: entries.slice(0, MAX_LISTED_ENTRIES),
+        entries: entries
+          .slice(0, MAX_LISTED_ENTRIES)
+          .map(({ path: name, ...entry }) => ({ name, ...entry })),
         truncated: entries.length > MAX_LISTED_ENTRIES,
       };
     },
+    async listTree(path) {
+      const args = [posix.resolve(HOME, path), String(MAX_TREE_ENTRIES + 1)];
+      const { stdout, truncated } = await runScript(LIST_TREE, args, MAX_TREE_CHARS);
+      const entries = readEntries(stdout);
+      if (!truncated && entries.length <= MAX_TREE_ENTRIES) return entries;
+      throw new SandboxError("too_large", "The folder has too many entries");
+    },
     async readFile(path) {
-      const machine = await connected();
-      const file = posix.resolve(HOME, path);
-      try {
-        const stream = await machine.readFile({ path: file }, fileDeadline());
-        if (!stream) throw new SandboxError("not_found", `No such file: ${file}`);
-        const chunks: Buffer[] = [];
-        let size = 0;
-        for await (const chunk of stream) {
-          const bytes = Buffer.from(chunk);
-          size += bytes.byteLength;
-          if (size > MAX_FILE_BYTES) throw tooLarge();
-          chunks.push(bytes);
-        }
-        return new Uint8Array(Buffer.concat(chunks));
-      } catch (error) {
-        throw refusal(error);
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      for await (const chunk of read(path, FILE_TIMEOUT_MS)) {
+        size += chunk.byteLength;
+        if (size > MAX_FILE_BYTES) throw tooLarge();
+        chunks.push(chunk);
       }
+      return new Uint8Array(Buffer.concat(chunks));
+    },
+    readStream: (path) => read(path, STREAM_TIMEOUT_MS),
+    async writeStream(path, content) {
+      const target = ownPath(path);
+      const machine = await connected();
+      const write = (file: string, content: Uint8Array) =>
+        machine.writeFiles([{ path: file, content }], fileDeadline()).catch((error) => {
+          throw refusal(error);
+        });
+      return uploadInParts(target, content, { write, runScript });
+    },
+    async remove(path) {
+      await runScript(REMOVE, [ownPath(path)], 1_000);
     },
     async writeFile(path, content) {
       const bytes = typeof content === "string" ? Buffer.from(content) : content;
@@ -161,12 +212,22 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxF
   };
 }
 
-/** One line of `LIST_FOLDER`. */
-function readEntry(line: string): FolderEntry {
+/** Refuses what is not below the home: the rest of the machine is not the session's. */
+function ownPath(path: string): string {
+  const target = posix.resolve(HOME, path);
+  if (target.startsWith(`${HOME}/`)) return target;
+  throw new SandboxError("refused", `Not below ${HOME}: ${target}`);
+}
+
+/** The output of `LIST_FOLDER`, where a path is a name, or of `LIST_TREE`. */
+const readEntries = (listing: string): TreeEntry[] =>
+  listing.split("\0").slice(0, -1).map(readEntry);
+
+function readEntry(line: string): TreeEntry {
   const fields = line.split("\t");
   const [type, size, seconds] = fields.slice(-3);
   return {
-    name: fields.slice(0, -3).join("\t"),
+    path: fields.slice(0, -3).join("\t"),
     type: type === "d" ? "directory" : "file",
     size: type === "d" ? 0 : Number(size),
     modifiedAt: new Date(Number(seconds) * 1000).toISOString(),

@@ -1,13 +1,18 @@
 import { isAppError } from "@/lib/contract/app-error.ts";
+import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { readSandboxFileContract } from "@/lib/sandbox/contract.ts";
+import { readSandboxFileContract, writeSandboxFileContract } from "@/lib/sandbox/contract.ts";
 import { fileResponse } from "@/lib/sandbox/file-response.ts";
 import { readFile } from "@/lib/sandbox/read-file.ts";
+import { describeWrittenFile, writeFile } from "@/lib/sandbox/write-file.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(readSandboxFileContract, async ({ caller, query, log }) => {
     const file = await readFile({ accountId: caller.accountId, ...query, log });
     return isAppError(file) ? file : fileResponse(file);
   }),
+  PUT: endpoint(writeSandboxFileContract, ({ caller, query, request, log }) =>
+    answer(writeFile({ accountId: caller.accountId, ...query, request, log }), describeWrittenFile),
+  ),
 });

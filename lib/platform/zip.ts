@@ -1,0 +1,29 @@
+import { makeZip } from "client-zip";
+
+export interface ZipEntry {
+  /** Relative, with `/` between its segments. */
+  readonly name: string;
+  readonly modifiedAt: Date;
+  /** Null for a folder. */
+  readonly content: AsyncIterable<Uint8Array> | string | null;
+}
+
+/** The ZIP format has no earlier date. */
+const FIRST_DATE = new Date(1980, 0, 1);
+
+/**
+ * Streams a ZIP archive without compression. An entry is asked for, and its content read, only when
+ * the reader has taken what came before.
+ */
+export function streamZip(
+  entries: AsyncIterable<ZipEntry> | Iterable<ZipEntry>,
+): ReadableStream<Uint8Array> {
+  return makeZip(described(entries));
+}
+
+async function* described(entries: AsyncIterable<ZipEntry> | Iterable<ZipEntry>) {
+  for await (const { name, modifiedAt, content } of entries) {
+    const lastModified = modifiedAt < FIRST_DATE ? FIRST_DATE : modifiedAt;
+    yield content === null ? { name, lastModified } : { name, lastModified, input: content };
+  }
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { posix } from "node:path";
+import type { WrittenFile } from "../../port.ts";
+
+/** What the machine's API takes at once, and all that is held in memory here. */
+const PART_BYTES = 8 * 1024 * 1024;
+const MAX_OUTPUT_CHARS = 1_000;
+const REFUSED = 45;
+
+/** Appends the part $1 to the file $2. */
+const APPEND = `cat -- "$1" >> "$2" && rm -- "$1"`;
+
+/** Moves the file $1 to $2 and prints size, time and whether it is new; $3 is the folder of $1. */
+const PLACE = `[ -d "$2" ] && exit ${REFUSED}
+is_new=1; [ -e "$2" ] && is_new=0
+touch -- "$1" && mv -fT -- "$1" "$2" && rmdir -- "$3" && stat -c "%s %.3Y $is_new" -- "$2"`;
+
+/** Removes the folder $1. */
+const CLEAR = `rm -rf -- "$1"`;
+
+export interface PartsMachine {
+  /** Creates missing parent folders. */
+  write(path: string, content: Uint8Array): Promise<void>;
+  /** @throws SandboxError for every exit code but 0 */
+  runScript(
+    script: string,
+    args: readonly string[],
+    maxOutputChars: number,
+  ): Promise<{ readonly stdout: string }>;
+}
+
+/**
+ * Collects the content, part by part, in a hidden folder beside the target, and moves it there when
+ * it is complete. The folder is removed when that fails.
+ */
+export async function uploadInParts(
+  target: string,
+  content: AsyncIterable<Uint8Array>,
+  machine: PartsMachine,
+): Promise<WrittenFile> {
+  const folder = posix.join(posix.dirname(target), `.upload-${randomUUID()}`);
+  const part = posix.join(folder, "part");
+  const whole = posix.join(folder, "whole");
+  const run = (script: string, args: readonly string[]) =>
+    machine.runScript(script, args, MAX_OUTPUT_CHARS);
+  try {
+    for await (const bytes of inParts(content)) {
+      await machine.write(part, bytes);
+      await run(APPEND, [part, whole]);
+    }
+    const { stdout } = await run(PLACE, [whole, target, folder]);
+    const [size, seconds, isNew] = stdout.trim().split(" ");
+    return {
+      path: target,
+      size: Number(size),
+      modifiedAt: new Date(Number(seconds) * 1000).toISOString(),
+      isNew: isNew === "1",
+    };
+  } catch (error) {
+    // What is left over is hidden, and goes with the sandbox.
+    await run(CLEAR, [folder]).catch(() => {});
+    throw error;
+  }
+}
+
+/** Joins the pieces to parts of `PART_BYTES`; the last one is shorter, and the only one of nothing. */
+async function* inParts(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let pieces: Uint8Array[] = [];
+  let size = 0;
+  let isFirst = true;
+  for await (const piece of content) {
+    pieces.push(piece);
+    size += piece.byteLength;
+    if (size < PART_BYTES) continue;
+    yield Buffer.concat(pieces);
+    pieces = [];
+    size = 0;
+    isFirst = false;
+  }
+  if (size > 0 || isFirst) yield Buffer.concat(pieces);
+}
