@@ -6,7 +6,7 @@
 const floors = [
   ["contract"],
   ["platform"],
-  ["engine", "identity", "mail"],
+  ["engine", "identity", "mail", "webhooks"],
   ["catalog", "connectors", "mcp", "organizations", "research", "sandbox", "tasks", "templates"],
   ["agent", "content"],
   ["turns"],

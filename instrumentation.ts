@@ -25,4 +25,6 @@ export async function register(): Promise<void> {
   });
   const { scheduleRetention } = await import("./lib/retention/schedule.ts");
   scheduleRetention();
+  const { scheduleDeliveries } = await import("./lib/webhooks/delivery-worker.ts");
+  scheduleDeliveries();
 }

@@ -56,6 +56,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     DATA_DIR: dataDir,
     CHECK_RESPONSES: "true",
     LOG_LEVEL: "warn",
+    // The endpoints of tests are on this machine.
+    WEBHOOK_LOOPBACK: "true",
     // Tests look at what it would delete; those of the job itself call it.
     RETENTION_INTERVAL_SECONDS: "0",
   };

@@ -26,6 +26,7 @@ export const tags: Readonly<Record<string, string>> = {
   "Agent templates": "Prompts to start from: own, public or shared by e-mail.",
   Content: "Images and videos, and the templates that shape them.",
   Tasks: "Background runs.",
+  Webhooks: "Endpoints of an account that are told of events, and the log of deliveries.",
   Connectors: "Third-party services that an account is linked to.",
   Catalog: "Artists, albums and tracks.",
   Research: "All tracks of an artist.",

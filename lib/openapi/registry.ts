@@ -19,6 +19,7 @@ import * as sessions from "../sessions/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
 import * as chat from "../turns/contract.ts";
+import * as webhooks from "../webhooks/contract.ts";
 
 const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,
@@ -30,6 +31,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   sandboxes,
   templates,
   tasks,
+  webhooks,
   content,
   models,
   connectors,

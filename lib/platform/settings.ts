@@ -347,6 +347,22 @@ const content = {
   }),
 };
 
+const webhooks = {
+  WEBHOOK_INTERVAL_SECONDS: about(
+    integer(0, 3_600).default(5),
+    "Seconds between two looks for webhook deliveries that are due for another attempt; 0 turns them off in this process, where deliveries then start only with their event.",
+  ),
+  WEBHOOK_TIMEOUT_MS: about(
+    integer(100, 60_000).default(15_000),
+    "Milliseconds in which the endpoint of a webhook must answer.",
+  ),
+  WEBHOOK_LOOPBACK: about(flag(undefined), {
+    description:
+      "Whether the endpoint of a webhook may be on this machine's loopback, also by http.",
+    shownDefault: "in development only",
+  }),
+};
+
 const retention = {
   RETENTION_INTERVAL_SECONDS: about(
     integer(0, 86_400).default(600),
@@ -375,6 +391,10 @@ const retention = {
   MAILBOX_RETENTION_DAYS: about(
     integer(1).default(7),
     "Days that mail stays in the mailbox folder.",
+  ),
+  WEBHOOK_RETENTION_DAYS: about(
+    integer(1, 36_500).default(30),
+    "Days after its end that a webhook delivery stays in the log.",
   ),
 };
 
@@ -487,6 +507,7 @@ export const settingSections: readonly {
   { title: "Connectors", settings: connectors },
   { title: "Catalog and research", settings: lookups },
   { title: "Tasks, images and videos", settings: content },
+  { title: "Webhooks", settings: webhooks },
   { title: "Retention", settings: retention },
   { title: "Telemetry", settings: telemetry },
   { title: "Set by the launcher or the platform", settings: provided },
@@ -503,6 +524,7 @@ export const settings = z.object({
   ...connectors,
   ...lookups,
   ...content,
+  ...webhooks,
   ...retention,
   ...telemetry,
   ...provided,

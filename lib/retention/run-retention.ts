@@ -21,6 +21,7 @@ import {
   destroyUnownedSandboxes,
   measureLostSandboxes,
 } from "./sweep-sandboxes.ts";
+import { sweepWebhooks } from "./sweep-webhooks.ts";
 
 type Part = () => Promise<number | Readonly<Record<string, number>>>;
 
@@ -34,6 +35,7 @@ const shared: Readonly<Record<string, Part>> = {
   lostTurns: endLostTurns,
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,
+  webhookDeliveries: sweepWebhooks,
 };
 const perMachine: Readonly<Record<string, Part>> = {
   // Here, because the local sandboxes of this machine are out of reach for others.

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { AccountQuery } from "../platform/database/account-query.ts";
 import { call } from "../platform/database/query.ts";
+import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { type TaskRun, taskRun } from "./task-run.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -63,7 +64,9 @@ export async function mergeMetadata(id: string, metadata: JsonObject): Promise<v
   await call("note_task_progress", { p_id: id, p_metadata: metadata }, z.null());
 }
 
-/** Has no effect on a run that has already ended. */
+/**
+ * Ends a run and queues the event for webhooks. Has no effect on a run that has already ended.
+ */
 export async function endRun(
   id: string,
   end:
@@ -76,7 +79,7 @@ export async function endRun(
     p_output: "output" in end ? end.output : null,
     p_error: "error" in end ? end.error : null,
   };
-  await call("end_task_run", args, z.null());
+  if (await call("end_task_run_with_event", args, z.boolean())) deliveryWorker().wake();
 }
 
 export const runsQuery = (limit: number): AccountQuery<TaskRun[]> => ({

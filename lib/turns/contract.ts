@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { dateTime, instructions, queryInteger, uuid } from "../contract/fields.ts";
+import { endpointUrl } from "../webhooks/contract.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });
 
@@ -156,6 +157,10 @@ export const startRunContract = contract({
       }),
       instructions: instructions.nullish().meta({
         description: "Instructions to the agent of the run's chat, after those of the template",
+      }),
+      webhook_url: endpointUrl.nullish().meta({
+        description:
+          "Told of the end of this run, besides the account's webhooks. Signed if a webhook of the account has the same URL, with its secret; else unsigned.",
       }),
     })
     .refine((body) => !body.prompt?.trim() !== !body.messages?.length, {

@@ -3,6 +3,7 @@ import type { UIMessage, UIMessageChunk } from "ai";
 import type { TurnLog } from "../engine/port.ts";
 import { count, record } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
+import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { assembleParts } from "./assemble-parts.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
 import { finishTurn, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
@@ -64,7 +65,7 @@ async function finish(log: TurnLog, ending: Ending): Promise<void> {
   log.append(missing.map((chunk) => JSON.stringify(chunk)));
   await log.flushed();
   const parts = await assembleParts([...streamed, ...missing]);
-  const hasEnded = await finishTurn(
+  const { hasEnded, areWebhooksDue } = await finishTurn(
     ending.turnId,
     ending.end,
     ending.error,
@@ -72,6 +73,7 @@ async function finish(log: TurnLog, ending: Ending): Promise<void> {
     ending.metadata,
   );
   if (hasEnded) measureTurn(ending);
+  if (areWebhooksDue) deliveryWorker().wake();
   await writeLastChunks(log, ending.error, ending.metadata);
 }
 

@@ -9,6 +9,7 @@ import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
 import { clearSandbox } from "../sandbox/clear-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
+import { checkEndpoint } from "../webhooks/check-endpoint.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation } from "./read-conversation.ts";
 import { titleOf } from "./read-messages.ts";
@@ -26,6 +27,7 @@ import {
   instructRun,
   type ProvisionedRun,
   provisionRun,
+  setTurnWebhook,
 } from "./store/headless-runs.ts";
 
 export interface RunRequest {
@@ -39,6 +41,8 @@ export interface RunRequest {
   readonly instructions?: string | null | undefined;
   /** An agent template that instructs the agent, after which come the `instructions`. */
   readonly template_id?: string | null | undefined;
+  /** Told of the end of the run, besides the webhooks of the account. */
+  readonly webhook_url?: string | null | undefined;
   readonly log: Logger;
 }
 
@@ -50,16 +54,19 @@ export interface StartedRun {
 
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
- * started leaves nothing behind. Errors: 400 for invalid messages or an unknown model, 429 for too
- * many active turns, 404 for a template that the caller does not see, 503 while this process drains, 502 `Failed to provision sandbox`.
+ * started leaves nothing behind. Errors: 400 for invalid messages, an unknown model or a private
+ * `webhook_url`, 429 for too many active turns, 404 for a template that the caller does not see, 503
+ * while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
-  const { caller, effectId, given, artistId, model, log } = request;
+  const { caller, effectId, given, artistId, model, webhook_url, log } = request;
   if (drain().hasBegun) return draining;
   const messages = await readConversation(given);
   if (isAppError(messages)) return messages;
   const fault = model === null ? undefined : await checkModel(model, "model");
   if (fault) return fault;
+  const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
+  if (urlFault) return urlFault;
 
   const turnId = randomUUID();
   const run = await inSpan("turn.claim", { attributes: { "app.turn.id": turnId } }, () =>
@@ -82,6 +89,8 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
 
   let result: StartedRun | AppError | undefined;
   try {
+    // Before the run starts, so that it cannot end earlier.
+    if (webhook_url) await setTurnWebhook(caller.accountId, run.turnId, webhook_url);
     result = await startIn(run, request);
     return result;
   } finally {

@@ -1,6 +1,6 @@
 /**
  * What belongs to another account answers as what does not exist, function by function: the API tests
- * prove the same of the endpoints, and these prove it of every function below them.
+ * prove the same of the endpoints, and these prove it of every function below them. This file is long because it lists them all.
  */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
@@ -186,6 +186,24 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("decline_invitation", { account_id, id }),
   accept_invitation: (t, account_id, { receivedInvitation: id }) =>
     t.call("accept_invitation", { account_id, id, max_organizations: 9, max_members: 9 }),
+  get_webhook: (t, account_id, { webhook: id }) => t.call("get_webhook", { account_id, id }),
+  update_webhook: (t, account_id, { webhook: id }) =>
+    t.call("update_webhook", { account_id, id, url: null, events: null, enabled: false }),
+  delete_webhook: (t, account_id, { webhook: id }) => t.call("delete_webhook", { account_id, id }),
+  rotate_webhook_secret: (t, account_id, { webhook: id }) =>
+    t.call("rotate_webhook_secret", { account_id, id, secret: "taken" }),
+  test_webhook: (t, account_id, { webhook: id }) => t.call("test_webhook", { account_id, id }),
+  list_webhook_deliveries: (t, account_id, { webhook }) =>
+    t.call("list_webhook_deliveries", { account_id, webhook_id: webhook, ...page }),
+  redeliver_webhook: (t, account_id, { webhook, delivery }) =>
+    t.call("redeliver_webhook", { account_id, webhook_id: webhook, id: delivery }),
+  set_turn_webhook: async (t, account_id, { turn }) => {
+    await t.call("set_turn_webhook", { account_id, turn_id: turn, url: "https://example.com/" });
+    const [row] = await t.sql`
+      select count(*)::int as told from turns
+      where account_id = ${account_id} and webhook_url is not null`;
+    return row?.told;
+  },
   note_media_check: async (t, account_id, { file }) => {
     await t.call("note_media_check", { account_id, name: file, bytes: null });
     const [row] = await t.sql`
@@ -216,6 +234,7 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_task_runs: { limit: 10 },
   list_organizations: page,
   list_invitations: page,
+  list_webhooks: page,
 };
 
 test.each(Object.entries(lists))("%s", async (name, args) => {
@@ -224,7 +243,14 @@ test.each(Object.entries(lists))("%s", async (name, args) => {
     const before = await transaction.call(name, { account_id: stranger, ...args });
     const owner = await transaction.account();
     const { session, template: own, taskRun, ...rows } = await createRows(transaction, owner);
-    const listed = [session, own, taskRun, rows.organization, rows.receivedInvitation];
+    const listed = [
+      session,
+      own,
+      taskRun,
+      rows.organization,
+      rows.receivedInvitation,
+      rows.webhook,
+    ];
     expect(await transaction.call(name, { account_id: stranger, ...args })).toEqual(before);
     const answer = JSON.stringify(await transaction.call(name, { account_id: owner, ...args }));
     expect(listed.filter((id) => answer.includes(id))).toHaveLength(1);
@@ -248,6 +274,9 @@ const withoutLookup = [
   "create_session",
   "get_account",
   "has_organization_room",
+  "create_webhook",
+  "enqueue_webhook_event",
+  "has_due_webhooks",
   "is_sandbox_space_full",
   "provision_run",
   "provision_run_within",

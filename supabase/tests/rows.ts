@@ -15,6 +15,8 @@ export interface Rows {
   readonly organization: string;
   readonly sentInvitation: string;
   readonly receivedInvitation: string;
+  readonly webhook: string;
+  readonly delivery: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -31,6 +33,8 @@ export const noRows = (): Rows => ({
   organization: randomUUID(),
   sentInvitation: randomUUID(),
   receivedInvitation: randomUUID(),
+  webhook: randomUUID(),
+  delivery: randomUUID(),
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -69,6 +73,12 @@ export async function createRows(transaction: Transaction, account: string): Pro
   await sql`insert into media_files (account_id, name, run_id, bytes)
     values (${account}, ${ids.file}, ${ids.finishedTaskRun}, 10)`;
   await createMembership(transaction, account, ids);
+  await sql`insert into webhooks (id, account_id, url, events, secret)
+    values (${ids.webhook}, ${account}, 'https://hooks.example.com/', '{}', 'sealed')`;
+  await sql`insert into webhook_deliveries
+      (id, account_id, webhook_id, url, event_type, data, status, due_at, finished_at)
+    values (${ids.delivery}, ${account}, ${ids.webhook}, 'https://hooks.example.com/', 'own', '{}',
+      'failed', null, now())`;
   return ids;
 }
 
@@ -108,6 +118,8 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
         where r.organization_id in (
             select organization_id from organization_accounts where account_id = ${account})
           or r.email = (select email from accounts where id = ${account})) as invitations,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from webhooks r where r.account_id = ${account}) as webhooks,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from webhook_deliveries r where r.account_id = ${account}) as deliveries,
       (select count(*) from media_removals r where r.account_id = ${account}) as removals`;
   return { ...row };
 }

@@ -1,3 +1,4 @@
+/** How each endpoint is asked. This file is long because it has a row for every endpoint. */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { makeImage, makeMedia, storeMedia } from "../support/fixtures/media.ts";
@@ -91,6 +92,20 @@ const aConnection = async (owner: Person): Promise<Ids> => {
   const [newest] = connectionsIn(await owner.withKey.get("/api/connectors"));
   return { id: z.string().parse(newest?.id) };
 };
+const aWebhook = async (owner: Person): Promise<Ids> => ({
+  id: await idIn(
+    owner.withKey.post("/api/webhooks", { url: closedUrl(), events: ["run.completed"] }),
+    "webhook",
+    "id",
+  ),
+});
+const aDelivery = async (owner: Person): Promise<Ids> => {
+  const { id = "" } = await aWebhook(owner);
+  const answer = owner.withKey.post(`/api/webhooks/${id}/test`);
+  return { id, delivery_id: await idIn(answer, "delivery", "id") };
+};
+/** Nobody listens there. */
+const closedUrl = () => `http://127.0.0.1:1/${randomUUID()}`;
 const anAddress = async (): Promise<Ids> => ({ email: `${randomUUID()}@example.com` });
 const aCode = async (): Promise<Ids> => {
   const { email = "" } = await anAddress();
@@ -245,6 +260,18 @@ export const rows: Readonly<Record<string, Row>> = {
   "DELETE /api/media/{accountId}/{name}": { arrange: aMadeImage },
   "GET /api/tasks/runs": { arrange: aTaskRun, query: ({ runId = "" }) => ({ runId }) },
   "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
+  "POST /api/webhooks": {
+    arrange: nothing,
+    body: () => ({ url: closedUrl(), events: ["run.completed"] }),
+  },
+  "GET /api/webhooks": { arrange: aWebhook },
+  "GET /api/webhooks/{id}": { arrange: aWebhook },
+  "PATCH /api/webhooks/{id}": { arrange: aWebhook, body: () => ({ enabled: false }) },
+  "DELETE /api/webhooks/{id}": { arrange: aWebhook },
+  "POST /api/webhooks/{id}/rotate": { arrange: aWebhook },
+  "POST /api/webhooks/{id}/test": { arrange: aWebhook },
+  "GET /api/webhooks/{id}/deliveries": { arrange: aDelivery },
+  "POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver": { arrange: aDelivery },
   "POST /api/connectors": { arrange: nothing, body: () => ({ connector: "gmail" }) },
   "GET /api/connectors": { arrange: aConnection },
   "POST /api/mcp": { arrange: aSession, body: (ids) => toolCall("getSession", ids) },

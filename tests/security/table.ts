@@ -58,6 +58,8 @@ export const sentences: Readonly<Record<string, string>> = {
   p: "Key not found",
   h: "Media not found",
   o: "Not found",
+  W: "Webhook not found",
+  D: "Delivery not found",
   f: "reference_image_url could not be fetched",
   O: "Organization not found",
   I: "Invitation not found",
@@ -190,6 +192,16 @@ GET /api/tasks/runs (list)                         | 200+  200+    200   200   2
   account_id=foreign                               | 403a  403a    403a  200   200     401x      401x  401u   401u   403a  403a    401x
   account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403a  403a    401x
   account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   400i  400i    401x
+
+POST /api/webhooks                                 | 201   201     201   201   201     401x      401x  401u  401u   403k  403k    401x
+GET /api/webhooks                                  | 200+  200+    200   200   200     401x      401x  401u  401u   403k  403k    401x
+GET /api/webhooks/{id}                             | 200+  200+    404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
+PATCH /api/webhooks/{id}                           | 200+  200+    404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
+DELETE /api/webhooks/{id}                          | 200   200     404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
+POST /api/webhooks/{id}/rotate                     | 200+  200+    404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
+POST /api/webhooks/{id}/test                       | 202+  202+    404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
+GET /api/webhooks/{id}/deliveries                  | 200+  200+    404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
+POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver | 202+  202+    404D  404D  404D    401x      401x  401u  401u   403k  403k    401x
 
 POST /api/connectors                               | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
   account_id=own                                   | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x

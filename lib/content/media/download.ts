@@ -1,9 +1,9 @@
 /** Downloads a caller's URL, which is untrusted and may respond without end, into a file. */
 import { open } from "node:fs/promises";
 import { fetch, type Response } from "undici";
+import { faultOfUrl, isLoopback } from "../../platform/outbound/check-url.ts";
 import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
 import { traceRequest } from "../../platform/outbound/vendor-fetch.ts";
-import { faultOfUrl, isLoopback } from "./check-url.ts";
 
 const MAX_REDIRECTS = 5;
 

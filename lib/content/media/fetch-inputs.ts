@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
+import { faultOfUrl } from "../../platform/outbound/check-url.ts";
 import { services } from "../../platform/services.ts";
 import type { MediaFile } from "../port.ts";
-import { faultOfUrl } from "./check-url.ts";
 import { download } from "./download.ts";
 import { probeMedia } from "./probe-media.ts";
 import { sniffFile } from "./sniff-file.ts";

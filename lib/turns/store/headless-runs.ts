@@ -113,6 +113,12 @@ export async function assignRun(turnId: string, runId: string): Promise<string |
   return (await call("assign_run", { p_turn_id: turnId, p_run_id: runId }, schema)).run_id;
 }
 
+/** Sets the URL that is told of the turn's end, besides the webhooks of its account. */
+export async function setTurnWebhook(accountId: string, turnId: string, url: string) {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_url: url };
+  await call("set_turn_webhook", args, z.null());
+}
+
 const foundRun = z.discriminatedUnion("missing", [
   z.object({ missing: z.literal(true) }),
   z.object({ missing: z.literal(false), turnId: z.string(), run }),

@@ -103,8 +103,9 @@ export async function completeModelCall(
 export type TurnEnd = "completed" | "failed" | "cancelled";
 
 /**
- * Stores the message, releases the claim and revokes the key in one transaction. Safe to repeat.
- * @returns whether this call has ended the turn, and not an earlier one.
+ * Stores the message, releases the claim, revokes the key and queues the event for webhooks in one
+ * transaction. Safe to repeat.
+ * @returns whether this call has ended the turn, and not an earlier one; and whether an event waits.
  */
 export async function finishTurn(
   turnId: string,
@@ -112,9 +113,9 @@ export async function finishTurn(
   error: string | null,
   parts: UIMessage["parts"],
   metadata: TurnMetadata,
-): Promise<boolean> {
-  const { finished } = await call(
-    "finish_turn",
+): Promise<{ hasEnded: boolean; areWebhooksDue: boolean }> {
+  const { finished, webhooks_due } = await call(
+    "finish_turn_with_event",
     {
       p_turn_id: turnId,
       p_status: end,
@@ -122,7 +123,7 @@ export async function finishTurn(
       p_parts: parts,
       p_metadata: metadata,
     },
-    z.object({ finished: z.boolean() }),
+    z.object({ finished: z.boolean(), webhooks_due: z.boolean() }),
   );
-  return finished;
+  return { hasEnded: finished, areWebhooksDue: webhooks_due };
 }

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { faultOfUrl } from "../../../lib/content/media/check-url.ts";
 import { type DownloadLimits, download } from "../../../lib/content/media/download.ts";
+import { faultOfUrl } from "../../../lib/platform/outbound/check-url.ts";
 
 const MIB = 1024 * 1024;
 const limits: DownloadLimits = { maxBytes: MIB, deadlineMs: 30_000, allowLoopback: true };

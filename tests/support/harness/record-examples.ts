@@ -34,6 +34,7 @@ export async function recordExamples(url: string, dataDir: string, placeholders:
   await recordChats(context);
   await recordTemplates(context);
   await recordCatalog(context);
+  await recordWebhooks(context);
   await record("createConnection", { body: { connector: "gmail" } });
   await record("listConnections");
   await recordContent(context);
@@ -158,6 +159,29 @@ async function recordTemplates({ record }: Context) {
   await record("setFavorite", { params, body: { is_favourite: true } });
   await record("listTemplates", { query: { limit: "10" } });
   await record("deleteTemplate", { params });
+}
+
+async function recordWebhooks({ record, caller }: Context) {
+  const made = z.object({ webhook: withId });
+  const body = { url: "https://hooks.example.com/agent", events: ["run.completed", "run.failed"] };
+  const { webhook } = await record("createWebhook", { body }, { schema: made });
+  const params = { id: webhook.id };
+  await record("getWebhook", { params });
+  await record("listWebhooks", { query: { limit: "10" } });
+  await record("rotateWebhook", { params });
+  await record("updateWebhook", { params, body: { events: ["run.failed"] } });
+  // Nobody listens there: how the attempt ends does not depend on a network.
+  await caller.patch(`/api/webhooks/${webhook.id}`, { url: "http://127.0.0.1:1/" });
+  const queued = z.object({ delivery: withId });
+  const { delivery } = await record("testWebhook", { params }, { schema: queued });
+  const expectEnded = async () => {
+    const { text } = await caller.get(`/api/webhooks/${webhook.id}/deliveries`);
+    expect(text).toContain('"status":"failed"');
+  };
+  await vi.waitFor(expectEnded, { timeout: 60_000 });
+  await record("listDeliveries", { params, query: { limit: "10" } });
+  await record("redeliver", { params: { ...params, delivery_id: delivery.id } });
+  await record("deleteWebhook", { params });
 }
 
 async function recordContent({ record }: Context) {

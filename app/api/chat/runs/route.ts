@@ -6,9 +6,9 @@ import { startRun } from "@/lib/turns/start-run.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(startRunContract, async ({ caller, body, effectId, log }) => {
-    const { prompt, messages, artistId = null, model = null, ...instructed } = body;
+    const { prompt, messages, artistId = null, model = null, ...rest } = body;
     const given = messages?.length ? { messages } : { prompt: prompt ?? "" };
-    const run = await startRun({ caller, effectId, given, artistId, model, ...instructed, log });
+    const run = await startRun({ caller, effectId, given, artistId, model, ...rest, log });
     if (isAppError(run)) return run;
     const headers = { location: `/api/chat/runs/${run.runId}`, "retry-after": "1" };
     return { status: 202, body: run, headers };

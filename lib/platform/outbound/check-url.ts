@@ -1,5 +1,5 @@
-/** The rules for media URLs that callers give. */
-import { isPrivateLiteral } from "../../platform/outbound/public-address.ts";
+/** The rules for URLs that callers give: of media and of webhooks. */
+import { isPrivateLiteral } from "./public-address.ts";
 
 /**
  * Returns what is wrong with a URL, as the end of a sentence that begins with the field's name; null

@@ -1,0 +1,16 @@
+import { answer, pageOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listDeliveriesContract } from "@/lib/webhooks/contract.ts";
+import { selectDeliveries } from "@/lib/webhooks/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listDeliveriesContract, ({ caller, params: { id }, query }) =>
+    answer(selectDeliveries(caller.accountId, id, query), ({ deliveries, nextCursor }) =>
+      pageOf(`/api/webhooks/${id}/deliveries`, query, nextCursor, {
+        status: "success",
+        deliveries,
+      }),
+    ),
+  ),
+});

@@ -1,0 +1,19 @@
+import { answer, pageOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { createWebhookContract, listWebhooksContract } from "@/lib/webhooks/contract.ts";
+import { createWebhook } from "@/lib/webhooks/create-webhook.ts";
+import { selectWebhooks } from "@/lib/webhooks/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(createWebhookContract, ({ caller, body }) =>
+    answer(createWebhook(caller.accountId, body), (created) => ({
+      status: 201,
+      body: { status: "success", ...created },
+    })),
+  ),
+  GET: endpoint(listWebhooksContract, async ({ caller, query }) => {
+    const { webhooks, nextCursor } = await selectWebhooks(caller.accountId, query);
+    return pageOf("/api/webhooks", query, nextCursor, { status: "success", webhooks });
+  }),
+});

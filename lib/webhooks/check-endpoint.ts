@@ -1,0 +1,26 @@
+import { type AppError, appError } from "../contract/app-error.ts";
+import { config } from "../platform/config.ts";
+import { faultOfUrl, isLoopback } from "../platform/outbound/check-url.ts";
+
+/**
+ * Returns what is wrong with the URL of an endpoint; undefined when events may be sent to it. The
+ * connection also checks the addresses that the host name resolves to, at each attempt.
+ */
+export function checkEndpoint(field: string, url: string): AppError | undefined {
+  const fault = faultOfEndpoint(new URL(url));
+  return fault === null
+    ? undefined
+    : appError("invalid_request", `${field} ${fault}`, { fields: [field] });
+}
+
+export function faultOfEndpoint(url: URL): string | null {
+  const fault = faultOfUrl(url, allowsLoopback());
+  if (fault !== null) return fault;
+  const isLocal = isLoopback(url) || url.hostname.endsWith(".localhost");
+  return isLocal && !allowsLoopback() ? "must have a public address" : null;
+}
+
+export function allowsLoopback(): boolean {
+  const { WEBHOOK_LOOPBACK, NODE_ENV } = config();
+  return WEBHOOK_LOOPBACK ?? NODE_ENV === "development";
+}

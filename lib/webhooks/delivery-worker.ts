@@ -1,0 +1,91 @@
+/**
+ * Delivers what is due. Any number of processes deliver from the same outbox: each leases what it
+ * attempts, and what a process that dies has leased becomes due again.
+ */
+import { randomUUID } from "node:crypto";
+import { waitUntil } from "@vercel/functions";
+import { config } from "../platform/config.ts";
+import { drain } from "../platform/drain.ts";
+import { log } from "../platform/log.ts";
+import { processWide } from "../platform/process-wide.ts";
+import { continueTrace } from "../platform/telemetry/spans.ts";
+import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./outbox.ts";
+import { retryDelaySeconds } from "./retry-delay.ts";
+import { sendEvent } from "./send-event.ts";
+
+/** Attempts of a worker at a time. */
+const SLOTS = 32;
+/** Attempts at endpoints of one account at a time, so that one that hangs leaves room for others. */
+const SLOTS_PER_ACCOUNT = 4;
+/** Between the end of an attempt and the end of its lease. */
+const LEASE_MARGIN_SECONDS = 15;
+const FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000";
+
+export class DeliveryWorker {
+  /** Workers begin with different accounts, and each goes on where it was. */
+  #lastAccountId: string = randomUUID();
+  #underWay = 0;
+  #isClaiming = false;
+  #hasNews = false;
+
+  /** Looks for what is due, unless it does so already: then it looks once more. Never throws. */
+  wake(): void {
+    this.#hasNews = true;
+    if (this.#isClaiming) return;
+    this.#isClaiming = true;
+    // It may outlive the request that wakes it, so it must not belong to its trace.
+    waitUntil(continueTrace(undefined, () => this.#claim()));
+  }
+
+  async #claim(): Promise<void> {
+    try {
+      while (this.#hasNews && this.#underWay < SLOTS && !drain().hasBegun) {
+        this.#hasNews = false;
+        const claimed = await this.#claimNext(SLOTS - this.#underWay);
+        for (const delivery of claimed) waitUntil(this.#attempt(delivery));
+        if (claimed.length > 0) this.#hasNews = true;
+      }
+    } catch (error) {
+      log().warn({ err: error }, "webhooks could not be delivered");
+    } finally {
+      this.#isClaiming = false;
+    }
+  }
+
+  /** Begins again with the first account after the last one. */
+  async #claimNext(limit: number): Promise<ClaimedDelivery[]> {
+    const leaseSeconds = Math.ceil(config().WEBHOOK_TIMEOUT_MS / 1_000) + LEASE_MARGIN_SECONDS;
+    const limits = { limit, perAccount: SLOTS_PER_ACCOUNT, leaseSeconds };
+    const next = await claimDeliveries({ ...limits, afterAccountId: this.#lastAccountId });
+    const claimed =
+      next.length > 0 ? next : await claimDeliveries({ ...limits, afterAccountId: FIRST_ACCOUNT });
+    this.#lastAccountId = claimed.at(-1)?.accountId ?? this.#lastAccountId;
+    return claimed;
+  }
+
+  /** An attempt whose end cannot be stored is repeated when its lease ends. */
+  async #attempt(delivery: ClaimedDelivery): Promise<void> {
+    this.#underWay += 1;
+    try {
+      const attempt = await sendEvent(delivery);
+      await recordAttempt(delivery, attempt, retryDelaySeconds(delivery.attempt));
+    } catch (error) {
+      log().warn({ err: error, deliveryId: delivery.id }, "a webhook attempt was not recorded");
+    } finally {
+      this.#underWay -= 1;
+    }
+    this.wake();
+  }
+}
+
+/** The worker of this process. */
+export const deliveryWorker = () => processWide("webhook worker", () => new DeliveryWorker());
+
+/** Starts the worker's timer in this process, unless the settings turn it off. */
+export function scheduleDeliveries(): void {
+  const intervalSeconds = config().WEBHOOK_INTERVAL_SECONDS;
+  if (intervalSeconds === 0) return;
+  processWide("webhook timer", () =>
+    setInterval(() => deliveryWorker().wake(), intervalSeconds * 1_000).unref(),
+  );
+}

@@ -1,0 +1,8 @@
+/** The events that webhooks can be told of. SQL queues them (supabase/migrations/…_webhooks.sql). */
+export const EVENT_TYPES = [
+  "run.completed",
+  "run.failed",
+  "run.cancelled",
+  "generation.completed",
+  "generation.failed",
+] as const;
