@@ -1,3 +1,4 @@
+import { isolation } from "../lib/platform/isolation/detect.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { listenAddress } from "./listen-address.ts";
 import { printWelcome } from "./print-welcome.ts";
@@ -74,4 +75,10 @@ curl ${url}/api/sessions -H 'x-api-key: ${key}' -d '{}'
 curl ${url}/api/sandbox -H 'x-api-key: ${key}' -d '{"sessionId":"<session.id>"}'
 curl -N ${url}/api/chat -H 'x-api-key: ${key}' -d '{"sessionId":"<session.id>","chatId":"<chat.id>","messages":[{"id":"m1","content":"Hello"}]}'
 `);
+  if (process.env.SANDBOX || process.env.VERCEL_TOKEN) return;
+  if (isolation().kind !== "namespaces") return;
+  console.log(
+    "Give the agent the bash, Python, git and ffmpeg of this machine, isolated by bubblewrap:\n\n" +
+      "SANDBOX=system npm run dev\n",
+  );
 }

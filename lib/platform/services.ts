@@ -35,6 +35,7 @@ import { createWebApiResearch } from "../research/adapters/web-api.ts";
 import type { ResearchProvider } from "../research/port.ts";
 import { accountSpace } from "../sandbox/account-space.ts";
 import { createLocalProvider } from "../sandbox/adapters/local/provider.ts";
+import { createSystemProvider } from "../sandbox/adapters/system/provider.ts";
 import { createVercelProvider } from "../sandbox/adapters/vercel/provider.ts";
 import type { SandboxProvider } from "../sandbox/port.ts";
 import { traceSandboxes } from "../sandbox/trace-sandboxes.ts";
@@ -89,7 +90,8 @@ const factories = {
     const { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId } = settings;
     const credentials = token && teamId && projectId ? { token, teamId, projectId } : undefined;
     const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
-    if (credentials || settings.VERCEL_OIDC_TOKEN || settings.VERCEL) {
+    const isRemote = credentials || settings.VERCEL_OIDC_TOKEN || settings.VERCEL;
+    if (isRemote && settings.SANDBOX !== "system") {
       const provider = createVercelProvider({
         ...(credentials && { credentials }),
         allowedHosts,
@@ -97,7 +99,8 @@ const factories = {
       });
       return traceSandboxes(provider);
     }
-    const provider = createLocalProvider({
+    const create = settings.SANDBOX === "system" ? createSystemProvider : createLocalProvider;
+    const provider = create({
       rootDir: join(settings.DATA_DIR, "sandboxes"),
       diskQuota: settings.SANDBOX_DISK_QUOTA,
       space:

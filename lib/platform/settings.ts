@@ -184,6 +184,11 @@ const models = {
 };
 
 const sandbox = {
+  SANDBOX: about(z.enum(["system"]).optional(), {
+    description:
+      "`system` gives sandboxes the programs of this machine, such as bash, Python, git and ffmpeg, isolated by bubblewrap, which must be installed (Linux only).",
+    shownDefault: "Vercel Sandbox where it is selected, else a shell of its own",
+  }),
   VERCEL_TOKEN: about(
     optionalText,
     "Selects Vercel Sandbox, together with the next two. On Vercel itself it is not needed.",

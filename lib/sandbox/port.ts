@@ -145,7 +145,7 @@ export interface Sandbox {
 
 /** The session's `sandbox_state`, which never contains a secret. */
 export interface SandboxState {
-  readonly provider: "local" | "vercel";
+  readonly provider: "local" | "system" | "vercel";
   /** The provider's own name for the sandbox. */
   readonly name: string;
   /** ISO 8601. */

@@ -6,7 +6,7 @@ export const sandboxStatus = z.enum(["none", "active", "stopped", "expired"]);
 export type SandboxStatus = z.output<typeof sandboxStatus>;
 
 export const storedSandbox = z.object({
-  provider: z.enum(["local", "vercel"]),
+  provider: z.enum(["local", "system", "vercel"]),
   name: z.string(),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),

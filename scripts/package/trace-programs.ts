@@ -10,6 +10,7 @@ const programs = [
   "scripts/server-process.ts",
   "scripts/embedded/serve-lite.ts",
   "lib/sandbox/adapters/local/runner.ts",
+  "lib/sandbox/adapters/system/enter.mjs",
   "lib/content/media/probe-worker.ts",
   "lib/content/adapters/embedded/render/main.ts",
 ];

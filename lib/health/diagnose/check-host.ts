@@ -56,7 +56,7 @@ async function checkFolder(
 ): Promise<Finding[]> {
   const isUsed =
     EMBEDDED_SUPABASE ||
-    sandboxes.name === "local" ||
+    sandboxes.folders !== undefined ||
     mail.name === "mailbox" ||
     media.name === "disk" ||
     engine.name === "workflow:local";

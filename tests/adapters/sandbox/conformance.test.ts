@@ -7,7 +7,9 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { isolation } from "../../../lib/platform/isolation/detect.ts";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
+import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
 import { createVercelProvider } from "../../../lib/sandbox/adapters/vercel/provider.ts";
 import {
   type CommandOptions,
@@ -44,6 +46,12 @@ const adapters: Record<SandboxProvider["name"], () => SandboxProvider> = {
       diskQuota: 64 * 1024 * 1024,
       allowedHosts: [],
     }),
+  system: () =>
+    createSystemProvider({
+      rootDir: join(dir, "system"),
+      diskQuota: 64 * 1024 * 1024,
+      allowedHosts: [],
+    }),
   vercel: () =>
     createVercelProvider({
       credentials: { token: "token", teamId: "team", projectId: "project" },
@@ -52,7 +60,11 @@ const adapters: Record<SandboxProvider["name"], () => SandboxProvider> = {
     }),
 };
 
-describe.each(Object.entries(adapters))("the %s sandbox", (name, connect) => {
+const offered = Object.entries(adapters).filter(
+  ([name]) => name !== "system" || isolation().kind === "namespaces",
+);
+
+describe.each(offered)("the %s sandbox", (name, connect) => {
   let provider: SandboxProvider;
   let sessionId: string;
   let state: SandboxState;

@@ -52,13 +52,25 @@ export class DiskUsage {
   }
 }
 
-/** Walks the whole folder. Throws when it does not exist. */
-export async function measureFolder(root: string): Promise<{ bytes: number; files: number }> {
+/**
+ * Walks the whole folder, or as many entries as are given. Throws when it does not exist, or when a
+ * folder in it cannot be read.
+ */
+export async function measureFolder(
+  root: string,
+  maxFiles = Number.POSITIVE_INFINITY,
+): Promise<{ bytes: number; files: number }> {
   let bytes = 0;
   let files = 0;
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for await (const entry of await opendir(folder)) {
+    const entries = await opendir(folder).catch((error: unknown) => {
+      // A folder that is deleted during the walk takes no space.
+      if (folder === root || !hasCode(error, "ENOENT")) throw error;
+      return [];
+    });
+    for await (const entry of entries) {
+      if (files === maxFiles) return { bytes, files };
       files += 1;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) folders.push(path);
@@ -67,6 +79,9 @@ export async function measureFolder(root: string): Promise<{ bytes: number; file
   }
   return { bytes, files };
 }
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
 
 /** Returns after how long without a change a file is left over, in milliseconds. */
 function maxAgeOf(name: string, isBesideHome: boolean): number {

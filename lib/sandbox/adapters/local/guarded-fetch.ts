@@ -6,8 +6,9 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import type { SecureFetch } from "just-bash";
-import { isPrivateLiteral, lookupPublic } from "../../../platform/outbound/public-address.ts";
+import { lookupPublic } from "../../../platform/outbound/public-address.ts";
 import { markedHeaders } from "../../outgoing-headers.ts";
+import { checkHost, checkServicePath, denied, type NetworkRules } from "../network-rules.ts";
 
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
@@ -16,10 +17,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 type Answer = Awaited<ReturnType<SecureFetch>>;
 type Options = NonNullable<Parameters<SecureFetch>[1]>;
 
-export function createGuardedFetch(
-  allowedHosts: readonly string[],
-  serviceOrigin: string | undefined,
-): SecureFetch {
+export function createGuardedFetch(rules: NetworkRules): SecureFetch {
   return async (address, options = {}) => {
     const signal = AbortSignal.any([
       AbortSignal.timeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
@@ -56,17 +54,11 @@ export function createGuardedFetch(
     url: URL,
     { method, headers, body, signal }: Options & { headers: Headers },
   ): Promise<Answer> {
-    const own = url.origin === serviceOrigin;
+    const own = url.origin === rules.serviceOrigin;
     if (own) {
-      // Sandboxes may call only the public API, because other routes trust loopback calls.
-      if (!url.pathname.startsWith("/api/"))
-        throw denied(url, "only the service's /api/ is allowed");
+      checkServicePath(url);
       headers.set("forwarded", "for=_sandbox");
-    } else {
-      const listed = allowedHosts.some((host) => matches(host, url.host));
-      if (!listed) throw denied(url, "host is not on the allow-list");
-      if (isPrivateLiteral(url.hostname)) throw denied(url, "private address");
-    }
+    } else checkHost(url, rules);
     if (url.protocol !== "http:" && url.protocol !== "https:") throw denied(url, "not http");
     const { request } = url.protocol === "https:" ? https : http;
     return new Promise<Answer>((resolve, reject) => {
@@ -107,13 +99,4 @@ export function createGuardedFetch(
       outgoing.end(body);
     });
   }
-}
-
-/** `example.com`, `example.com:8443`, or `*.example.com` for every name below it. */
-function matches(allowed: string, host: string): boolean {
-  return allowed.startsWith("*.") ? host.endsWith(allowed.slice(1)) : host === allowed;
-}
-
-function denied(url: URL, why: string): Error {
-  return new Error(`Network access denied: ${url.origin} (${why})`);
 }

@@ -17,6 +17,8 @@ interface Lane {
   waiting: number;
   /** Whether a request has a slot, so that the jail must not be evicted. */
   working: boolean;
+  /** Ends work that is not the jail's. */
+  stop: AbortController;
   jail?: Jail | undefined;
   idle?: NodeJS.Timeout | undefined;
 }
@@ -33,7 +35,8 @@ export interface PoolLimits {
 export interface PoolRequest {
   readonly accountId: string;
   readonly sessionId: string;
-  readonly request: JailRequest;
+  /** For the session's jail; or work in its place, which must end at the signal. */
+  readonly request: JailRequest | ((stop: AbortSignal) => Promise<Outcome>);
   /**
    * Runs right before the request, which fails with what this throws. Only what happens here keeps
    * the requests of a session in the order in which they came.
@@ -119,6 +122,7 @@ export class JailPool {
       tail: Promise.resolve(),
       waiting: 0,
       working: false,
+      stop: new AbortController(),
     };
     if (lane.waiting >= MAX_WAITING_IN_SESSION) return Promise.reject(new QueueRefusal("full"));
     this.#lanes.set(key, lane);
@@ -128,6 +132,9 @@ export class JailPool {
       lane.working = true;
       try {
         await check();
+        if (typeof request === "function") {
+          return await request(AbortSignal.any([lane.stop.signal, ...(signal ? [signal] : [])]));
+        }
         if (lane.jail?.isWorn) lane.jail.kill("aborted");
         if (!lane.jail?.isAlive) lane.jail = await this.#start(key, lane);
         return await lane.jail.request(request, timeoutMs, signal);
@@ -151,10 +158,14 @@ export class JailPool {
     });
   }
 
-  /** Kills the session's jails and the commands in them. */
+  /** Kills the session's jails and commands. */
   stop(sessionId: string): void {
-    this.#lanes.get(sessionId)?.jail?.kill("aborted");
-    this.#lanes.get(readLaneOf(sessionId))?.jail?.kill("aborted");
+    for (const key of [sessionId, readLaneOf(sessionId)]) {
+      const lane = this.#lanes.get(key);
+      lane?.jail?.kill("aborted");
+      lane?.stop.abort();
+      if (lane) lane.stop = new AbortController();
+    }
   }
 
   /** Returns whether the account could start a jail without waiting or evicting another one. */

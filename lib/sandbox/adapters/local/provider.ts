@@ -3,12 +3,12 @@
  * jailed child process. All state is on disk, so a restart of the server loses nothing, and two
  * servers may serve the same session.
  */
-import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, realpathSync } from "node:fs";
-import { access, mkdir, rename, rm } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { isQueueRefusal } from "../../../platform/fair-queue.ts";
 import {
+  type CommandOptions,
   MAX_FILE_BYTES,
   MAX_LISTED_ENTRIES,
   MAX_TREE_ENTRIES,
@@ -19,6 +19,8 @@ import {
   type SandboxState,
 } from "../../port.ts";
 import { resultOf } from "./command-result.ts";
+import { type CommandRunner, removeFolder } from "./command-runner.ts";
+import { createFolder, isFolder, TEMPORARY } from "./create-folder.ts";
 import { measureFolder } from "./disk-usage.ts";
 import type { Outcome } from "./jail.ts";
 import { JailPool, type PoolRequest } from "./jail-pool.ts";
@@ -32,9 +34,6 @@ const FILE_TIMEOUT_MS = 30_000;
 const MAX_CHANGE_WAIT_MS = 150_000;
 const PIECE_BYTES = 1024 * 1024;
 const IDLE_MS = 60_000;
-/** The prefix of folders that are being created or deleted. */
-const TEMPORARY = ".gone-";
-const MAX_CREATE_ATTEMPTS = 10;
 /** Bounds the time to measure a folder and the memory of its file system. */
 const MAX_FILES = 20_000;
 
@@ -55,9 +54,13 @@ export interface LocalProviderOptions {
   readonly maxWaitMs?: number;
 }
 
-export function createLocalProvider(options: LocalProviderOptions): SandboxProvider {
+export function createLocalProvider(
+  options: LocalProviderOptions,
+  runner?: CommandRunner,
+): SandboxProvider {
   mkdirSync(options.rootDir, { recursive: true });
   const rootDir = realpathSync(options.rootDir);
+  const remove = runner?.remove ?? removeFolder;
   // Left over by a server that died while it created or deleted them.
   for (const name of readdirSync(rootDir)) {
     if (name.startsWith(TEMPORARY)) void remove(join(rootDir, name)).catch(() => {});
@@ -99,30 +102,7 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
       throw new SandboxError("unavailable", `The sandbox's space could not be reserved: ${cause}`);
     });
   }
-  const exists = (name: string) =>
-    access(join(dirOf(name), "home")).then(
-      () => true,
-      () => false,
-    );
-
-  /**
-   * Creates the folder by a rename, because another request may be deleting it at the same time.
-   */
-  async function createFolder(name: string): Promise<void> {
-    for (let attempt = 1; !(await exists(name)); attempt++) {
-      const fresh = join(rootDir, `${TEMPORARY}${randomUUID()}`);
-      try {
-        await mkdir(join(fresh, "home"), { recursive: true });
-        await mkdir(join(fresh, "tmp"));
-        return await rename(fresh, dirOf(name));
-      } catch (error) {
-        // Of two simultaneous requests, one finds the folder of the other; and a server that starts
-        // takes the fresh folder for one that was left over.
-        await remove(fresh);
-        if (attempt >= MAX_CREATE_ATTEMPTS) throw error;
-      }
-    }
-  }
+  const exists = (name: string) => isFolder(dirOf(name));
 
   async function checkFolder(name: string): Promise<void> {
     if (!(await exists(name))) throw new SandboxError("unavailable", "The sandbox is gone");
@@ -155,10 +135,32 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
     throw new SandboxError("unavailable", "The sandbox did not answer");
   }
 
+  /** Runs a command in the session's turn, as the jail would. */
+  async function runWith(
+    { run }: CommandRunner,
+    sessionId: string,
+    command: string,
+    given: CommandOptions,
+  ): Promise<Outcome> {
+    const space = await reserve(sessionId, true);
+    const limits = { maxBytes: space?.grantedBytes ?? options.diskQuota, maxFiles: MAX_FILES };
+    try {
+      return { op: "run", ...(await run(dirOf(sessionId), command, given, limits)) };
+    } finally {
+      await space?.settle(await bytesOf(dirOf(sessionId))).catch(() => {});
+    }
+  }
+
   function open({ name: sessionId }: SandboxState, accountId: string): Sandbox {
     const scope = { accountId, sessionId };
     return {
-      async run(command, { cwd, env = {}, timeoutMs, maxOutputChars, signal }) {
+      async run(command, given) {
+        const { cwd, env = {}, timeoutMs, maxOutputChars, signal } = given;
+        if (runner) {
+          const work = (stop: AbortSignal) =>
+            runWith(runner, sessionId, command, { ...given, signal: stop });
+          return resultOf(await request({ ...scope, request: work, timeoutMs, signal }), timeoutMs);
+        }
         const message = { op: "run", command, cwd, env, maxOutputChars } as const;
         return resultOf(
           await request({ ...scope, request: message, timeoutMs, signal }),
@@ -230,10 +232,10 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
   }
 
   return {
-    name: "local",
+    name: runner?.provider ?? "local",
     async provision(sessionId, accountId) {
       const started = performance.now();
-      await createFolder(sessionId);
+      await createFolder(dirOf(sessionId), remove);
       // Starts the jail ahead of the first command, if there is room.
       if (pool.hasRoom(accountId)) {
         const noop = { op: "run", command: ":", cwd: ".", env: {}, maxOutputChars: 0 } as const;
@@ -242,7 +244,7 @@ export function createLocalProvider(options: LocalProviderOptions): SandboxProvi
         pool.request(warmUp).catch(() => {});
       }
       return {
-        provider: "local",
+        provider: runner?.provider ?? "local",
         name: sessionId,
         createdAt: new Date().toISOString(),
         expiresAt: null,
@@ -277,5 +279,3 @@ const bytesOf = (folder: string): Promise<number> =>
     ({ bytes }) => bytes,
     () => 0,
   );
-
-const remove = (folder: string) => rm(folder, { recursive: true, force: true });

@@ -29,7 +29,7 @@ const fs = new SessionFs(HOME, dirs, usage);
 
 // The shell restricts the code that runs inside a command, which the network code must escape.
 const outsideCommands = AsyncLocalStorage.snapshot();
-const guarded = createGuardedFetch(settings.allowedHosts, settings.serviceOrigin);
+const guarded = createGuardedFetch(settings);
 const fetch: SecureFetch = (url, options) => outsideCommands(() => guarded(url, options));
 
 // sqlite3 needs worker threads, which the jail refuses.

@@ -1,0 +1,34 @@
+/** Where the commands of sandboxes on this machine may connect to. */
+import { isPrivateLiteral } from "../../platform/outbound/public-address.ts";
+
+export interface NetworkRules {
+  /** Hosts that commands may call: `example.com`, `example.com:8443`, `*.example.com`. */
+  readonly allowedHosts: readonly string[];
+  /** The service's own origin. Commands may call its `/api/`, even at a private address. */
+  readonly serviceOrigin?: string | undefined;
+}
+
+/**
+ * Throws unless the host is on the allowlist and no literal private address. What its name resolves to
+ * is checked when the socket connects, by `lookupPublic`.
+ */
+export function checkHost(url: URL, { allowedHosts }: NetworkRules): void {
+  if (!allowedHosts.some((host) => matches(host, url.host))) {
+    throw denied(url, "host is not on the allow-list");
+  }
+  if (isPrivateLiteral(url.hostname)) throw denied(url, "private address");
+}
+
+/** Throws for a path of the service outside its public API, because others trust loopback calls. */
+export function checkServicePath(url: URL): void {
+  if (!url.pathname.startsWith("/api/")) throw denied(url, "only the service's /api/ is allowed");
+}
+
+/** `example.com`, `example.com:8443`, or `*.example.com` for every name below it. */
+function matches(allowed: string, host: string): boolean {
+  return allowed.startsWith("*.") ? host.endsWith(allowed.slice(1)) : host === allowed;
+}
+
+export function denied(url: URL, why: string): Error {
+  return new Error(`Network access denied: ${url.origin} (${why})`);
+}

@@ -1,0 +1,181 @@
+/**
+ * Sandboxes with the programs of this machine: real bash, Python, git and whatever else the system has,
+ * isolated by the kernel. Folders, quotas, queues and access to files are those of the local sandbox;
+ * only commands run in another way, each in namespaces of its own.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { isolation } from "../../../platform/isolation/detect.ts";
+import type { Isolation } from "../../../platform/isolation/isolation.ts";
+import { codeOf, type Probe } from "../../../platform/outbound/probe.ts";
+import { processWide } from "../../../platform/process-wide.ts";
+import { cutOutput } from "../../cut-output.ts";
+import { SandboxError, type SandboxProvider } from "../../port.ts";
+import { type CommandRunner, removeFolder } from "../local/command-runner.ts";
+import { measureFolder } from "../local/disk-usage.ts";
+import { createLocalProvider, type LocalProviderOptions } from "../local/provider.ts";
+import { environment, folderCommand, HOME, NODE } from "./namespace.ts";
+import { type Host, runCommand } from "./run-command.ts";
+
+const LIMITS = { maxBytes: 1024 ** 3, maxProcesses: 256 };
+/** What a session expects to find besides the shell; the check of an installation names them. */
+const PROGRAMS = ["python3", "git", "ffmpeg", "node"];
+const CHECK_TIMEOUT_MS = 5_000;
+
+const ETC = {
+  passwd: `root:x:0:0:root:/root:/usr/sbin/nologin
+agent:x:1000:1000:agent:${HOME}:/bin/bash
+nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
+`,
+  group: "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n",
+  hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
+};
+
+/** @param found the isolation that the machine offers */
+export function createSystemProvider(
+  options: LocalProviderOptions,
+  found: Isolation = isolation(),
+): SandboxProvider {
+  if (found.kind !== "namespaces") return unavailable(options, found.missing);
+  const host = prepare(options, found.disableUserns);
+  const runner = createRunner(host);
+  return {
+    ...createLocalProvider(options, runner),
+    check: async () => [await probe(runner)],
+  };
+}
+
+function prepare(options: LocalProviderOptions, disableUserns: boolean): Host {
+  const socketDir = processWide("sandbox sockets", createSocketDir);
+  mkdirSync(options.rootDir, { recursive: true });
+  const hidden = [realpathSync(process.cwd()), dirname(realpathSync(options.rootDir))];
+  return {
+    machine: { etc: join(socketDir, "etc"), hidden, disableUserns },
+    network: options,
+    limits: LIMITS,
+    socketDir,
+  };
+}
+
+/** Creates the folder of what is mounted into every sandbox of this process. */
+function createSocketDir(): string {
+  const socketDir = mkdtempSync(join(tmpdir(), "sandbox-"));
+  process.once("exit", () => rmSync(socketDir, { recursive: true, force: true }));
+  mkdirSync(join(socketDir, "etc"));
+  for (const [name, text] of Object.entries(ETC)) writeFileSync(join(socketDir, "etc", name), text);
+  return socketDir;
+}
+
+function createRunner(host: Host): CommandRunner {
+  const inFolder = async (folder: string, ...argv: readonly string[]): Promise<void> => {
+    const [program = "", ...args] = folderCommand(host.machine, folder, argv);
+    const env = { PATH: environment.PATH } as unknown as NodeJS.ProcessEnv;
+    await once(spawn(program, args, { env, stdio: "ignore" }), "close");
+  };
+  const measure = (folder: string, maxFiles: number) =>
+    measureFolder(folder, maxFiles).catch(async (error: unknown) => {
+      // The sandbox has been deleted meanwhile.
+      if (codeOf(error) === "ENOENT") return { bytes: 0, files: 0 };
+      await inFolder(folder, "sh", "-c", OPEN_FOLDERS);
+      return measureFolder(folder, maxFiles);
+    });
+  return {
+    provider: "system",
+    async run(dir, command, options, { maxBytes, maxFiles }) {
+      const before = await measure(dir, 2 * maxFiles);
+      // A session without room may delete, and replace what it deletes.
+      const most = {
+        bytes: Math.max(maxBytes, before.bytes),
+        files: Math.max(maxFiles, before.files),
+      };
+      const isOverQuota = async () => {
+        const { bytes, files } = await measure(dir, most.files + 1);
+        return bytes > most.bytes || files > most.files;
+      };
+      const maxFileBytes = before.bytes > maxBytes ? 0 : maxBytes;
+      const startedAt = Date.now();
+      const session = { dir, maxFileBytes, isOverQuota };
+      const result = await runCommand(command, options, session, host);
+      if (!(await isOverQuota())) return result;
+      await inFolder(dir, NODE, "-e", DELETE_NEW, String(startedAt));
+      const stderr = cutOutput(`${NO_SPACE}\n${result.stderr}`, options.maxOutputChars);
+      return { ...result, exitCode: 137, stderr };
+    },
+    async remove(folder) {
+      await inFolder(folder, "sh", "-c", `${OPEN_FOLDERS}; ${EMPTY}`);
+      await rmdir(folder).catch((error: unknown) => {
+        if (codeOf(error) !== "ENOENT") throw error;
+      });
+    },
+  };
+}
+
+/** Deletes what was created after a time, in milliseconds, from the leaves to the root. */
+const DELETE_NEW = `
+const { lstatSync, readdirSync, rmdirSync, unlinkSync } = require("node:fs");
+for (const path of readdirSync(".", { recursive: true }).reverse()) {
+  const found = lstatSync(path);
+  if (!path.includes("/") || found.birthtimeMs < Number(process.argv[1])) continue;
+  try {
+    found.isDirectory() ? rmdirSync(path) : unlinkSync(path);
+  } catch {
+    // A folder that holds older files, which the command has moved there.
+  }
+}`;
+const NO_SPACE = "No space left on device: the files that the command created were deleted";
+/** A command may take all rights to its folders from everybody. */
+const OPEN_FOLDERS = "find . -type d ! -perm -u=rwx -exec chmod u+rwx {} ';'";
+/** A command that is being killed may still create files. */
+const EMPTY = "for try in 1 2 3 4 5; do find . -mindepth 1 -delete && break; sleep 0.2; done";
+
+/** Runs a command that names the programs which a session would find. */
+async function probe(runner: CommandRunner): Promise<Probe> {
+  const settings = ["SANDBOX"];
+  const folder = await mkdtemp(join(tmpdir(), "sandbox-check-"));
+  try {
+    for (const name of ["home", "tmp"]) await mkdir(join(folder, name));
+    const { exitCode, stdout } = await runner.run(
+      folder,
+      `for name in ${PROGRAMS.join(" ")}; do command -v "$name" >/dev/null || echo "$name"; done`,
+      { timeoutMs: CHECK_TIMEOUT_MS, maxOutputChars: 1_000 },
+      { maxBytes: 1024 ** 2, maxFiles: 100 },
+    );
+    if (exitCode !== 0) throw new Error("The command failed");
+    const missing = stdout.split("\n").filter(Boolean);
+    const lacking = missing.length > 0 ? `, but not ${missing.join(", ")}` : "";
+    const detail = `commands run isolated and have the programs of this machine${lacking}`;
+    return { outcome: "accepted", detail, settings };
+  } catch {
+    return {
+      outcome: "address",
+      detail: "a command in a sandbox of this machine failed",
+      settings,
+      remedy: "Install bash and coreutils, or remove SANDBOX for the built-in shell.",
+    };
+  } finally {
+    await runner.remove(folder).catch(() => {});
+  }
+}
+
+/** Without namespaces nothing would keep a command from the server, so that none is run. */
+function unavailable(options: LocalProviderOptions, missing: string): SandboxProvider {
+  const refuse = async () => {
+    throw new SandboxError("unavailable", `Sandboxes need what this machine lacks: ${missing}`);
+  };
+  return {
+    ...createLocalProvider(options, { provider: "system", run: refuse, remove: removeFolder }),
+    provision: refuse,
+    check: async () => [
+      {
+        outcome: "address",
+        detail: `SANDBOX=system needs what this machine lacks: ${missing}`,
+        settings: ["SANDBOX"],
+        remedy: "Install bubblewrap and allow it user namespaces, or remove SANDBOX.",
+      },
+    ],
+  };
+}

@@ -1,0 +1,51 @@
+/** Commands that try to take the whole machine. */
+import { buffer } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { pack } from "tar-stream";
+import type { Sandbox } from "../../../lib/sandbox/port.ts";
+
+const MIB = 1024 * 1024;
+
+/** Each must end by itself or at the deadline, with an error, while others are served. */
+export const attacks: Record<string, string> = {
+  "an endless loop in awk": "awk 'BEGIN { while (1) x++ }'",
+  "a nested loop in awk":
+    "awk 'BEGIN { for (i = 0; i < 999999; i++) for (j = 0; j < 999999; j++) x++ }'",
+  "endless recursion in awk": "awk 'function f(n) { return f(n) f(n) } BEGIN { f(1) }'",
+  "an endless loop in sed": "echo a | sed ':a; ba'",
+  "a growing loop in sed": "echo a | sed ':a; s/a/aa/; ta'",
+  "an endless loop in the shell": "while true; do :; done",
+  "endless recursion in the shell": "f() { f | f; }; f",
+  "endless recursion in jq": "jq -n 'def f: f | f; f'",
+  "an endless list in jq": "jq -n '[range(1e12)] | length'",
+  "a fork bomb": ":(){ :|:& };:",
+  "a fork bomb of shells":
+    "f() { bash -c 'f() { bash -c \"$F\" & bash -c \"$F\"; }; f'; }; export F='f'; while true; do f; done",
+  "an endless sleep": "sleep infinity || sleep 100000",
+  "a slow regular expression": `printf '%0200d!' 0 | grep -P '^(0+)+$'; while true; do [[ x =~ ((x+)+)+y ]]; done`,
+  "a string that doubles": 'x=aaaaaaaaaaaaaaaa; while true; do x="$x$x"; done',
+  "strings that fill an array": 'x=$(printf %01000000d 0); while true; do a+=("$x$RANDOM"); done',
+  "strings that fill an array of awk": `awk 'BEGIN { s = "0"; for (i = 0; i < 16; i++) s = s s; for (i = 0; i < 900000; i++) a[i] = toupper(s i) }'`,
+  "a brace expansion": "echo {1..9999}{1..9999}{1..9999} | wc -c; false",
+  "a wide number": "printf '%02000000000d' 1",
+  "an endless output": "while true; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done",
+  "an endless error output": "while true; do echo nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn >&2; done",
+  "an endless awk output": `awk 'BEGIN { while (1) print "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy" }'`,
+  "files without end": 'while true; do echo x > "f$((n++))"; done',
+  "folders without end": "while true; do mkdir d && cd d; done",
+  "a file that grows": 'x=$(printf %01000000d 0); while true; do echo "$x" >> f || exit 1; done',
+  "a file that is copied":
+    'printf %010000000d 0 > f0; n=0; while true; do cp f0 "f$((++n))" || exit 1; done',
+  "a gzip bomb": "gzip -dc bomb.gz > bomb; false",
+  "a tar bomb": "mkdir out && cd out && tar xzf ../bomb.tgz",
+};
+
+/** Each is 1 GiB of zeros in about a megabyte, of many members so that it is quickly made. */
+export async function plantBombs(sandbox: Sandbox): Promise<void> {
+  const zeros = gzipSync(new Uint8Array(16 * MIB));
+  await sandbox.writeFile("bomb.gz", Buffer.concat(Array.from({ length: 64 }, () => zeros)));
+  const archive = pack();
+  for (let n = 0; n < 16; n++) archive.entry({ name: `zeros${n}` }, Buffer.alloc(4 * MIB));
+  archive.finalize();
+  await sandbox.writeFile("bomb.tgz", gzipSync(await buffer(archive)));
+}
