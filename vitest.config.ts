@@ -15,7 +15,8 @@ export default defineConfig({
     teardownTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: "forks",
-    // Every worker drives the same server: more of them only measure how long they wait.
-    maxWorkers: 2,
+    // Every worker drives the same server, and many tests wait for a deadline: more of them than this
+    // only measure how long they wait.
+    maxWorkers: 3,
   },
 });

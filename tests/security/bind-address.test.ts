@@ -1,4 +1,4 @@
-/** Where the product listens; without HOST: `tests/adapters/supabase/launcher.test.ts`. */
+/** Where the product listens; without HOST: `tests/adapters/supabase`. */
 import { platform } from "node:os";
 import { afterEach, expect, it, vi } from "vitest";
 import { endCopies, listens, makeKey, newFolder, npmRun } from "../adapters/supabase/copies.ts";

@@ -2,7 +2,6 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
-import { endCopies, newFolder, npmRun } from "../adapters/supabase/copies.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
@@ -113,7 +112,6 @@ describe("a slash at the end of a path", () => {
     "/api/keys/?limit=1",
     "/api/keys/%41/",
   ];
-  afterAll(endCopies);
 
   it.each(["GET", "POST", "PUT", "PATCH", "DELETE"])("%s: is an unknown path", async (method) => {
     for (const path of unknownPaths) {
@@ -133,19 +131,6 @@ describe("a slash at the end of a path", () => {
     for (const path of ["/auth/v1/user/", "/.well-known/workflow/v1/flow/"]) {
       expect((await ask(path)).status, path).toBe(404);
     }
-  });
-
-  it("is an unknown path on a development server as well", { timeout: 300_000 }, async () => {
-    const copy = await npmRun("dev", newFolder());
-    const key = await copy.key();
-    for (const path of unknownPaths) {
-      const answer = await client({ key }, copy.url).request("GET", path);
-      expect(answer.status, path).toBe(404);
-      expect(answer.body, path).toEqual({ status: "error", error: "Not found" });
-    }
-    const page = await ask("/keys/", {}, copy.url);
-    expect(page.status).toBe(308);
-    expect(page.headers.location).toBe("/keys");
   });
 
   it("leads to the page without it, of this origin, with its query", async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
+import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, vi } from "vitest";
 import { freePort } from "../../../scripts/free-port.ts";
@@ -141,3 +141,9 @@ export const listens = (host: string, url: string) =>
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
     socket.unref();
   });
+
+/** On Linux alone, 127.0.0.2 stands for the addresses of other networks. */
+export async function expectListensBeyondLoopback(copy: Copy, expected: boolean): Promise<void> {
+  expect(await listens("127.0.0.1", copy.url)).toBe(true);
+  if (platform() === "linux") expect(await listens("127.0.0.2", copy.url)).toBe(expected);
+}

@@ -1,18 +1,19 @@
-import { platform } from "node:os";
 import { afterEach, expect, test, vi } from "vitest";
-import { type Copy, endCopies, interrupt, listens, makeKey, newFolder, npmRun } from "./copies.ts";
+import {
+  type Copy,
+  endCopies,
+  expectListensBeyondLoopback,
+  interrupt,
+  makeKey,
+  newFolder,
+  npmRun,
+} from "./copies.ts";
 import { familyOf, stillRunning } from "./processes.ts";
 
 // Each starts whole copies, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 afterEach(endCopies);
-
-/** On Linux alone, 127.0.0.2 stands for the addresses of other networks. */
-async function expectListensBeyondLoopback(copy: Copy, expected: boolean): Promise<void> {
-  expect(await listens("127.0.0.1", copy.url)).toBe(true);
-  if (platform() === "linux") expect(await listens("127.0.0.2", copy.url)).toBe(expected);
-}
 
 async function createSession(copy: Copy, key: string, title: string): Promise<string> {
   const response = await fetch(`${copy.url}/api/sessions`, {
@@ -44,26 +45,6 @@ test("Ctrl-C ends every process, and the next start has the same keys and data",
     headers: { "x-api-key": key },
   });
   expect((await response.json()).session.title).toBe("Kept");
-});
-
-test("in development, the printed line streams a turn as it stands, on this machine alone", async () => {
-  const copy = await npmRun("dev", newFolder());
-  await copy.key();
-  await expectListensBeyondLoopback(copy, false);
-  const line = /^curl -N .*$/m.exec(copy.output())?.[0] ?? "";
-  const arg = (name: string) => new RegExp(`${name} '([^']*)'`).exec(line)?.[1] ?? "";
-  // Not every machine has curl: the line's parts go out by fetch.
-  const [header = "", value = ""] = arg("-H").split(": ");
-  const body = /-d '(.*)'$/.exec(line)?.[1]?.replace("'$(date +%s)'", String(Date.now())) ?? "";
-  const response = await fetch(/http:\S+/.exec(line)?.[0] ?? "", {
-    method: "POST",
-    headers: { [header]: value, "content-type": "application/json" },
-    body,
-  });
-  expect(response.status).toBe(200);
-  const text = await response.text();
-  expect(text).toContain('"type":"text-delta"');
-  expect(text.trimEnd()).toMatch(/data: \[DONE\]$/);
 });
 
 test("two copies run side by side, a third on the data of one is refused, and no one's crash hurts another", async () => {

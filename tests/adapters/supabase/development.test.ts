@@ -1,0 +1,45 @@
+/** `npm run dev`, started as a person starts it. */
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { client } from "../../support/harness/clients.ts";
+import { type Copy, endCopies, expectListensBeyondLoopback, newFolder, npmRun } from "./copies.ts";
+
+// It compiles what it is asked for, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+let copy: Copy;
+let key: string;
+beforeAll(async () => {
+  copy = await npmRun("dev", newFolder());
+  key = await copy.key();
+});
+afterAll(endCopies);
+
+test("it listens on this machine alone", () => expectListensBeyondLoopback(copy, false));
+
+test("the printed line streams a turn as it stands", async () => {
+  const line = /^curl -N .*$/m.exec(copy.output())?.[0] ?? "";
+  const arg = (name: string) => new RegExp(`${name} '([^']*)'`).exec(line)?.[1] ?? "";
+  // Not every machine has curl: the line's parts go out by fetch.
+  const [header = "", value = ""] = arg("-H").split(": ");
+  const body = /-d '(.*)'$/.exec(line)?.[1]?.replace("'$(date +%s)'", String(Date.now())) ?? "";
+  const response = await fetch(/http:\S+/.exec(line)?.[0] ?? "", {
+    method: "POST",
+    headers: { [header]: value, "content-type": "application/json" },
+    body,
+  });
+  expect(response.status).toBe(200);
+  const text = await response.text();
+  expect(text).toContain('"type":"text-delta"');
+  expect(text.trimEnd()).toMatch(/data: \[DONE\]$/);
+});
+
+test("a path with a slash at its end is unknown, and a page without it is led to", async () => {
+  for (const path of ["/api/keys/", "/api/nothing/", "/api/", "/api/keys/?limit=1"]) {
+    const answer = await client({ key }, copy.url).request("GET", path);
+    expect(answer.status, path).toBe(404);
+    expect(answer.body, path).toEqual({ status: "error", error: "Not found" });
+  }
+  const page = await fetch(`${copy.url}/keys/`, { redirect: "manual" });
+  expect(page.status).toBe(308);
+  expect(page.headers.get("location")).toBe("/keys");
+});
