@@ -5,6 +5,7 @@
 import type { ModelMessage, ToolModelMessage } from "ai";
 
 const CHARS_PER_TOKEN = 4;
+const IMAGE_CHARS = 6_000;
 export const OMITTED = "[result omitted to save context]";
 
 export function estimateTokens(messages: readonly ModelMessage[]): number {
@@ -64,4 +65,9 @@ function splitTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
 
 const tokensIn = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
 const tokensOf = (message: ModelMessage): number => tokensIn(charsOf(message));
-const charsOf = (value: unknown): number => JSON.stringify(value).length;
+const charsOf = (value: unknown): number => JSON.stringify(value, withoutImages).length;
+/** Models count an image by its size on a screen, not by its bytes. */
+const withoutImages = (_: string, value: unknown): unknown =>
+  typeof value === "string" && value.startsWith("data:image/")
+    ? value.slice(0, IMAGE_CHARS)
+    : value;

@@ -64,7 +64,7 @@ export const startTurnContract = contract({
   body: z.object({
     messages: z.array(entry).min(1).max(1000).meta({
       description:
-        "A single entry follows the stored history. Several entries are the whole conversation. The last entry is the user's message, or the assistant's with its open question answered.",
+        "A single entry follows the stored history. Several entries are the whole conversation. The last entry is the user's message, or the assistant's with its open question answered. A `file` part (`mediaType`, `filename`, `url`) is a data URL, which is stored in `/home/agent/uploads` of the sandbox, a file of the sandbox as `sandbox:/home/agent/…`, or an https URL that the model reads; at most 20. The agent is told where the files are, and shown the images.",
     }),
     chatId,
     sessionId: uuid.meta({ description: "The session that owns the chat and the sandbox" }),

@@ -8,6 +8,8 @@ import type { ChatEntry } from "./contract.ts";
 /** Parts that are validated before the event loop gets to other requests. */
 const PARTS_PER_BATCH = 500;
 const MAX_TITLE_CHARS = 80;
+const FILE_URL = /^(?:data:[^,]*,|https:\/\/|sandbox:\/home\/agent\/.)/i;
+const MAX_FILES = 20;
 /** The title is taken from this many characters of the message at most. */
 const MAX_TITLE_SOURCE_CHARS = 10_000;
 
@@ -53,8 +55,14 @@ async function checkParts(message: {
 /** Keeps only texts and files, so that a user message cannot pose as a tool's result. */
 export function userParts(message: UIMessage): UIMessage["parts"] | AppError {
   const parts = message.parts.filter((part) => part.type === "text" || part.type === "file");
-  if (parts.some((part) => part.type === "file" && !/^(data:|https:\/\/)/i.test(part.url))) {
-    return invalid("A file of the last message must have an https or data URL");
+  const files = parts.filter((part) => part.type === "file");
+  if (!files.every(({ url }) => FILE_URL.test(url))) {
+    return invalid(
+      "A file of the last message must have a data, https or sandbox:/home/agent/ URL",
+    );
+  }
+  if (files.length > MAX_FILES) {
+    return invalid(`The last message must have at most ${MAX_FILES} files`);
   }
   const blank = parts.every((part) => part.type === "text" && part.text.trim() === "");
   return blank ? invalid("The last message must not be empty") : parts;

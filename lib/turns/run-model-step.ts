@@ -6,6 +6,7 @@
  */
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel } from "../agent/call-model.ts";
+import { showFiles } from "../agent/show-files.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
@@ -16,10 +17,12 @@ import { services } from "../platform/services.ts";
 import { record, startTimer } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
+import { landFiles } from "./land-files.ts";
+import { openSandbox } from "./open-sandbox.ts";
 import { readProgress } from "./read-progress.ts";
 import { recordIds, runToolCalls } from "./run-tool-calls.ts";
 import { type RunningTurn, runningTurns } from "./running-turns.ts";
-import { completeModelCall, loadTurn, type TurnEnd } from "./store/turns.ts";
+import { type ActiveTurn, completeModelCall, loadTurn, type TurnEnd } from "./store/turns.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
 
 export interface ModelSteps {
@@ -225,7 +228,8 @@ async function openTurn({
 }: ModelSteps): Promise<RunningTurn | null> {
   const kept = runningTurns().take(turnId);
   if (kept && attempt === 1 && kept.steps.length === index) return kept;
-  const turn = await loadTurn(turnId, runId);
+  const loaded = await loadTurn(turnId, runId);
+  const turn = loaded.outcome === "active" ? await withFiles(turnId, loaded) : loaded;
   const log = await services().engine.openLog(turnId, runId, index === 0 && attempt === 1);
   if (turn.outcome === "active") return { turn, steps: turn.steps, log };
   try {
@@ -235,6 +239,15 @@ async function openTurn({
     log.release();
   }
   return null;
+}
+
+/** Returns the turn with the history as the model gets it. */
+async function withFiles(turnId: string, turn: ActiveTurn): Promise<ActiveTurn> {
+  const hasFiles = turn.history.some(({ parts }) => parts.some(({ type }) => type === "file"));
+  if (!hasFiles) return turn;
+  const sandbox = openSandbox(turn);
+  const history = await showFiles(await landFiles(turnId, turn, sandbox), sandbox);
+  return { ...turn, history: [...history] };
 }
 
 /** Returns the calls that the server runs itself. */

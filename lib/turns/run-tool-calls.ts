@@ -9,8 +9,7 @@ import {
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { services } from "../platform/services.ts";
-import { type Sandbox, SandboxError } from "../sandbox/port.ts";
-import { storedSandbox } from "../sandbox/stored-sandbox.ts";
+import { openSandbox } from "./open-sandbox.ts";
 import {
   type ActiveTurn,
   finishTool,
@@ -108,7 +107,7 @@ async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
 function toolContext({ turn, turnId, credential = "key", signal }: ToolCalls): ToolContext {
   const header = turn.has_key ? runCredentialHeader(turnId, credential) : undefined;
   return {
-    sandbox: openSandbox(turn.sandbox_state, turn.account_id),
+    sandbox: openSandbox(turn),
     env: {
       AGENT_API_URL: serviceOrigin(),
       ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
@@ -118,14 +117,4 @@ function toolContext({ turn, turnId, credential = "key", signal }: ToolCalls): T
     serviceOrigin: serviceOrigin(),
     reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
   };
-}
-
-/** When the sandbox was deleted during the turn, its tools fail, but the turn does not. */
-function openSandbox(stored: unknown, accountId: string): Sandbox {
-  const state = storedSandbox.nullable().parse(stored);
-  if (state) return services().sandboxes.open(state, accountId);
-  const fail = async (): Promise<never> => {
-    throw new SandboxError("unavailable", "The session has no sandbox");
-  };
-  return { run: fail, readFile: fail, writeFile: fail };
 }

@@ -241,6 +241,7 @@ describe.each([
   ["load_turn", { run_id: "" }],
   ["finish_turn", { status: "completed", error: null, parts: TEXT, metadata: {} }],
   ["assign_run", { run_id: "" }],
+  ["store_file_parts", { messages: [], history: [] }],
 ])("%s", (name, args) => {
   test.each(["session", "chat"] as const)(
     "does not deadlock with the deletion of the %s",

@@ -55,6 +55,20 @@ export function loadTurn(turnId: string, runId: string): Promise<LoadedTurn> {
   return call("load_turn", { p_turn_id: turnId, p_run_id: runId }, loadedTurn);
 }
 
+/**
+ * Replaces the parts of user messages whose files are in the sandbox now, and the history of a turn
+ * that the client sent one for.
+ */
+export async function storeFileParts(
+  turnId: string,
+  messages: readonly UIMessage[],
+  history: readonly UIMessage[],
+): Promise<void> {
+  const changed = messages.map(({ id, parts }) => ({ id, parts }));
+  const args = { p_turn_id: turnId, p_messages: changed, p_history: history };
+  await call("store_file_parts", args, z.unknown());
+}
+
 const knownCalls = z.array(
   z.object({ id: z.string(), finished: z.boolean(), output: z.unknown() }),
 );

@@ -6,7 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { createTemplate } from "../../support/fixtures/templates.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
-import { openConversation } from "../../support/harness/conversation.ts";
+import {
+  openChat,
+  openConversation,
+  type StoredMessage,
+} from "../../support/harness/conversation.ts";
 import { startRun, waitForRun } from "../../support/harness/runs.ts";
 import { startServer } from "../../support/harness/server.ts";
 import { textOf } from "../../support/harness/turn-stream.ts";
@@ -34,6 +38,111 @@ const newestCall = () => model.calls.at(-1)?.messages;
 
 const systemPrompt = (call = model.calls.at(-1)) =>
   String(call?.messages.find(({ role }) => role === "system")?.content);
+
+describe("files of a message", () => {
+  const dataUrl = (type: string, bytes: string | Buffer) =>
+    `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
+  const csv = (text: string, filename = "statement.csv") => ({
+    type: "file",
+    mediaType: "text/csv",
+    filename,
+    url: dataUrl("text/csv", text),
+  });
+  const storedFiles = (messages: readonly StoredMessage[]) =>
+    messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "file" ? [part] : [])));
+  const contentOf = async (sessionId: string, path: string) => {
+    const query = new URLSearchParams({ sessionId, path });
+    return (await caller.get(`/api/sandbox/files/content?${query}`)).text;
+  };
+  const newestUser = () => JSON.stringify(newestCall()?.findLast(({ role }) => role === "user"));
+
+  it("land in the sandbox, are named to the model, and leave the message small", async () => {
+    const conversation = await openConversation(caller);
+    const statement = `track,units\n${"Harbor Lights,1204\n".repeat(500)}`;
+    const parts = [{ type: "text", text: "look" }, csv(statement)];
+    await (await conversation.send([{ id: "m1", parts }])).ended;
+    expect(newestUser()).toContain("uploads/statement.csv");
+    expect(newestUser()).not.toContain("base64");
+    const { messages } = await conversation.read();
+    expect(storedFiles(messages)).toEqual([
+      {
+        type: "file",
+        mediaType: "text/csv",
+        filename: "statement.csv",
+        url: "sandbox:/home/agent/uploads/statement.csv",
+      },
+    ]);
+    expect(await contentOf(conversation.sessionId, "uploads/statement.csv")).toBe(statement);
+  });
+
+  it("of one name get a number, unless they are the same", async () => {
+    const conversation = await openConversation(caller);
+    const name = "../../a/..b c;$(x).csv";
+    const parts = [csv("1", name), csv("2", name), csv("1", name)];
+    await (await conversation.send([{ id: "m1", parts }])).ended;
+    await (await conversation.send([{ id: "m2", parts: [csv("2", name)] }])).ended;
+    const { messages } = await conversation.read();
+    expect(storedFiles(messages).map(({ url }) => String(url).split("/").at(-1))).toEqual([
+      "b c___x_.csv",
+      "b c___x_-2.csv",
+      "b c___x_.csv",
+      "b c___x_-2.csv",
+    ]);
+  });
+
+  it("that are images are shown, also later and by their path in the sandbox", async () => {
+    const conversation = await openConversation(caller);
+    const png = dataUrl("image/png", Buffer.from([1, 2, 3]));
+    const image = { type: "file", mediaType: "image/png", url: png };
+    await (await conversation.send([{ id: "m1", parts: [image] }])).ended;
+    expect(newestUser()).toContain(png);
+    await (await conversation.send("and now?")).ended;
+    expect(JSON.stringify(newestCall())).toContain(png);
+    const other = await openChat(conversation, caller);
+    const url = "sandbox:/home/agent/uploads/file.png";
+    await (await other.send([{ id: "m1", parts: [{ ...image, url }] }])).ended;
+    expect(newestUser()).toContain(png);
+    expect(newestUser()).toContain("uploads/file.png");
+  });
+
+  it("that are in a conversation of the client land once, and its messages keep nothing", async () => {
+    const conversation = await openConversation(caller);
+    const entries = [
+      { id: "m1", role: "user" as const, parts: [csv("1")] },
+      { id: "a1", role: "assistant" as const, parts: [{ type: "text", text: "I see" }] },
+      { id: "m2", role: "user" as const, parts: [csv("2")] },
+    ];
+    await (await conversation.send(entries)).ended;
+    const sent = JSON.stringify(newestCall());
+    expect(sent).toContain("uploads/statement.csv");
+    expect(sent).toContain("uploads/statement-2.csv");
+    expect(JSON.stringify(await conversation.read())).not.toContain("base64");
+  });
+
+  it.each(["file:///etc/passwd", "sandbox:/etc/passwd", "http://127.0.0.1/", "data:nothing"])(
+    "at %s are refused",
+    async (url) => {
+      const { sessionId, chatId } = await openConversation(caller);
+      const parts = [{ type: "file", mediaType: "text/csv", url }];
+      const body = { sessionId, chatId, messages: [{ id: "m1", parts }] };
+      expect(await caller.post("/api/chat", body)).toMatchObject({
+        status: 400,
+        body: {
+          message: "A file of the last message must have a data, https or sandbox:/home/agent/ URL",
+        },
+      });
+    },
+  );
+
+  it("that are missing, or outside the home, are only named", async () => {
+    const conversation = await openConversation(caller);
+    const url = "sandbox:/home/agent/../../etc/passwd";
+    const parts = [{ type: "file", mediaType: "image/png", url }];
+    await (await conversation.send([{ id: "m1", parts }])).ended;
+    expect(newestUser()).not.toContain("base64");
+    expect((await conversation.answer()).parts.length).toBeGreaterThan(0);
+  });
+});
 
 describe("one entry", () => {
   it("is the new turn after the stored history", async () => {

@@ -1,0 +1,59 @@
+import type { FileUIPart, UIMessage } from "ai";
+import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
+
+const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
+/** What the usual models take. */
+const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/i;
+const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+/** Of a conversation, the newest first. */
+const MAX_IMAGES = 10;
+
+/**
+ * Returns the messages as the model gets them: each file of the sandbox is named by its path, and an
+ * image is shown, too. Files at https URLs stay as they are.
+ */
+export async function showFiles(
+  history: readonly UIMessage[],
+  sandbox: Sandbox,
+): Promise<readonly UIMessage[]> {
+  const shown: UIMessage[] = [];
+  let images = MAX_IMAGES;
+  for (const message of history.toReversed()) {
+    const parts: UIMessage["parts"] = [];
+    for (const part of message.parts) {
+      if (message.role !== "user" || part.type !== "file" || /^https:/i.test(part.url)) {
+        parts.push(part);
+        continue;
+      }
+      parts.push({ type: "text", text: describe(part) });
+      const image = IMAGE.test(part.mediaType) && images > 0 ? await open(part, sandbox) : null;
+      if (!image) continue;
+      images -= 1;
+      parts.push(image);
+    }
+    const isSame = parts.every((part, index) => part === message.parts[index]);
+    shown.unshift(isSame ? message : { ...message, parts });
+  }
+  return shown.every((message, index) => message === history[index]) ? history : shown;
+}
+
+/** The path is relative to the home, where commands begin. */
+function describe({ url, filename, mediaType }: FileUIPart): string {
+  return SANDBOX_URL.test(url)
+    ? `Attached file: ${JSON.stringify(url.replace(SANDBOX_URL, ""))} (${mediaType}), in the sandbox's home`
+    : `Attached file: ${JSON.stringify(filename ?? "")} (${mediaType}), which could not be stored in the sandbox`;
+}
+
+/** Null for an image that is missing or too large. */
+async function open(part: FileUIPart, sandbox: Sandbox): Promise<FileUIPart | null> {
+  if (!SANDBOX_URL.test(part.url)) return part;
+  try {
+    const bytes = await sandbox.readFile(part.url.replace(SANDBOX_URL, ""));
+    if (bytes.byteLength > MAX_IMAGE_BYTES) return null;
+    const data = Buffer.from(bytes).toString("base64");
+    return { ...part, url: `data:${part.mediaType};base64,${data}` };
+  } catch (error) {
+    if (isSandboxError(error)) return null;
+    throw error;
+  }
+}
