@@ -10,7 +10,7 @@ const floors = [
   ["catalog", "connectors", "mcp", "organizations", "research", "sandbox", "tasks", "templates"],
   ["agent", "content"],
   ["turns"],
-  ["sessions"],
+  ["schedules", "sessions"],
   ["accounts", "health", "retention"],
   ["http"],
   ["openapi"],

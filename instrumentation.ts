@@ -23,6 +23,8 @@ export async function register(): Promise<void> {
     await services().engine.drain(deadline);
     if (flushTelemetry) await flushTelemetry();
   });
+  const { scheduleTasks } = await import("./lib/schedules/schedule.ts");
+  scheduleTasks();
   const { scheduleRetention } = await import("./lib/retention/schedule.ts");
   scheduleRetention();
   const { scheduleDeliveries } = await import("./lib/webhooks/delivery-worker.ts");

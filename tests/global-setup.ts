@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,6 +59,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     LOG_LEVEL: "warn",
     // The endpoints of tests are on this machine.
     WEBHOOK_LOOPBACK: "true",
+    // Tests fire what is due themselves.
+    TASK_INTERVAL_SECONDS: "0",
+    CRON_SECRET: randomUUID(),
     // Tests look at what it would delete; those of the job itself call it.
     RETENTION_INTERVAL_SECONDS: "0",
   };

@@ -25,7 +25,7 @@ export const tags: Readonly<Record<string, string>> = {
   Organizations: "Organizations, their members, and invitations to join them.",
   "Agent templates": "Prompts to start from: own, public or shared by e-mail.",
   Content: "Images and videos, and the templates that shape them.",
-  Tasks: "Background runs.",
+  Tasks: "Scheduled prompts, and background runs.",
   Webhooks: "Endpoints of an account that are told of events, and the log of deliveries.",
   Connectors: "Third-party services that an account is linked to.",
   Catalog: "Artists, albums and tracks.",

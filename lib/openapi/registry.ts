@@ -15,6 +15,7 @@ import * as mcp from "../mcp/contract.ts";
 import * as organizations from "../organizations/contract.ts";
 import * as research from "../research/contract.ts";
 import * as sandboxes from "../sandbox/contract.ts";
+import * as schedules from "../schedules/contract.ts";
 import * as sessions from "../sessions/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
@@ -32,6 +33,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   templates,
   tasks,
   webhooks,
+  schedules,
   content,
   models,
   connectors,

@@ -368,6 +368,18 @@ const webhooks = {
   }),
 };
 
+const schedules = {
+  TASK_INTERVAL_SECONDS: about(
+    integer(0, 3_600).default(5),
+    "Seconds between two looks of this process for scheduled prompts that are due; 0 leaves them to other processes, and to calls of `GET /api/cron/tasks`.",
+  ),
+  CRON_SECRET: about(z.string().min(16).optional(), {
+    description:
+      "The secret with which a scheduler, such as Vercel's cron jobs, calls `GET /api/cron/tasks`.",
+    shownDefault: "none: the endpoint answers 503",
+  }),
+};
+
 const retention = {
   RETENTION_INTERVAL_SECONDS: about(
     integer(0, 86_400).default(600),
@@ -513,6 +525,7 @@ export const settingSections: readonly {
   { title: "Catalog and research", settings: lookups },
   { title: "Tasks, images and videos", settings: content },
   { title: "Webhooks", settings: webhooks },
+  { title: "Scheduled prompts", settings: schedules },
   { title: "Retention", settings: retention },
   { title: "Telemetry", settings: telemetry },
   { title: "Set by the launcher or the platform", settings: provided },
@@ -530,6 +543,7 @@ export const settings = z.object({
   ...lookups,
   ...content,
   ...webhooks,
+  ...schedules,
   ...retention,
   ...telemetry,
   ...provided,

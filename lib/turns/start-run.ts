@@ -34,6 +34,8 @@ export interface RunRequest {
   readonly caller: Caller;
   /** Requests with the same id get the same run, also when one of them was cut by a crash. */
   readonly effectId: string;
+  /** Default: `headless`. */
+  readonly kind?: "headless" | "task";
   readonly given: { readonly prompt: string } | { readonly messages: readonly ChatEntry[] };
   /** The pipeline has checked the caller's access to it. */
   readonly artistId: string | null;
@@ -59,7 +61,7 @@ export interface StartedRun {
  * while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
-  const { caller, effectId, given, artistId, model, webhook_url, log } = request;
+  const { caller, effectId, kind = "headless", given, artistId, model, webhook_url, log } = request;
   if (drain().hasBegun) return draining;
   const messages = await readConversation(given);
   if (isAppError(messages)) return messages;
@@ -80,7 +82,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
       modelId: model ?? services().models.defaultModelId,
       messages,
       key: runKey(turnId, runCredentialForm(caller)),
-      kind: "headless",
+      kind,
       callerKeyId: callerKeyId(caller),
     }),
   );
@@ -100,7 +102,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
 
 async function startIn(
   run: ProvisionedRun,
-  { caller, instructions, template_id: templateId, log }: RunRequest,
+  { caller, kind = "headless", instructions, template_id: templateId, log }: RunRequest,
 ): Promise<StartedRun | AppError> {
   const { sessionId, turnId } = run;
   const { accountId } = caller;
@@ -114,7 +116,7 @@ async function startIn(
   const assigned = await assignRun(turnId, runId);
   if (assigned === null) return deleted;
   // Another attempt at the same effect may have assigned its run first.
-  if (assigned === runId) count("agent_platform.turns.started", 1, { kind: "headless" });
+  if (assigned === runId) count("agent_platform.turns.started", 1, { kind });
   return started(run, assigned);
 }
 

@@ -105,6 +105,32 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("set_agent_template_favorite", { account_id, id, is_favourite: true }),
   get_task_run: (t, account_id, { finishedTaskRun: id }) =>
     t.call("get_task_run", { account_id, id }),
+  get_task: (t, account_id, { task: id }) => t.call("get_task", { account_id, id }),
+  update_task: (t, account_id, { task: id }) =>
+    t.call("update_task", {
+      account_id,
+      id,
+      title: "taken",
+      prompt: null,
+      template_id: null,
+      removes_template: false,
+      artist_id: null,
+      model_id: null,
+      schedule: null,
+      timezone: null,
+      reschedules: false,
+      next_run_at: null,
+      expected_updated_at: "2026-01-01",
+    }),
+  delete_task: (t, account_id, { task: id }) => t.call("delete_task", { account_id, id }),
+  fire_task_now: (t, account_id, { task: id, firing: firing_id }) =>
+    t.call("fire_task_now", {
+      account_id,
+      id,
+      firing_id,
+      lease_seconds: 60,
+      idempotency_key: null,
+    }),
   reserve_media: (t, account_id, { taskRun }) =>
     t.call("reserve_media", {
       account_id,
@@ -235,6 +261,7 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_organizations: page,
   list_invitations: page,
   list_webhooks: page,
+  list_tasks: page,
 };
 
 test.each(Object.entries(lists))("%s", async (name, args) => {
@@ -250,6 +277,7 @@ test.each(Object.entries(lists))("%s", async (name, args) => {
       rows.organization,
       rows.receivedInvitation,
       rows.webhook,
+      rows.task,
     ];
     expect(await transaction.call(name, { account_id: stranger, ...args })).toEqual(before);
     const answer = JSON.stringify(await transaction.call(name, { account_id: owner, ...args }));
@@ -277,6 +305,7 @@ const withoutLookup = [
   "create_webhook",
   "enqueue_webhook_event",
   "has_due_webhooks",
+  "create_task",
   "is_sandbox_space_full",
   "provision_run",
   "provision_run_within",

@@ -17,6 +17,8 @@ export interface Rows {
   readonly receivedInvitation: string;
   readonly webhook: string;
   readonly delivery: string;
+  readonly task: string;
+  readonly firing: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -35,6 +37,8 @@ export const noRows = (): Rows => ({
   receivedInvitation: randomUUID(),
   webhook: randomUUID(),
   delivery: randomUUID(),
+  task: randomUUID(),
+  firing: randomUUID(),
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -79,6 +83,10 @@ export async function createRows(transaction: Transaction, account: string): Pro
       (id, account_id, webhook_id, url, event_type, data, status, due_at, finished_at)
     values (${ids.delivery}, ${account}, ${ids.webhook}, 'https://hooks.example.com/', 'own', '{}',
       'failed', null, now())`;
+  await sql`insert into scheduled_prompts (id, account_id, title, prompt, schedule, timezone, enabled)
+    values (${ids.task}, ${account}, 'own', 'own', '* * * * *', 'UTC', false)`;
+  await sql`insert into scheduled_firings (id, account_id, task_id, task_run_id)
+    values (${ids.firing}, ${account}, ${ids.task}, ${ids.finishedTaskRun})`;
   return ids;
 }
 
@@ -120,6 +128,9 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
           or r.email = (select email from accounts where id = ${account})) as invitations,
       (select jsonb_agg(to_jsonb(r) order by r.id) from webhooks r where r.account_id = ${account}) as webhooks,
       (select jsonb_agg(to_jsonb(r) order by r.id) from webhook_deliveries r where r.account_id = ${account}) as deliveries,
+      (select jsonb_agg(to_jsonb(r)) from scheduled_prompts r where r.account_id = ${account}) as tasks,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from scheduled_firings r
+        where r.account_id = ${account}) as firings,
       (select count(*) from media_removals r where r.account_id = ${account}) as removals`;
   return { ...row };
 }

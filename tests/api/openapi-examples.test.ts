@@ -3,6 +3,7 @@
  * `RECORD_EXAMPLES=1` writes them down instead, and `docs/api.md` with them.
  */
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -26,9 +27,11 @@ let server: RunningNext;
 let recorded: Awaited<ReturnType<typeof recordExamples>>;
 beforeAll(async () => {
   parts = await startOwnParts();
-  server = await startServer({ env: parts.env });
+  const CRON_SECRET = randomUUID();
+  server = await startServer({ env: { ...parts.env, CRON_SECRET, TASK_INTERVAL_SECONDS: "0" } });
+  placeholders.replaceText(CRON_SECRET, "your-cron-secret");
   placeholders.replaceText(server.url, "http://localhost:3000");
-  recorded = await recordExamples(server.url, parts.env.DATA_DIR ?? "", placeholders);
+  recorded = await recordExamples(server.url, parts.env.DATA_DIR ?? "", placeholders, CRON_SECRET);
 }, 300_000);
 afterAll(async () => {
   await server?.stop();

@@ -5,6 +5,7 @@ import { makeImage, makeMedia, storeMedia } from "../support/fixtures/media.ts";
 import { inviteTo, joinOrganization, makeOrganization } from "../support/fixtures/people.ts";
 import { writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
+import { validTask } from "../support/fixtures/tasks.ts";
 import { createTemplate, validTemplate } from "../support/fixtures/templates.ts";
 import { type Client, client, createPerson, type Person } from "../support/harness/clients.ts";
 import { authorize, connectionsIn } from "../support/harness/connections.ts";
@@ -86,6 +87,9 @@ const aRun = async (owner: Person): Promise<Ids> => {
 };
 const aPublicTemplate = async (owner: Person): Promise<Ids> => ({
   id: (await createTemplate(owner.withKey)).id,
+});
+const aTask = async (owner: Person): Promise<Ids> => ({
+  id: await idIn(owner.withKey.post("/api/tasks", validTask), "task", "id"),
 });
 const aConnection = async (owner: Person): Promise<Ids> => {
   await authorize(owner.withKey, { connector: "gmail" });
@@ -259,6 +263,13 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/media/{accountId}/{name}": { arrange: anImage },
   "DELETE /api/media/{accountId}/{name}": { arrange: aMadeImage },
   "GET /api/tasks/runs": { arrange: aTaskRun, query: ({ runId = "" }) => ({ runId }) },
+  "POST /api/tasks": { arrange: nothing, body: () => validTask },
+  "GET /api/tasks": { arrange: aTask },
+  "GET /api/tasks/{id}": { arrange: aTask },
+  "PATCH /api/tasks/{id}": { arrange: aTask, body: () => ({ title: "mine now" }) },
+  "DELETE /api/tasks/{id}": { arrange: aTask },
+  "POST /api/tasks/{id}/run": { arrange: aTask },
+  "GET /api/cron/tasks": { arrange: nothing },
   "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
   "POST /api/webhooks": {
     arrange: nothing,

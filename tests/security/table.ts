@@ -54,6 +54,8 @@ export const sentences: Readonly<Record<string, string>> = {
   d: "Only the owner can delete this template",
   e: "Only the owner can change this template",
   n: "Task run not found",
+  y: "Task not found",
+  z: "artist_id must be a valid UUID",
   m: "Artist not found",
   p: "Key not found",
   h: "Media not found",
@@ -202,6 +204,23 @@ POST /api/webhooks/{id}/rotate                     | 200+  200+    404W  404W  4
 POST /api/webhooks/{id}/test                       | 202+  202+    404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
 GET /api/webhooks/{id}/deliveries                  | 200+  200+    404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
 POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver | 202+  202+    404D  404D  404D    401x      401x  401u  401u   403k  403k    401x
+POST /api/tasks                                    | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
+  artist_id=artist                                 | 201   201     201   201   404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  201   201     401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   403k  403k    401x
+GET /api/tasks                                     | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+GET /api/tasks/{id}                                | 200+  200+    404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
+PATCH /api/tasks/{id}                              | 200+  200+    404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
+  artist_id=artist                                 | 200+  200+    404y  404y  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  404y  404y    401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/tasks/{id}                             | 200   200     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
+POST /api/tasks/{id}/run                           | 202   202     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
+GET /api/cron/tasks                                | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
 
 POST /api/connectors                               | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
   account_id=own                                   | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x

@@ -85,6 +85,8 @@ export async function startHosting() {
     DATA_DIR: "/dev/null/data",
     CHECK_RESPONSES: "true",
     LOG_LEVEL: "warn",
+    TASK_INTERVAL_SECONDS: "0",
+    CRON_SECRET: "cron-secret-of-the-tests",
     RETENTION_INTERVAL_SECONDS: "0",
     ADDRESS_RATE_LIMIT: "0",
     ANONYMOUS_RATE_LIMIT: "0",

@@ -12,5 +12,7 @@ export interface Caller {
 type CallerCredential =
   | { readonly kind: "key"; readonly keyId: string }
   | { readonly kind: "bearer"; readonly email: string }
+  /** A scheduled prompt, which no request starts. */
+  | { readonly kind: "schedule" }
   /** The credential of a run's sandbox, a key or a bearer token. */
   | { readonly kind: "run"; readonly keyId: string; readonly run: RunScope };

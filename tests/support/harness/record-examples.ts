@@ -12,9 +12,15 @@ import { Conversation } from "./conversation.ts";
 import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
 import { joinedAccount, recordPeople } from "./record-people.ts";
+import { recordTasks } from "./record-tasks.ts";
 
-/** @param dataDir of the server, with its mailbox */
-export async function recordExamples(url: string, dataDir: string, placeholders: Placeholders) {
+/** @param dataDir and @param cronSecret of the server, which has its mailbox in the former */
+export async function recordExamples(
+  url: string,
+  dataDir: string,
+  placeholders: Placeholders,
+  cronSecret: string,
+) {
   const anonymous = client(null, url);
   const recorder = new Recorder(placeholders);
   for (const id of [MISSING_ID, MISSING_RUN]) placeholders.keep(id);
@@ -39,6 +45,7 @@ export async function recordExamples(url: string, dataDir: string, placeholders:
   await record("listConnections");
   await recordContent(context);
   await recordMcp(context);
+  await recordTasks(context, cronSecret);
   for (const { id, contract } of operations) await recordErrors(context, id, contract);
   return recorder.recorded;
 }

@@ -1,0 +1,12 @@
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { checkCronSecret } from "@/lib/schedules/check-cron-secret.ts";
+import { fireTasksContract } from "@/lib/schedules/contract.ts";
+import { fireDueTasks } from "@/lib/schedules/fire-due-tasks.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(fireTasksContract, async ({ request }) => {
+    const refusal = checkCronSecret(request.headers.get("authorization"));
+    return refusal ?? { body: { status: "success", ...(await fireDueTasks()) } };
+  }),
+});

@@ -1,0 +1,17 @@
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { runTaskContract } from "@/lib/schedules/contract.ts";
+import { runTaskNow } from "@/lib/schedules/run-task-now.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(runTaskContract, async ({ caller, params, effectId, idempotencyKey, log }) => {
+    const { accountId } = caller;
+    const run = await runTaskNow({ accountId, id: params.id, effectId, idempotencyKey, log });
+    if (isAppError(run)) return run;
+    const { taskRunId, runId, chatId, sessionId } = run;
+    const ids = { task_run_id: taskRunId, run_id: runId, chat_id: chatId, session_id: sessionId };
+    const headers = { location: `/api/chat/runs/${runId}` };
+    return { status: 202, body: { status: "success", ...ids }, headers };
+  }),
+});

@@ -1,0 +1,190 @@
+/** Scheduled prompts, and the request with which a scheduler fires those that are due. */
+import { z } from "zod";
+import { contract } from "../contract/contract.ts";
+import { uuid } from "../contract/fields.ts";
+import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { isSchedule, isTimezone } from "./next-run.ts";
+import { task } from "./task.ts";
+
+const title = z.string().trim().min(1).max(200);
+const prompt = z.string().trim().min(1).max(10_000).meta({ description: "The user's message" });
+const schedule = z
+  .string()
+  .trim()
+  .max(200)
+  .refine(isSchedule, { error: "schedule must be a cron expression of five fields" })
+  .meta({
+    description:
+      "A cron expression of five fields: minute, hour, day of the month, month, day of the week",
+    examples: ["0 9 * * MON"],
+  });
+const timezone = z
+  .string()
+  .max(100)
+  .refine(isTimezone, { error: "timezone must be an IANA time zone" })
+  .meta({ description: "The time zone that the schedule is read in", examples: ["Europe/Berlin"] });
+const templateId = uuid.meta({
+  description: "An agent template that the caller can see: its prompt instructs the agent",
+});
+const artistId = uuid.meta({ description: "The artist that the work is for" });
+const model = z.string().trim().min(1).max(200).meta({
+  description: "The `id` of a model in `GET /api/models`; its `default` when absent",
+});
+
+const byId = z.object({ id: uuid.describe("The task's `id`") });
+const one = z.object({ status: z.literal("success"), task });
+
+const shared = { tag: "Tasks", family: "error", auth: "required" } as const;
+const named = { artistAccess: { in: "body", field: "artist_id" } } as const;
+
+export const createTaskContract = contract({
+  ...shared,
+  ...named,
+  method: "POST",
+  path: "/api/tasks",
+  tool: true,
+  summary: "Schedule a prompt",
+  description:
+    "At each time of the schedule one headless run starts, in a session and a sandbox of its own, and shows in `GET /api/tasks/runs` as `scheduled-prompt`. Where clocks are put forward, a skipped time falls on the end of the gap; where they are put back, a fixed time counts once. Times that were missed while no server ran are made up by one run. While the account has too many active turns, a run is tried again for an hour, or until the next one is due, and then recorded as `EXPIRED`. An account has at most 100 tasks.",
+  idempotent: true,
+  body: z.object({
+    title,
+    prompt,
+    template_id: templateId.optional(),
+    schedule,
+    timezone: timezone.default("UTC"),
+    artist_id: artistId.optional(),
+    model: model.optional(),
+    enabled: z.boolean().default(true),
+  }),
+  responses: { 201: { description: "The task", schema: one } },
+  errors: ["quota_exceeded", "not_found"],
+});
+export type NewTask = z.output<typeof createTaskContract.body>;
+
+export const listTasksContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/tasks",
+  tool: true,
+  summary: "List scheduled prompts, newest first",
+  query: pageQuery,
+  responses: {
+    200: {
+      description: "One page; `link` has the URL of the next one",
+      headers: ["link"],
+      schema: z.object({
+        status: z.literal("success"),
+        tasks: z.array(task),
+        next_cursor: nextCursor,
+      }),
+    },
+  },
+  errors: [],
+});
+
+export const getTaskContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/tasks/{id}",
+  tool: true,
+  summary: "Read a scheduled prompt",
+  params: byId,
+  responses: { 200: { description: "The task", schema: one } },
+  errors: ["not_found"],
+});
+
+const changes = z.object({
+  title: title.optional(),
+  prompt: prompt.optional(),
+  template_id: z
+    .union([uuid, z.literal("")], { error: "template_id must be a valid UUID" })
+    .optional()
+    .meta({ description: templateId.description }),
+  schedule: schedule.optional(),
+  timezone: timezone.optional(),
+  artist_id: artistId.optional(),
+  model: model.optional(),
+  enabled: z.boolean().optional(),
+});
+export type TaskChanges = z.output<typeof changes>;
+
+export const updateTaskContract = contract({
+  ...shared,
+  ...named,
+  method: "PATCH",
+  path: "/api/tasks/{id}",
+  tool: true,
+  summary: "Change, enable or disable a scheduled prompt",
+  description:
+    "Omitted fields stay unchanged, and an empty `template_id` removes the template. A new schedule counts from now on. Runs that have started go on.",
+  params: byId,
+  body: changes.refine((body) => Object.values(body).some((value) => value !== undefined), {
+    error: `One of ${Object.keys(changes.shape).join(", ")} must be provided`,
+  }),
+  responses: { 200: { description: "The task", schema: one } },
+  errors: ["not_found", "conflict"],
+});
+
+export const deleteTaskContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/tasks/{id}",
+  tool: true,
+  summary: "Delete a scheduled prompt",
+  description: "Its runs stay, and one that has started goes on.",
+  params: byId,
+  responses: {
+    200: {
+      description: "The task was deleted",
+      schema: z.object({ status: z.literal("success") }),
+    },
+  },
+  errors: ["not_found"],
+});
+
+export const runTaskContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/tasks/{id}/run",
+  tool: true,
+  summary: "Start a run of a scheduled prompt now",
+  description: "Its schedule stays as it is, and it need not be enabled.",
+  idempotent: true,
+  params: byId,
+  responses: {
+    202: {
+      description: "The run was accepted",
+      headers: ["location"],
+      schema: z.object({
+        status: z.literal("success"),
+        task_run_id: z.string(),
+        run_id: z.string(),
+        chat_id: uuid.meta({ description: "The chat that the run writes to" }),
+        session_id: uuid.meta({ description: "The session that was provisioned for the run" }),
+      }),
+    },
+  },
+  errors: ["not_found", "quota_exceeded", "upstream_error"],
+});
+
+export const fireTasksContract = contract({
+  method: "GET",
+  path: "/api/cron/tasks",
+  summary: "Fire the scheduled prompts that are due",
+  description:
+    "For deployments without a process that stays, such as Vercel, whose cron jobs call it with `CRON_SECRET`. It may be called at any time and by several at once.",
+  tag: "Tasks",
+  family: "error",
+  auth: "none",
+  headers: z.object({
+    authorization: z.string().optional().meta({ description: "`Bearer` and the `CRON_SECRET`" }),
+  }),
+  responses: {
+    200: {
+      description: "How many firings were made, and how many runs were started",
+      schema: z.object({ status: z.literal("success"), fired: z.int(), started: z.int() }),
+    },
+  },
+  errors: ["unauthorized", "not_configured"],
+});

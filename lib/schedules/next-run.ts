@@ -1,0 +1,35 @@
+/** Cron expressions in time zones, as of OCPS 1.0: five fields, of a minute to a weekday. */
+import { Cron } from "croner";
+
+/**
+ * Returns the first time of the schedule after `after`, to the minute; null when there is none, as for
+ * 30 February.
+ *
+ * Where clocks are put forward, a time that is skipped falls on the end of the gap. Where they are put
+ * back, a fixed time counts once, at its first occurrence, and a schedule of every hour or minute goes on
+ * through both.
+ *
+ * @throws Error when the schedule or the time zone is invalid
+ */
+export function nextRun(schedule: string, timezone: string, after: Date): Date | null {
+  return new Cron(schedule, { mode: "5-part", timezone }).nextRun(after);
+}
+
+export function isSchedule(text: string): boolean {
+  try {
+    new Cron(text, { mode: "5-part" });
+    return !text.includes("@");
+  } catch {
+    return false;
+  }
+}
+
+/** Whether it is the name of an IANA time zone. An offset is none, as it knows no daylight saving. */
+export function isTimezone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: text });
+    return /^[A-Z]/i.test(text);
+  } catch {
+    return false;
+  }
+}

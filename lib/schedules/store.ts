@@ -1,0 +1,208 @@
+/**
+ * Scheduled prompts and their firings (supabase/migrations/…_scheduled_prompts.sql and …_tasks.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
+import { call } from "../platform/database/query.ts";
+import type { NewTask, TaskChanges } from "./contract.ts";
+import { type Task, task } from "./task.ts";
+
+/** An account has at most so many tasks. */
+const MAX_TASKS = 100;
+
+const refusals = {
+  missing: appError("not_found", "Task not found"),
+  template: appError("not_found", "Template not found"),
+  full: appError("quota_exceeded", "The account has too many tasks: delete one first"),
+  changed: appError("conflict", "The task was changed at the same time: try again"),
+};
+const refused = z
+  .object({ refused: z.enum(["missing", "template", "full", "changed"]) })
+  .transform((answer) => refusals[answer.refused]);
+const found = z.object({ task }).transform((answer) => answer.task);
+
+/** Errors: 404 `Template not found`, 403 for too many tasks. Repeating an id has no effect. */
+export function insertTask(
+  accountId: string,
+  id: string,
+  values: NewTask,
+  nextRunAt: Date | null,
+): Promise<Task | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_id: id,
+    p_title: values.title,
+    p_prompt: values.prompt,
+    p_template_id: values.template_id ?? null,
+    p_artist_id: values.artist_id ?? null,
+    p_model_id: values.model ?? null,
+    p_schedule: values.schedule,
+    p_timezone: values.timezone,
+    p_next_run_at: nextRunAt?.toISOString() ?? null,
+    p_max_tasks: MAX_TASKS,
+  };
+  return call("create_task", args, z.union([found, refused]));
+}
+
+const pageOfTasks = z
+  .object({ tasks: z.array(task), next: storedCursor })
+  .transform((answer) => ({ tasks: answer.tasks, nextCursor: answer.next }));
+
+export const selectTasks = (accountId: string, page: PageRequest) =>
+  call("list_tasks", { p_account_id: accountId, ...pageArguments(page) }, pageOfTasks);
+
+/** Errors: 404 `Task not found`. */
+export const selectTask = (accountId: string, id: string): Promise<Task | AppError> =>
+  call("get_task", { p_account_id: accountId, p_id: id }, z.union([found, refused]));
+
+/**
+ * Changes a task as it was read. Errors: 404 `Task not found`, 404 `Template not found`, 409 when it has
+ * been changed since.
+ * @param nextRunAt null disables the task; undefined leaves the time as it is
+ */
+export function updateTaskFields(
+  accountId: string,
+  read: Task,
+  changes: TaskChanges,
+  nextRunAt: Date | null | undefined,
+): Promise<Task | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_id: read.id,
+    p_title: changes.title ?? null,
+    p_prompt: changes.prompt ?? null,
+    p_template_id: changes.template_id || null,
+    p_removes_template: changes.template_id === "",
+    p_artist_id: changes.artist_id ?? null,
+    p_model_id: changes.model ?? null,
+    p_schedule: changes.schedule ?? null,
+    p_timezone: changes.timezone ?? null,
+    p_reschedules: nextRunAt !== undefined,
+    p_next_run_at: nextRunAt?.toISOString() ?? null,
+    p_expected_updated_at: read.updated_at,
+  };
+  return call("update_task", args, z.union([found, refused]));
+}
+
+/** Errors: 404 `Task not found`. */
+export function removeTask(accountId: string, id: string): Promise<AppError | undefined> {
+  const deleted = z.object({ deleted: z.literal(true) }).transform(() => undefined);
+  return call("delete_task", { p_account_id: accountId, p_id: id }, z.union([deleted, refused]));
+}
+
+const due = z.object({
+  now: z.coerce.date(),
+  tasks: z.array(
+    z.object({ id: z.string(), schedule: z.string(), timezone: z.string(), nextRunAt: z.string() }),
+  ),
+});
+
+/** @param now the time that counts; null for the database's clock, which all servers share */
+export const dueTasks = (now: Date | null, limit: number): Promise<z.output<typeof due>> =>
+  call("due_tasks", { p_now: now, p_limit: limit }, due);
+
+/** Returns whether this call has made the firing of `expected`, and no other server. */
+export function fireTask(
+  id: string,
+  expected: string,
+  next: Date | null,
+  now: Date | null,
+): Promise<boolean> {
+  const args = { p_task_id: id, p_expected: expected, p_next: next, p_now: now };
+  return call("fire_task", args, z.boolean());
+}
+
+const firing = z.object({
+  /** The effect id of the run. */
+  id: z.string(),
+  accountId: z.string(),
+  taskRunId: z.string(),
+  /** Null until the run has started, like the chat and the session. */
+  runId: z.string().nullable(),
+  chatId: z.string().nullable(),
+  sessionId: z.string().nullable(),
+  /** Null when it has been deleted since. */
+  task: z
+    .object({
+      prompt: z.string(),
+      templateId: z.string().nullable(),
+      artistId: z.string().nullable(),
+      /** Whether the account still has access to the artist, or there is none. */
+      seesArtist: z.boolean(),
+      modelId: z.string().nullable(),
+    })
+    .nullable(),
+});
+export type Firing = z.output<typeof firing>;
+
+/** A server that dies while it starts a run leaves the firing to others after this time. */
+const LEASE_SECONDS = 60;
+
+/** Leases waiting firings of all accounts. */
+export function takeFirings(now: Date | null, limit: number): Promise<Firing[]> {
+  const args = { p_now: now, p_lease_seconds: LEASE_SECONDS, p_limit: limit };
+  return call("take_firings", args, z.array(firing));
+}
+
+/** Creates a firing that a request asks for, or finds the one of an earlier attempt. Errors: 404. */
+export function fireTaskNow(
+  accountId: string,
+  id: string,
+  firingId: string,
+  idempotencyKey: string | null,
+): Promise<Firing | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_id: id,
+    p_firing_id: firingId,
+    p_lease_seconds: LEASE_SECONDS,
+    p_idempotency_key: idempotencyKey,
+  };
+  const made = z.object({ firing }).transform((answer) => answer.firing);
+  return call("fire_task_now", args, z.union([made, refused]));
+}
+
+export async function settleFiring(
+  id: string,
+  run: { readonly runId: string; readonly chatId: string; readonly sessionId: string },
+): Promise<void> {
+  const { runId, chatId, sessionId } = run;
+  const args = { p_id: id, p_run_id: runId, p_chat_id: chatId, p_session_id: sessionId };
+  await call("settle_firing", args, z.null());
+}
+
+/** A refused firing is tried again for so long. */
+const MAX_REFUSED_SECONDS = 60 * 60;
+
+/** @param refusal null when this server only hands the firing over */
+export async function refuseFiring(
+  id: string,
+  now: Date | null,
+  retrySeconds: number,
+  refusal: string | null,
+): Promise<void> {
+  const args = {
+    p_id: id,
+    p_now: now,
+    p_retry_seconds: retrySeconds,
+    p_max_age_seconds: MAX_REFUSED_SECONDS,
+    p_refusal: refusal,
+  };
+  await call("refuse_firing", args, z.null());
+}
+
+export async function endFiring(
+  id: string,
+  status: "FAILED" | "CANCELED",
+  { code, message }: Pick<AppError, "code" | "message">,
+): Promise<void> {
+  const args = { p_id: id, p_status: status, p_code: code, p_message: message };
+  await call("end_firing", args, z.null());
+}
+
+/** Takes back a firing whose run has been refused. */
+export async function discardFiring(id: string): Promise<void> {
+  await call("discard_firing", { p_id: id }, z.null());
+}

@@ -1,0 +1,45 @@
+/** The scheduled prompt as callers see it. */
+import { z } from "zod";
+import { dateTime, uuid } from "../contract/fields.ts";
+
+const lastRun = z.object({
+  task_run_id: z.string().meta({ description: "For `runId` of `GET /api/tasks/runs`" }),
+  run_id: z
+    .string()
+    .nullable()
+    .meta({ description: "For `GET /api/chat/runs/{runId}`; null until the run has started" }),
+  chat_id: uuid.nullable().meta({ description: "The chat that has the answer" }),
+  status: z.string().meta({
+    description: "As of the task run: QUEUED, EXECUTING, COMPLETED, FAILED, CANCELED or EXPIRED",
+  }),
+  scheduled_for: dateTime
+    .nullable()
+    .meta({ description: "The time of the schedule; null for a run that was asked for" }),
+  created_at: dateTime,
+  finished_at: dateTime.nullable(),
+});
+
+export const task = z
+  .object({
+    id: uuid,
+    title: z.string(),
+    prompt: z.string(),
+    template_id: uuid.nullable(),
+    schedule: z.string().meta({ examples: ["0 9 * * MON"] }),
+    timezone: z.string().meta({ examples: ["Europe/Berlin"] }),
+    artist_id: uuid.nullable(),
+    model: z.string().nullable().meta({ description: "Null for the default model" }),
+    enabled: z.boolean(),
+    next_run_at: dateTime.nullable().meta({ description: "Null while the task is disabled" }),
+    last_run: lastRun.nullable().meta({ description: "Null before the first run" }),
+    created_at: dateTime,
+    updated_at: dateTime,
+  })
+  .meta({ id: "Task" });
+export type Task = z.output<typeof task>;
+
+/** Answers the creation of a task. */
+export const createdTask = (made: Task) => ({ status: 201, ...taskAnswer(made) }) as const;
+
+/** Answers a request for one task. */
+export const taskAnswer = (found: Task) => ({ body: { status: "success", task: found } }) as const;

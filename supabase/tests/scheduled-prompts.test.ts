@@ -1,0 +1,160 @@
+/** Firings of scheduled prompts, with the time as an argument: nothing waits. */
+import { randomUUID } from "node:crypto";
+import type { ISql } from "postgres";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createPerson } from "../../tests/support/harness/clients.ts";
+import { sql } from "../../tests/support/harness/stack.ts";
+import { createChat } from "./rows.ts";
+import { rolledBack, type Transaction } from "./transaction.ts";
+
+const at = (minutes: number, seconds = 0) =>
+  new Date(Date.UTC(2020, 0, 1, 0, minutes, seconds)).toISOString();
+
+const insertTask = async (database: ISql, account: string) => {
+  const id = randomUUID();
+  await database`insert into scheduled_prompts
+      (id, account_id, title, prompt, schedule, timezone, enabled, next_run_at)
+    values (${id}, ${account}, 'own', 'own', '* * * * *', 'UTC', true, ${at(0)})`;
+  return id;
+};
+
+const fire = (t: Transaction, task_id: string, minute: number) =>
+  t.call("fire_task", { task_id, expected: at(minute), next: at(minute + 1), now: at(minute) });
+
+const taken = z.array(z.object({ id: z.uuid(), accountId: z.uuid(), taskRunId: z.string() }));
+/** The firings of the account that are leased now. */
+async function take(t: Transaction, account: string, now: string, lease_seconds = 60) {
+  const all = taken.parse(await t.call("take_firings", { now, lease_seconds, limit: 1_000 }));
+  return all.filter(({ accountId }) => accountId === account);
+}
+
+const statuses = async (t: Transaction, account: string) => {
+  const rows = await t.sql`select r.status from scheduled_firings f
+    join task_runs r on r.id = f.task_run_id
+    where f.account_id = ${account} order by f.fires_at`;
+  return rows.map(({ status }) => status);
+};
+
+const withTask = (work: (t: Transaction, account: string, task: string) => Promise<void>) =>
+  rolledBack(async (t) => {
+    const account = await t.account();
+    await work(t, account, await insertTask(t.sql, account));
+  });
+
+describe("fire_task", () => {
+  test("of servers that come at once, one makes the firing", async () => {
+    const { id: account } = await createPerson();
+    const task = await insertTask(sql, account);
+    const calls = await Promise.all(
+      Array.from(
+        { length: 20 },
+        () => sql`select fire_task(${task}, ${at(0)}, '2100-01-01', ${at(0)}) as fired`,
+      ),
+    );
+    // Another test may look for what is due meanwhile: then it has made the firing.
+    expect(calls.filter(([row]) => row?.fired).length).toBeLessThanOrEqual(1);
+    expect(await sql`select from scheduled_firings where task_id = ${task}`).toHaveLength(1);
+  });
+
+  test("a time that has fired does not fire again, though the task should get back to it", () =>
+    withTask(async (t, account, task) => {
+      expect(await fire(t, task, 0)).toBe(true);
+      await t.sql`update scheduled_prompts set next_run_at = ${at(0)} where id = ${task}`;
+      expect(await fire(t, task, 0)).toBe(false);
+      expect(await fire(t, task, 1)).toBe(true);
+      expect(await statuses(t, account)).toEqual(["QUEUED", "QUEUED"]);
+    }));
+
+  test("without a next time the task is disabled", () =>
+    withTask(async (t, _account, task) => {
+      const last = { task_id: task, expected: at(0), next: null, now: at(0) };
+      expect(await t.call("fire_task", last)).toBe(true);
+      const [row] = await t.sql`select enabled from scheduled_prompts where id = ${task}`;
+      expect(row).toEqual({ enabled: false });
+    }));
+});
+
+describe("take_firings", () => {
+  test("leases a firing to one server, and to another when the lease ends unsettled", () =>
+    withTask(async (t, account, task) => {
+      await fire(t, task, 0);
+      const [firing] = await take(t, account, at(0, 1));
+      expect(await take(t, account, at(1, 0))).toEqual([]);
+      expect(await take(t, account, at(1, 1))).toEqual([firing]);
+      const run = { run_id: "wrun_1", chat_id: randomUUID(), session_id: randomUUID() };
+      await t.call("settle_firing", { id: firing?.id ?? "", ...run });
+      expect(await take(t, account, at(9))).toEqual([]);
+      expect(await statuses(t, account)).toEqual(["EXECUTING"]);
+    }));
+});
+
+describe("refuse_firing", () => {
+  const refuse = (t: Transaction, id: string, now: string, refusal: string | null) =>
+    t.call("refuse_firing", { id, now, retry_seconds: 30, max_age_seconds: 3_600, refusal });
+
+  test("tries again after a while, for an hour", () =>
+    withTask(async (t, account, task) => {
+      await fire(t, task, 0);
+      const [firing] = await take(t, account, at(0));
+      const id = firing?.id ?? "";
+      await t.sql`update scheduled_firings set created_at = ${at(0)} where id = ${id}`;
+      await refuse(t, id, at(0), "Too many active turns");
+      expect(await take(t, account, at(0, 29))).toEqual([]);
+      expect(await take(t, account, at(0, 30), 0)).toEqual([firing]);
+      await refuse(t, id, at(61), "Too many active turns");
+      expect(await take(t, account, at(99))).toEqual([]);
+      const [run] = await t.sql`select status, error ->> 'message' as message from task_runs
+        where id = ${firing?.taskRunId ?? ""}`;
+      expect(run).toEqual({ status: "EXPIRED", message: "Too many active turns" });
+    }));
+
+  test("ends with the next firing of the task, unless the firing was only handed over", () =>
+    withTask(async (t, account, task) => {
+      await fire(t, task, 0);
+      const [first] = await take(t, account, at(0));
+      await refuse(t, first?.id ?? "", at(0), null);
+      await fire(t, task, 1);
+      expect(await statuses(t, account)).toEqual(["QUEUED", "QUEUED"]);
+      await refuse(t, first?.id ?? "", at(1), "Too many active turns");
+      await fire(t, task, 2);
+      expect(await statuses(t, account)).toEqual(["EXPIRED", "QUEUED", "QUEUED"]);
+    }));
+});
+
+describe("the task run of a firing", () => {
+  const starting = (work: (t: Transaction, turn: string, session: string) => Promise<void>) =>
+    withTask(async (t, account, task) => {
+      await fire(t, task, 0);
+      const [firing] = await take(t, account, at(0));
+      const [turn, session, chat] = [randomUUID(), randomUUID(), randomUUID()];
+      await createChat(t, account, { session, chat });
+      await t.sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
+          assistant_message_id, model_id, kind, effect_id)
+        values (${turn}, ${account}, ${session}, ${chat}, 'wrun_1', 'running', 'm', 'a', 'auto',
+          'task', ${firing?.id ?? ""})`;
+      await work(t, turn, session);
+      // The server that has started the run may be late to say so.
+      const late = { id: firing?.id ?? "", run_id: "wrun_1", chat_id: chat, session_id: session };
+      const before = await statuses(t, account);
+      await t.call("settle_firing", late);
+      expect(await statuses(t, account)).toEqual(before);
+      expect(before).not.toContain("QUEUED");
+    });
+
+  test.each(["completed", "failed", "cancelled"])("ends with its turn: %s", (status) =>
+    starting(async (t, turn) => {
+      await t.call("close_turn", { turn_id: turn, status, error: null });
+      const [run] = await t.sql`select r.status from task_runs r
+        join scheduled_firings f on f.task_run_id = r.id
+        join turns on turns.effect_id = f.id where turns.id = ${turn}`;
+      const expected = status === "cancelled" ? "CANCELED" : status.toUpperCase();
+      expect(run?.status).toBe(expected);
+    }),
+  );
+
+  test("ends as canceled when the session of its turn is deleted", () =>
+    starting(async (t, _turn, session) => {
+      await t.sql`delete from sessions where id = ${session}`;
+    }));
+});

@@ -1,0 +1,23 @@
+/** Records the examples of scheduled prompts. */
+import { z } from "zod";
+import { type Context, withId } from "./example-recorder.ts";
+
+/** @param cronSecret the server's `CRON_SECRET` */
+export async function recordTasks({ record }: Context, cronSecret: string) {
+  const body = {
+    title: "Chart watch",
+    prompt: "Check today's charts for our artists, and report what has moved.",
+    schedule: "0 * * * *",
+    timezone: "Europe/Berlin",
+  };
+  const headers = { "idempotency-key": "chart-watch-1" };
+  const schema = z.object({ task: withId });
+  const { task } = await record("createTask", { headers, body }, { schema });
+  const params = { id: task.id };
+  await record("getTask", { params });
+  await record("updateTask", { params, body: { enabled: false } });
+  await record("listTasks", { query: { limit: "10" } });
+  await record("runTask", { params, headers: { "idempotency-key": "chart-watch-now" } });
+  await record("fireTasks", { headers: { authorization: `Bearer ${cronSecret}` } });
+  await record("deleteTask", { params });
+}
