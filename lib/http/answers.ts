@@ -18,14 +18,20 @@ export const done = () => ({ body: { status: "success" } }) as const;
 export const jsonText = (text: string | ReadableStream<Uint8Array>): Response =>
   new Response(text, { headers: { "content-type": "application/json" } });
 
+/** The page that was asked for, with the filters of the list. */
+type ListQuery = PageRequest & { readonly [filter: string]: unknown };
+
 /** Returns one page of a list, with a `link` to the next one (RFC 8288) unless it is the last. */
 export function pageOf<const B extends object>(
   path: string,
-  { limit }: PageRequest,
+  { limit, cursor: _, ...filters }: ListQuery,
   nextCursor: string | null,
   body: B,
 ) {
   const next = new URLSearchParams({ limit: String(limit), cursor: nextCursor ?? "" });
+  for (const [name, value] of Object.entries(filters)) {
+    if (value !== undefined) next.set(name, String(value));
+  }
   const headers: Record<string, string> =
     nextCursor === null ? {} : { link: `<${path}?${next}>; rel="next"` };
   return { body: { ...body, next_cursor: nextCursor }, headers };
@@ -34,7 +40,7 @@ export function pageOf<const B extends object>(
 /** Returns one page with its items under `name`. */
 export function listOf<const N extends string, T>(
   path: string,
-  query: PageRequest,
+  query: ListQuery,
   name: N,
   { items, nextCursor }: Page<T>,
 ) {

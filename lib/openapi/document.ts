@@ -23,6 +23,7 @@ export const tags: Readonly<Record<string, string>> = {
   Keys: "API keys of an account.",
   Account: "The account of the credential.",
   Organizations: "Organizations, their members, and invitations to join them.",
+  Artists: "The artists that an account works for.",
   "Agent templates": "Prompts to start from: own, public or shared by e-mail.",
   Content: "Images and videos, and the templates that shape them.",
   Tasks: "Scheduled prompts, and background runs.",

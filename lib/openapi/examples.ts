@@ -6,6 +6,7 @@
 import { z } from "zod";
 import account from "./examples/account.json" with { type: "json" };
 import agentTemplates from "./examples/agent-templates.json" with { type: "json" };
+import artists from "./examples/artists.json" with { type: "json" };
 import catalog from "./examples/catalog.json" with { type: "json" };
 import chat from "./examples/chat.json" with { type: "json" };
 import connectors from "./examples/connectors.json" with { type: "json" };
@@ -48,6 +49,7 @@ export type Exchanges = z.output<typeof exchanges>;
 export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string(), exchanges).parse({
   ...account,
   ...agentTemplates,
+  ...artists,
   ...catalog,
   ...chat,
   ...connectors,

@@ -4,6 +4,7 @@
  */
 import * as accounts from "../accounts/contract.ts";
 import * as models from "../agent/models/contract.ts";
+import * as artists from "../artists/contract.ts";
 import * as catalog from "../catalog/contract.ts";
 import * as connectors from "../connectors/contract.ts";
 import * as content from "../content/contract.ts";
@@ -28,6 +29,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   signup,
   accounts,
   organizations,
+  artists,
   sessions,
   sandboxes,
   templates,

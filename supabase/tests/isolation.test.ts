@@ -5,10 +5,9 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { sql } from "../../tests/support/harness/stack.ts";
+import { type Attempt, peopleAttempts } from "./people-attempts.ts";
 import { createRows, noRows, ownedRows, type Rows } from "./rows.ts";
-import { rolledBack, type Transaction } from "./transaction.ts";
-
-type Attempt = (transaction: Transaction, account: string, rows: Rows) => Promise<unknown>;
+import { rolledBack } from "./transaction.ts";
 
 const newTurn = (account: string, rows: Rows) => ({
   account_id: account,
@@ -34,6 +33,7 @@ const page = { limit: 10, after_at: null, after_id: null };
 const template = { title: "t", description: "d", prompt: "p", tags: [], is_private: false };
 
 const attempts: Readonly<Record<string, Attempt>> = {
+  ...peopleAttempts,
   get_session: (t, account_id, { session }) =>
     t.call("get_session", { account_id, session_id: session }),
   update_session: (t, account_id, { session }) =>
@@ -146,72 +146,6 @@ const attempts: Readonly<Record<string, Attempt>> = {
   },
   delete_media: (t, account_id, { file }) =>
     t.call("delete_media", { caller: account_id, account_id, name: file }),
-  organization_role: (t, account_id, { organization: organization_id }) =>
-    t.call("organization_role", { account_id, organization_id }),
-  lock_organization: (t, account_id, { organization: organization_id }) =>
-    t.call("lock_organization", { account_id, organization_id }),
-  found_organization: (t, account_id, { organization: organization_id }) =>
-    t.call("found_organization", { account_id, organization_id }),
-  delete_organization: (t, account_id, { organization: organization_id }) =>
-    t.call("delete_organization", { account_id, organization_id }),
-  update_organization: (t, account_id, { organization: organization_id }) =>
-    t.call("update_organization", {
-      account_id,
-      organization_id,
-      name: "taken",
-      image: null,
-      clear_image: false,
-    }),
-  list_organization_members: (t, account_id, { organization: organization_id }) =>
-    t.call("list_organization_members", { account_id, organization_id, ...page }),
-  refuse_member_change: (t, account_id, { organization: organization_id }) =>
-    t.call("refuse_member_change", {
-      account_id,
-      organization_id,
-      member_id: account_id,
-      loses_owner: true,
-    }),
-  set_organization_role: (t, account_id, { organization: organization_id }) =>
-    t.call("set_organization_role", {
-      account_id,
-      organization_id,
-      member_id: account_id,
-      role: "owner",
-    }),
-  remove_organization_member: (t, account_id, { organization: organization_id }) =>
-    t.call("remove_organization_member", { account_id, organization_id, member_id: account_id }),
-  refuse_invitation: (t, account_id, { organization: organization_id }) =>
-    t.call("refuse_invitation", {
-      account_id,
-      organization_id,
-      email: "b@example.com",
-      max_pending: 9,
-      max_a_day: 9,
-    }),
-  create_invitation: (t, account_id, { organization: organization_id }) =>
-    t.call("create_invitation", {
-      account_id,
-      organization_id,
-      email: "b@example.com",
-      role: "owner",
-      valid_days: 7,
-      max_pending: 9,
-      max_a_day: 9,
-      max_mails_a_day: 9,
-    }),
-  list_organization_invitations: (t, account_id, { organization: organization_id }) =>
-    t.call("list_organization_invitations", { account_id, organization_id, ...page }),
-  withdraw_invitation: (t, account_id, { organization: organization_id, sentInvitation: id }) =>
-    t.call("withdraw_invitation", { account_id, organization_id, id }),
-  take_invitation: async (t, account_id, { receivedInvitation: id }) => {
-    await t.call("take_invitation", { account_id, id, status: "declined" });
-    const [row] = await t.sql`select status from organization_invitations where id = ${id}`;
-    return row?.status === "declined";
-  },
-  decline_invitation: (t, account_id, { receivedInvitation: id }) =>
-    t.call("decline_invitation", { account_id, id }),
-  accept_invitation: (t, account_id, { receivedInvitation: id }) =>
-    t.call("accept_invitation", { account_id, id, max_organizations: 9, max_members: 9 }),
   get_webhook: (t, account_id, { webhook: id }) => t.call("get_webhook", { account_id, id }),
   update_webhook: (t, account_id, { webhook: id }) =>
     t.call("update_webhook", { account_id, id, url: null, events: null, enabled: false }),
@@ -258,6 +192,7 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_sessions: page,
   list_agent_templates: page,
   list_task_runs: { limit: 10 },
+  list_artists: { organization_id: null, ...page },
   list_organizations: page,
   list_invitations: page,
   list_webhooks: page,
@@ -276,6 +211,7 @@ test.each(Object.entries(lists))("%s", async (name, args) => {
       taskRun,
       rows.organization,
       rows.receivedInvitation,
+      rows.artist,
       rows.webhook,
       rows.task,
     ];
@@ -320,6 +256,7 @@ const withoutLookup = [
   "extend_idempotent",
   // Called by the functions above, for rows that these have found.
   "agent_templates_json",
+  "artist_json",
   "can_see_agent_template",
   "found_agent_template",
 ];

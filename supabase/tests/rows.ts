@@ -13,6 +13,7 @@ export interface Rows {
   readonly finishedTaskRun: string;
   readonly file: string;
   readonly organization: string;
+  readonly artist: string;
   readonly sentInvitation: string;
   readonly receivedInvitation: string;
   readonly webhook: string;
@@ -33,6 +34,7 @@ export const noRows = (): Rows => ({
   finishedTaskRun: `run_${randomUUID().replaceAll("-", "")}`,
   file: `${randomUUID().replaceAll("-", "")}.png`,
   organization: randomUUID(),
+  artist: randomUUID(),
   sentInvitation: randomUUID(),
   receivedInvitation: randomUUID(),
   webhook: randomUUID(),
@@ -90,7 +92,7 @@ export async function createRows(transaction: Transaction, account: string): Pro
   return ids;
 }
 
-/** Creates an organization of the account's with an invitation, and one that invites the account. */
+/** Creates an artist and an organization of the account's, and an invitation from it and to it. */
 async function createMembership({ sql }: Transaction, account: string, ids: Rows): Promise<void> {
   const other = randomUUID();
   for (const id of [ids.organization, other]) {
@@ -98,6 +100,9 @@ async function createMembership({ sql }: Transaction, account: string, ids: Rows
   }
   await sql`insert into organization_accounts (organization_id, account_id, role)
     values (${ids.organization}, ${account}, 'owner')`;
+  await sql`insert into accounts (id, kind, name) values (${ids.artist}, 'artist', 'own')`;
+  await sql`insert into organization_accounts (organization_id, account_id)
+    values (${account}, ${ids.artist})`;
   await sql`insert into organization_invitations (id, organization_id, email, role, expires_at)
     values (${ids.sentInvitation}, ${ids.organization}, 'a@example.com', 'member', now() + interval '1 day')`;
   await sql`insert into organization_invitations (id, organization_id, email, role, expires_at)
@@ -122,6 +127,9 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
       (select jsonb_agg(to_jsonb(r) || to_jsonb(o) order by r.organization_id)
         from organization_accounts r join accounts o on o.id = r.organization_id
         where r.account_id = ${account}) as memberships,
+      (select jsonb_agg(to_jsonb(o) order by o.id)
+        from organization_accounts r join accounts o on o.id = r.account_id
+        where r.organization_id = ${account}) as artists,
       (select jsonb_agg(to_jsonb(r) order by r.id) from organization_invitations r
         where r.organization_id in (
             select organization_id from organization_accounts where account_id = ${account})

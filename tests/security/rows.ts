@@ -2,31 +2,16 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { makeImage, makeMedia, storeMedia } from "../support/fixtures/media.ts";
-import { inviteTo, joinOrganization, makeOrganization } from "../support/fixtures/people.ts";
 import { writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
 import { validTask } from "../support/fixtures/tasks.ts";
 import { createTemplate, validTemplate } from "../support/fixtures/templates.ts";
-import { type Client, client, createPerson, type Person } from "../support/harness/clients.ts";
+import { type Client, client, type Person } from "../support/harness/clients.ts";
 import { authorize, connectionsIn } from "../support/harness/connections.ts";
 import { codeSentTo } from "../support/harness/mailbox.ts";
 import { sql } from "../support/harness/stack.ts";
-
-/** Ids of the owner's things, under the names that path, query and body use. */
-export type Ids = Readonly<Record<string, string>>;
-
-/** Where the turn takes place whose credentials the table has. */
-export interface RunPlace {
-  readonly sessionId: string;
-}
-
-export interface Row {
-  /** Makes a new thing of the owner and gives its ids; `{}` where the request names none. */
-  readonly arrange: (owner: Person, run: RunPlace) => Promise<Ids>;
-  readonly query?: (ids: Ids) => Record<string, string>;
-  /** A body that the owner's own request succeeds with. */
-  readonly body?: (ids: Ids) => Record<string, unknown>;
-}
+import { peopleRows } from "./people-rows.ts";
+import type { Ids, Row, RunPlace } from "./row.ts";
 
 const idIn = async (
   answer: ReturnType<Client["post"]>,
@@ -131,24 +116,6 @@ const aMadeImage = async (owner: Person): Promise<Ids> => {
   const [accountId = "", name = ""] = url.split("/").slice(-2);
   return { accountId, name };
 };
-const theOwner = async ({ id }: Person): Promise<Ids> => ({ accountId: id });
-const anOrganization = async ({ withKey }: Person): Promise<Ids> => ({
-  id: await makeOrganization(withKey),
-});
-const aMember = async ({ withKey }: Person): Promise<Ids> => {
-  const id = await makeOrganization(withKey);
-  const person = await createPerson();
-  await joinOrganization(withKey, id, person);
-  return { id, account_id: person.id };
-};
-const aSentInvitation = async ({ withKey }: Person): Promise<Ids> => {
-  const id = await makeOrganization(withKey);
-  return { id, invitation_id: await inviteTo(withKey, id, `${randomUUID()}@example.com`) };
-};
-const aReceivedInvitation = async ({ email }: Person): Promise<Ids> => {
-  const { withKey } = await createPerson();
-  return { id: await inviteTo(withKey, await makeOrganization(withKey), email) };
-};
 const nothing = async (): Promise<Ids> => ({});
 
 /** A call of a tool: its status says only that the message was one. */
@@ -187,29 +154,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/keys": { arrange: aKey },
   "DELETE /api/keys/{id}": { arrange: aKey },
   "POST /api/keys/{id}/rotate": { arrange: aKey, body: () => ({}) },
-  "GET /api/accounts/id": { arrange: theOwner },
-  "GET /api/accounts/me": { arrange: theOwner },
-  "PATCH /api/accounts/me": { arrange: theOwner, body: () => ({ name: "Ada" }) },
-  "POST /api/organizations": { arrange: nothing, body: () => ({ name: "Velvet Harbor" }) },
-  "GET /api/organizations": { arrange: anOrganization, query: () => ({ limit: "100" }) },
-  "GET /api/organizations/{id}": { arrange: anOrganization },
-  "PATCH /api/organizations/{id}": { arrange: anOrganization, body: () => ({ name: "mine now" }) },
-  "DELETE /api/organizations/{id}": { arrange: anOrganization },
-  "GET /api/organizations/{id}/members": { arrange: aMember },
-  "PATCH /api/organizations/{id}/members/{account_id}": {
-    arrange: aMember,
-    body: () => ({ role: "owner" }),
-  },
-  "DELETE /api/organizations/{id}/members/{account_id}": { arrange: aMember },
-  "POST /api/organizations/{id}/invitations": {
-    arrange: anOrganization,
-    body: () => ({ email: `${randomUUID()}@example.com`, role: "member" }),
-  },
-  "GET /api/organizations/{id}/invitations": { arrange: aSentInvitation },
-  "DELETE /api/organizations/{id}/invitations/{invitation_id}": { arrange: aSentInvitation },
-  "GET /api/invitations": { arrange: aReceivedInvitation, query: () => ({ limit: "100" }) },
-  "POST /api/invitations/{id}/accept": { arrange: aReceivedInvitation },
-  "POST /api/invitations/{id}/decline": { arrange: aReceivedInvitation },
+  ...peopleRows,
   "POST /api/sessions": { arrange: nothing, body: () => ({}) },
   "GET /api/sessions": { arrange: aSession },
   "GET /api/sessions/{sessionId}": { arrange: aSession },

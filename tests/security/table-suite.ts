@@ -14,7 +14,7 @@ import {
   type Person,
 } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
-import type { Ids, Row, RunPlace } from "./rows.ts";
+import type { Ids, Row, RunPlace } from "./row.ts";
 import { type Caller, callers, sentences, table } from "./table.ts";
 
 interface Cell {

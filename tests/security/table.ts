@@ -64,6 +64,7 @@ export const sentences: Readonly<Record<string, string>> = {
   D: "Delivery not found",
   f: "reference_image_url could not be fetched",
   O: "Organization not found",
+  X: "Only an owner of the organization can delete this artist",
   I: "Invitation not found",
   v: "image_url is required: make one first with POST /api/content/image",
 };
@@ -110,6 +111,23 @@ DELETE /api/organizations/{id}/invitations/{invitation_id}| 200   200     404O  
 GET /api/invitations                               | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
 POST /api/invitations/{id}/accept                  | 200   200     404I  404I  404I    401x      401x  401u   401u   403k  403k    401x
 POST /api/invitations/{id}/decline                 | 200   200     404I  404I  404I    401x      401x  401u   401u   403k  403k    401x
+
+POST /api/artists                                  | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
+  organization_id=organization                     | 201   201     201   403g  403g    401x      401x  401u   401u   403k  403k    401x
+  organization_id=foreign                          | 403g  403g    403g  403g  201     401x      401x  401u   401u   403k  403k    401x
+  organization_id=own                              | 403g  403g    403g  403g  403g    401x      401x  401u   401u   403k  403k    401x
+  organization_id=nobody                           | 403g  403g    403g  403g  403g    401x      401x  401u   401u   403k  403k    401x
+  organization_id=malformed                        | 400j  400j    400j  400j  400j    401x      401x  401u   401u   403k  403k    401x
+GET /api/artists                                   | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+  account_id=own                                   | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+  account_id=owner                                 | 200+  200+    200+  200+  403a    401x      401x  401u   401u   200+  200+    401x
+  account_id=artist                                | 200   200     200   200   403a    401x      401x  401u   401u   403a  403a    401x
+  account_id=foreign                               | 403a  403a    403a  200   200     401x      401x  401u   401u   403a  403a    401x
+  account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403a  403a    401x
+  account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   400i  400i    401x
+GET /api/artists/{account_id}                      | 200+  200+    404m  200+  404m    401x      401x  401u   401u   200+  200+    401x
+PATCH /api/artists/{account_id}                    | 200+  200+    404m  200+  404m    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/artists/{account_id}                   | 200   200     404m  403X  404m    401x      401x  401u   401u   403k  403k    401x
 
 POST /api/sessions                                 | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
   organization_id=organization                     | 201   201     201   403g  403g    401x      401x  401u   401u   403k  403k    401x

@@ -8,7 +8,8 @@ import { isToolUIPart } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSupabaseStorage } from "../../lib/content/storage/adapters/supabase.ts";
 import type { MediaStorage } from "../../lib/content/storage/port.ts";
-import { type Row, rows } from "../security/rows.ts";
+import type { Row } from "../security/row.ts";
+import { rows } from "../security/rows.ts";
 import { lines, tableSuite } from "../security/table-suite.ts";
 import { imagesIn, videoIn } from "../support/fixtures/generations.ts";
 import {

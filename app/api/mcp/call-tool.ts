@@ -11,6 +11,8 @@ type Route = Readonly<Partial<Record<Method, RouteHandler>>>;
 const routes: Readonly<Record<string, () => Promise<Route>>> = {
   "/api/agents/templates": () => import("../agents/templates/route.ts"),
   "/api/agents/templates/{id}": () => import("../agents/templates/[id]/route.ts"),
+  "/api/artists": () => import("../artists/route.ts"),
+  "/api/artists/{account_id}": () => import("../artists/[account_id]/route.ts"),
   "/api/catalog/artist/albums": () => import("../catalog/artist/albums/route.ts"),
   "/api/catalog/search": () => import("../catalog/search/route.ts"),
   "/api/chat": () => import("../chat/route.ts"),

@@ -1,4 +1,4 @@
-/** Records the examples of accounts, organizations and invitations. */
+/** Records the examples of accounts, organizations, invitations and artists. */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { Placeholders } from "../fixtures/placeholders.ts";
@@ -56,5 +56,17 @@ export async function recordPeople({ record, recorder }: Context, friend: Friend
   const member = { params: { ...params, account_id: members[0]?.account_id ?? "" } };
   await record("updateMember", { ...member, body: { role: "owner" } });
   await record("removeMember", member);
+  await recordArtists(record, params.id);
   await record("deleteOrganization", { params });
+}
+
+async function recordArtists(record: Context["record"], organization_id: string) {
+  const body = { name: "Hana Mizuki Trio", label: "Velvet Harbor", organization_id };
+  const made = z.object({ artist: z.object({ account_id: z.string() }) });
+  const { artist } = await record("createArtist", { body }, { schema: made });
+  const params = { account_id: artist.account_id };
+  await record("listArtists", { query: { limit: "10" } });
+  await record("getArtist", { params });
+  await record("updateArtist", { params, body: { label: null } });
+  await record("deleteArtist", { params });
 }

@@ -1,0 +1,19 @@
+/** The artist as callers see it: an account of its own, which is worked for. */
+import { z } from "zod";
+import { dateTime, uuid } from "../contract/fields.ts";
+
+export const artist = z
+  .object({
+    account_id: uuid.describe("What requests take as `account_id` or `artistId`"),
+    name: z.string(),
+    label: z.string().nullable(),
+    image: z.string().nullable(),
+    organization_id: uuid.nullable().describe("Null for an artist of one account alone"),
+    created_at: dateTime,
+  })
+  .meta({ id: "Artist" });
+export type Artist = z.output<typeof artist>;
+
+/** Answers a request for one artist. */
+export const artistAnswer = (found: Artist) =>
+  ({ body: { status: "success", artist: found } }) as const;

@@ -1,0 +1,109 @@
+/** The endpoints of the artists that an account works for. */
+import { z } from "zod";
+import { contract } from "../contract/contract.ts";
+import { accountImage, accountName, uuid } from "../contract/fields.ts";
+import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { artist } from "./artist.ts";
+
+const shared = { tag: "Artists", family: "error", auth: "required" } as const;
+const status = z.literal("success");
+const one = z.object({ status, artist });
+const byId = z.object({ account_id: uuid.describe("The artist's `account_id`") });
+
+const label = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .refine((text) => !/\p{Cc}/u.test(text), "label must be a single line");
+
+export const createArtistContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/artists",
+  tool: true,
+  summary: "Create an artist",
+  description:
+    "With `organization_id` all members work for the artist, otherwise the caller alone. An " +
+    "organization and an account have at most 1,000 artists each.",
+  organizationAccess: { in: "body", field: "organization_id" },
+  body: z.object({
+    name: accountName,
+    label: label.nullish().describe("The record label"),
+    image: accountImage.nullish(),
+    organization_id: uuid
+      .nullish()
+      .describe("An organization that the caller is or is a member of"),
+  }),
+  responses: { 201: { description: "The artist", schema: one } },
+  errors: ["forbidden", "quota_exceeded"],
+});
+
+export const listArtistsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/artists",
+  runCredential: true,
+  tool: true,
+  summary: "List the artists that the caller works for, newest first",
+  accountAccess: { in: "query", field: "account_id" },
+  query: pageQuery.extend({
+    org_id: uuid
+      .optional()
+      .describe("Only those of this organization: none unless the caller belongs to it"),
+    account_id: uuid.optional().describe("Those of this account instead of the caller's"),
+  }),
+  responses: {
+    200: {
+      description: "One page; `link` is the URL of the next one",
+      headers: ["link"],
+      schema: z.object({ status, artists: z.array(artist), next_cursor: nextCursor }),
+    },
+  },
+  errors: [],
+});
+
+export const getArtistContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/artists/{account_id}",
+  runCredential: true,
+  tool: true,
+  summary: "Read an artist",
+  params: byId,
+  responses: { 200: { description: "The artist", schema: one } },
+  errors: ["not_found"],
+});
+
+const changes = z.object({
+  name: accountName.optional(),
+  label: label.nullable().optional().describe("Null removes it"),
+  image: accountImage.nullable().optional().describe("Null removes it"),
+});
+export type ArtistChanges = z.output<typeof changes>;
+
+export const updateArtistContract = contract({
+  ...shared,
+  method: "PATCH",
+  path: "/api/artists/{account_id}",
+  tool: true,
+  summary: "Change an artist",
+  description: "For everyone who works for the artist. Omitted fields stay unchanged.",
+  params: byId,
+  body: changes,
+  responses: { 200: { description: "The artist", schema: one } },
+  errors: ["not_found"],
+});
+
+export const deleteArtistContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/artists/{account_id}",
+  summary: "Delete an artist with everything that it owns",
+  description:
+    "For owners of its organization, or the account that it belongs to. Permanent. Sessions of " +
+    "other accounts stay and lose their artist.",
+  params: byId,
+  responses: { 200: { description: "Done", schema: z.object({ status }) } },
+  errors: ["forbidden", "not_found"],
+});

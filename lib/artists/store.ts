@@ -1,0 +1,85 @@
+/**
+ * Artists in the database (supabase/migrations/…_artists.sql). Every function takes the account; an
+ * artist that it may not act for answers exactly like a missing one.
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { call } from "../platform/database/query.ts";
+import { type Artist, artist } from "./artist.ts";
+import type { ArtistChanges } from "./contract.ts";
+
+const MAX_ARTISTS = 1_000;
+
+const found = z.object({ artist }).transform((answer) => answer.artist);
+
+const errors = {
+  missing: appError("not_found", "Artist not found"),
+  not_owner: appError("forbidden", "Only an owner of the organization can delete this artist"),
+  organization: appError("forbidden", "Access denied to specified organization_id"),
+  full: appError("quota_exceeded", "There are too many artists: delete one to make room"),
+} as const satisfies Readonly<Record<string, AppError>>;
+const refusal = z
+  .object({ refused: z.enum(["missing", "not_owner", "organization", "full"]) })
+  .transform(({ refused }): AppError => errors[refused]);
+
+/** Errors: 403 for an organization that the account does not belong to, or at the limit. */
+export function insertArtist(
+  accountId: string,
+  values: {
+    readonly name: string;
+    readonly label?: string | null | undefined;
+    readonly image?: string | null | undefined;
+    readonly organization_id?: string | null | undefined;
+  },
+): Promise<Artist | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_name: values.name,
+    p_label: values.label ?? null,
+    p_image: values.image ?? null,
+    p_organization_id: values.organization_id ?? null,
+    p_max: MAX_ARTISTS,
+  };
+  return call("create_artist", args, z.union([found, refusal]));
+}
+
+/** @param organizationId limits the list to one organization */
+export function selectArtists(
+  accountId: string,
+  organizationId: string | undefined,
+  page: PageRequest,
+): Promise<Page<Artist>> {
+  const args = { p_account_id: accountId, p_organization_id: organizationId ?? null };
+  return call("list_artists", { ...args, ...pageArguments(page) }, storedPage(artist));
+}
+
+/** Errors: 404 `Artist not found`. */
+export function selectArtist(accountId: string, id: string): Promise<Artist | AppError> {
+  return call("get_artist", { p_account_id: accountId, p_id: id }, z.union([found, refusal]));
+}
+
+/** Errors: 404 `Artist not found`. */
+export function updateArtist(
+  accountId: string,
+  id: string,
+  { name, label, image }: ArtistChanges,
+): Promise<Artist | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_id: id,
+    p_name: name ?? null,
+    p_label: label ?? null,
+    p_image: image ?? null,
+    p_clear: [...(label === null ? ["label"] : []), ...(image === null ? ["image"] : [])],
+  };
+  return call("update_artist", args, z.union([found, refusal]));
+}
+
+/** The files of its media go with the retention job. Errors: 403 for members, 404. */
+export function removeArtist(accountId: string, id: string): Promise<AppError | undefined> {
+  const done = z.object({ done: z.literal(true) }).transform(() => undefined);
+  const args = { p_account_id: accountId, p_id: id };
+  return call("delete_artist", args, z.union([done, refusal]));
+}
