@@ -73,6 +73,12 @@ module.exports = {
       to: { path: "^(app|scripts|tests)/" },
     },
     {
+      name: "client-stands-alone",
+      severity: "error",
+      from: { path: "^packages/client/" },
+      to: { path: "^(app|lib|scripts|tests)/" },
+    },
+    {
       name: "app-is-not-tests",
       severity: "error",
       from: { path: "^(app|scripts)/" },

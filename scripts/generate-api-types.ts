@@ -1,6 +1,6 @@
 /**
- * Program: generates the types of the tests' API client from the OpenAPI document. They are not
- * committed, so that they cannot be out of date.
+ * Program: generates the types of the client and of the tests' client from the OpenAPI document. They
+ * are not committed, so that they cannot be out of date.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -8,10 +8,10 @@ import { generateTypes } from "api-types-generator";
 import { describeApi } from "../lib/openapi/document.ts";
 import { operations } from "../lib/openapi/registry.ts";
 
-const file = resolve(import.meta.dirname, "..", "tests", "generated", "api.ts");
-
 const source = await generateTypes(describeApi(operations, {}, undefined));
-if (!existsSync(file) || readFileSync(file, "utf8") !== source) {
+for (const folder of ["tests/generated", "packages/client/src/generated"]) {
+  const file = resolve(import.meta.dirname, "..", folder, "api.ts");
+  if (existsSync(file) && readFileSync(file, "utf8") === source) continue;
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, source);
 }

@@ -28,6 +28,7 @@ const scripts: Record<string, () => Promise<number>> = {
   start,
   build: () => build(distDir).then(() => 0),
   package: buildDist,
+  client: packClientHere,
   test: () => test(distDir, "tests", args),
   soak: () => test(distDir, "soak", args),
   bench: () => bench(distDir, args),
@@ -66,6 +67,12 @@ async function buildDist(): Promise<number> {
   const { buildPackage } = await import("./package/build-package.ts");
   await buildPackage(distDir, join(projectRoot, "dist"));
   console.log("The package is in dist: copy it to where it is to run, and start bin/server there.");
+  return 0;
+}
+
+async function packClientHere(): Promise<number> {
+  const { packClient } = await import("./client/pack-client.ts");
+  console.log(await packClient(join(projectRoot, "packages/client")));
   return 0;
 }
 

@@ -1,0 +1,16 @@
+/** Client of the Agent Platform API for Node, browsers and edge runtimes: web APIs only. */
+export { ApiError } from "./api-error.ts";
+export type { ConnectionOptions } from "./connection.ts";
+export { type Client, createClient } from "./create-client.ts";
+export type { FileAddress, FileContent, WrittenFile } from "./files.ts";
+export type { components, paths } from "./generated/api.ts";
+export type {
+  ChatAddress,
+  Chunk,
+  ResumeOptions,
+  StoredMessage,
+  TurnEvent,
+  TurnOptions,
+} from "./stream-turn.ts";
+export { verifyWebhook, type WebhookEvent, WebhookVerificationError } from "./verify-webhook.ts";
+export type { Run, WaitOptions } from "./wait-for-run.ts";

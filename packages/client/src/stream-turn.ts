@@ -1,0 +1,179 @@
+/**
+ * Turns of a chat. A turn outlives the connection that reads it: when the network or the server fails
+ * in mid-stream, the stream is resumed after the last chunk that was received, so that none is missing
+ * or repeated.
+ */
+import { toApiError } from "./api-error.ts";
+import { type Connection, delay, ignoreNetworkError } from "./connection.ts";
+import { readServerEvents } from "./server-events.ts";
+
+/** A part of the AI SDK's UI message stream: `UIMessageChunk` of the package `ai`. */
+export interface Chunk {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export interface StoredMessage {
+  readonly id: string;
+  readonly role: "user" | "assistant";
+  readonly parts: readonly { readonly type: string; readonly [field: string]: unknown }[];
+  readonly [field: string]: unknown;
+}
+
+export type TurnEvent =
+  /** The chunk with this index. Indexes count from 0, and each comes once. */
+  | { readonly type: "chunk"; readonly index: number; readonly chunk: Chunk }
+  /**
+   * The turn ended while there was no connection, and its last chunks cannot be read any more: its
+   * stored message, which stands for all of its chunks. Nothing follows.
+   */
+  | { readonly type: "message"; readonly message: StoredMessage };
+
+export interface ChatAddress {
+  readonly sessionId: string;
+  readonly chatId: string;
+}
+
+export interface TurnOptions extends ChatAddress {
+  /**
+   * A text, or an entry of `messages` of `POST /api/chat`, for files and answers. The request is
+   * repeated with the same `id`, so that the message is answered once.
+   */
+  readonly message: string | { readonly id: string; readonly [field: string]: unknown };
+  /** Further fields of the body of `POST /api/chat`, such as `context`. */
+  readonly more?: Readonly<Record<string, unknown>>;
+  /** Stops reading. The turn goes on, and `resumeTurn` reads it again. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ResumeOptions extends ChatAddress {
+  /** The index of the first chunk to yield. Default: 0. */
+  readonly startIndex?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Before a connection that has brought nothing is followed by another one. */
+const PAUSE_MS = 250;
+/** The service sends a comment after 15 s of silence, so that a longer silence means a dead connection. */
+const MAX_SILENCE_MS = 40_000;
+
+/**
+ * Sends a message and yields the turn that answers it, to its end. It provisions the session's sandbox
+ * where there is none.
+ * @throws ApiError when the service refuses the message
+ */
+export async function* streamTurn(
+  connection: Connection,
+  options: TurnOptions,
+): AsyncGenerator<TurnEvent, void> {
+  const { sessionId, chatId, message, more } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  const post = (path: string, body: unknown) =>
+    connection.repeat(
+      path,
+      { method: "POST", body: JSON.stringify(body), headers: asJson },
+      signal,
+    );
+  const entry =
+    typeof message === "string" ? { id: crypto.randomUUID(), content: message } : message;
+  const turn = { ...more, sessionId, chatId, messages: [entry] };
+  let response = await post("/api/chat", turn);
+  if (response.headers.get("x-error-code") === "sandbox_missing") {
+    await response.body?.cancel();
+    const provisioned = await post("/api/sandbox", { sessionId });
+    if (!provisioned.ok) throw await toApiError(provisioned);
+    response = await post("/api/chat", turn);
+  }
+  if (!response.ok) throw await toApiError(response);
+  yield* readTurn(connection, options, response, 0, signal);
+}
+
+/**
+ * Yields the running turn of a chat from `startIndex` on, to its end; nothing when no turn is running.
+ * @throws ApiError when there is no such chat
+ */
+export async function* resumeTurn(
+  connection: Connection,
+  options: ResumeOptions,
+): AsyncGenerator<TurnEvent, void> {
+  const { startIndex = 0 } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  const response = await resume(connection, options.chatId, startIndex, signal);
+  if (response) yield* readTurn(connection, options, response, startIndex, signal);
+}
+
+const asJson = { "content-type": "application/json" };
+
+/** Resolves to the running turn from chunk `startIndex` on, or to null when no turn is running. */
+async function resume(
+  connection: Connection,
+  chatId: string,
+  startIndex: number,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  const path = `/api/chat/${encodeURIComponent(chatId)}/stream?startIndex=${startIndex}`;
+  const response = await connection.repeat(path, {}, signal);
+  if (response.status === 204) return null;
+  if (!response.ok) throw await toApiError(response);
+  return response;
+}
+
+/** Yields the turn that `first` is a response of, over as many connections as it takes. */
+async function* readTurn(
+  connection: Connection,
+  address: ChatAddress,
+  first: Response,
+  startIndex: number,
+  signal: AbortSignal,
+): AsyncGenerator<TurnEvent, void> {
+  const runId = first.headers.get("x-workflow-run-id");
+  let messageId: unknown;
+  let next = startIndex;
+  let response: Response | null = first;
+  while (response) {
+    const before = next;
+    try {
+      for await (const { id, data } of readServerEvents(response, MAX_SILENCE_MS)) {
+        // Several events may have come at once.
+        signal.throwIfAborted();
+        if (data === "[DONE]") return;
+        const index = Number(id);
+        if (index < next) continue;
+        if (index !== next) break;
+        const chunk: Chunk = JSON.parse(data);
+        messageId ??= chunk.messageId;
+        next++;
+        yield { type: "chunk", index, chunk };
+        // It is sent after the turn was stored, so that nothing follows it.
+        if (chunk.type === "finish") return;
+      }
+    } catch (error) {
+      ignoreNetworkError(error, signal);
+    }
+    if (next === before) await delay(PAUSE_MS, signal);
+    response = await resume(connection, address.chatId, next, signal);
+    if (response && response.headers.get("x-workflow-run-id") !== runId) {
+      // Meanwhile, this turn ended and another one began.
+      await response.body?.cancel();
+      response = null;
+    }
+  }
+  const message = await readMessage(connection, address, messageId, signal);
+  if (message) yield { type: "message", message };
+}
+
+/** Resolves to a stored message, the newest of the agent without its id. */
+async function readMessage(
+  connection: Connection,
+  { sessionId, chatId }: ChatAddress,
+  messageId: unknown,
+  signal: AbortSignal,
+): Promise<StoredMessage | undefined> {
+  const path = `/api/sessions/${encodeURIComponent(sessionId)}/chats/${encodeURIComponent(chatId)}`;
+  const response = await connection.repeat(path, {}, signal);
+  if (!response.ok) throw await toApiError(response);
+  const { messages }: { messages: StoredMessage[] } = await response.json();
+  return messages.findLast(({ id, role }) =>
+    messageId === undefined ? role === "assistant" : id === messageId,
+  );
+}

@@ -1,0 +1,34 @@
+import { toApiError } from "./api-error.ts";
+import { type Connection, delay, retryAfterMs } from "./connection.ts";
+import type { components } from "./generated/api.ts";
+
+export type Run = components["schemas"]["Run"];
+
+export interface WaitOptions {
+  /** Stops waiting. The run goes on. */
+  readonly signal?: AbortSignal;
+  /** Called with each state that is read. */
+  readonly onState?: (run: Run) => void;
+}
+
+const POLL_MS = 1_000;
+
+/**
+ * Resolves to a run when it has ended, whatever its status is. It asks as often as the service says.
+ * @throws ApiError when there is no such run
+ */
+export async function waitForRun(
+  connection: Connection,
+  runId: string,
+  { signal = new AbortController().signal, onState }: WaitOptions = {},
+): Promise<Run> {
+  for (;;) {
+    const path = `/api/chat/runs/${encodeURIComponent(runId)}`;
+    const response = await connection.repeat(path, {}, signal);
+    if (!response.ok) throw await toApiError(response);
+    const run: Run = await response.json();
+    onState?.(run);
+    if (run.finishedAt !== null) return run;
+    await delay(Math.max(POLL_MS, retryAfterMs(response)), signal);
+  }
+}

@@ -1,0 +1,180 @@
+/** The command line, as a shell runs it. */
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createPerson, type Person, unknownKey } from "../support/harness/clients.ts";
+import { openConversation } from "../support/harness/conversation.ts";
+import { type PackedClient, runCommand } from "../support/harness/packed-client.ts";
+import { stack } from "../support/harness/stack.ts";
+import { registerSecret } from "../support/secrets/register.ts";
+
+/** @param packed the package, installed */
+export function commandLineSuite(packed: () => PackedClient): void {
+  let person: Person;
+  beforeAll(async () => {
+    person = await createPerson();
+  });
+
+  /** Runs a command with the person's key in the environment, unless told otherwise. */
+  const run = (
+    args: readonly string[],
+    more: { env?: Record<string, string>; input?: string } = {},
+  ) =>
+    runCommand(packed(), args, {
+      env: {
+        AGENT_PLATFORM_URL: stack.url,
+        ...(more.env ?? { AGENT_PLATFORM_API_KEY: person.key }),
+      },
+      ...(more.input === undefined ? {} : { input: more.input }),
+    });
+
+  it.each([
+    [["--help"], 0, /run \[--detach\]/],
+    [["chat", "--help"], 0, /chat \[--session ID/],
+  ])("%j says how it is used", async (args, code, text) => {
+    const outcome = await run(args);
+    expect(outcome).toMatchObject({ code, stdout: expect.stringMatching(text), stderr: "" });
+  });
+
+  it.each([
+    [["dance"], 'Unknown command "dance"'],
+    [["constructor"], 'Unknown command "constructor"'],
+    [["run"], "PROMPT is missing"],
+    [["run", "--loud", "hello"], "--loud"],
+    [["files", "push", "a.txt"], "--session is missing"],
+    [["keys", "lose"], "keys takes list, create or revoke"],
+  ])("%j is a wrong command line: 2", async (args, sentence) => {
+    const outcome = await run(args);
+    expect(outcome).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(sentence),
+    });
+  });
+
+  it.each([
+    ["no key", {}, "Exactly one of x-api-key or Authorization must be provided"],
+    ["an unknown key", { AGENT_PLATFORM_API_KEY: unknownKey() }, "Unauthorized"],
+  ])("%s is 3", async (_, env, sentence) => {
+    const outcome = await run(["keys", "list"], { env: env as Record<string, string> });
+    expect(outcome).toEqual({ code: 3, stdout: "", stderr: `${sentence}\n` });
+  });
+
+  it("a service that is not there is 1, at once", async () => {
+    const outcome = await run(["keys", "list"], {
+      env: { AGENT_PLATFORM_URL: "http://127.0.0.1:9" },
+    });
+    expect(outcome).toMatchObject({ code: 1, stdout: "" });
+    expect(outcome.stderr).toContain("fetch failed: ");
+  });
+
+  describe("login", () => {
+    it("stores a key that is piped in, for its owner's eyes only, and forgets it", async () => {
+      const refused = await run(["login"], { env: {}, input: `${unknownKey()}\n` });
+      expect(refused).toMatchObject({ code: 3, stderr: "Unauthorized\n" });
+      const done = await run(["login", "--url", stack.url], { env: {}, input: `${person.key}\n` });
+      expect(done).toMatchObject({ code: 0, stdout: expect.not.stringContaining(person.key) });
+      const file = join(packed().folder, "agent-platform/config.json");
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(JSON.parse(await readFile(file, "utf8"))).toEqual({
+        baseUrl: stack.url,
+        apiKey: person.key,
+      });
+      expect(await run(["keys", "list"], { env: {} })).toMatchObject({ code: 0 });
+      // The stored key is not sent to another service.
+      const elsewhere = await run(["keys", "list"], {
+        env: { AGENT_PLATFORM_URL: stack.url.replace("127.0.0.1", "localhost") },
+      });
+      expect(elsewhere.code).toBe(stack.url.includes("127.0.0.1") ? 3 : 0);
+      expect(await run(["login", "--logout"], { env: {} })).toMatchObject({ code: 0 });
+      expect(await run(["keys", "list"], { env: {} })).toMatchObject({ code: 3 });
+    });
+  });
+
+  describe("run", () => {
+    it("prints the answer, without colors and progress where there is no terminal", async () => {
+      const outcome = await run(["run", "count", "to", "3"]);
+      expect(outcome).toEqual({ code: 0, stderr: "", stdout: expect.stringContaining("3") });
+      expect(outcome.stdout).not.toContain("\u001b");
+    });
+
+    it("prints the whole run with --json; runs get reads it again", async () => {
+      const schema = z.object({ runId: z.string(), status: z.string(), answer: z.string() });
+      const { stdout } = await run(["run", "--json", "count to 3"]);
+      const first = schema.parse(JSON.parse(stdout));
+      expect(first.status).toBe("completed");
+      const again = await run(["runs", "get", "--json", first.runId]);
+      expect(schema.parse(JSON.parse(again.stdout))).toEqual(first);
+      expect(await run(["runs", "get", "wrun_none"])).toMatchObject({
+        code: 1,
+        stderr: "Run not found\n",
+      });
+    });
+
+    it("is 1 when the run is stopped", async () => {
+      const { stdout } = await run(["run", "--detach", "run `sleep 100`"]);
+      const id = stdout.trim();
+      const waiting = run(["runs", "get", id]);
+      await expect.poll(async () => (await run(["runs", "stop", id])).stdout).toBe("Stopped\n");
+      expect(await waiting).toMatchObject({ code: 1 });
+    });
+  });
+
+  describe("chat", () => {
+    it("streams the answer in a chat of its own, and takes up one that is named", async () => {
+      const { sessionId, chatId } = await openConversation(person.withKey);
+      const named = ["--session", sessionId, "--chat", chatId];
+      const fresh = await run(["chat", "count to 3"]);
+      expect(fresh).toMatchObject({ code: 0, stdout: expect.stringContaining("3"), stderr: "" });
+      const { code, stdout } = await run(["chat", "--json", ...named, "count to 4"]);
+      expect(code).toBe(0);
+      const events = stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(events.map(({ index }) => index)).toEqual(events.map((_, place) => place));
+      expect(events.at(-1)).toMatchObject({ type: "chunk", chunk: { type: "finish" } });
+      expect(await run(["chat", "--session", sessionId, "hello"])).toMatchObject({ code: 2 });
+    });
+
+    it("talks line by line until its input ends", async () => {
+      const { code, stdout } = await run(["chat"], { input: "count to 2\n\ncount to 3\n" });
+      expect(code).toBe(0);
+      expect(stdout.match(/\n/g)?.length).toBeGreaterThanOrEqual(2);
+    });
+  });
+
+  describe("files and keys", () => {
+    it("push, list and pull a file", async () => {
+      const { sessionId } = await openConversation(person.withKey);
+      const named = ["--session", sessionId];
+      await writeFile(join(packed().folder, "royalties.csv"), "artist,amount\nHana,12.50\n");
+      const pushed = await run(["files", "push", ...named, "royalties.csv", "in/q1.csv"]);
+      expect(pushed).toMatchObject({ code: 0, stdout: expect.stringContaining("in/q1.csv") });
+      expect((await run(["files", "list", ...named, "in"])).stdout).toMatch(/^25 +\S+ +q1\.csv\n$/);
+      expect((await run(["files", "pull", ...named, "in/q1.csv", "-"])).stdout).toBe(
+        "artist,amount\nHana,12.50\n",
+      );
+      expect((await run(["files", "pull", ...named, "in/q1.csv"])).stdout).toBe("q1.csv\n");
+      expect(await readFile(join(packed().folder, "q1.csv"), "utf8")).toContain("Hana");
+    });
+
+    it("create, list and revoke a key", async () => {
+      const made = await run(["keys", "create", "--days", "7", "laptop"]);
+      const key = registerSecret(made.stdout.trim(), "API key");
+      const listed = await run(["keys", "list", "--json"]);
+      const { keys } = z
+        .object({ keys: z.array(z.object({ id: z.string(), key_name: z.string() })) })
+        .parse(JSON.parse(listed.stdout));
+      const id = keys.find(({ key_name }) => key_name === "laptop")?.id ?? "";
+      const env = { AGENT_PLATFORM_API_KEY: key };
+      expect(await run(["keys", "list"], { env })).toMatchObject({ code: 0 });
+      expect(await run(["keys", "revoke", id])).toMatchObject({
+        code: 0,
+        stdout: `Revoked ${id}\n`,
+      });
+      expect(await run(["keys", "list"], { env })).toMatchObject({ code: 3 });
+    });
+  });
+}

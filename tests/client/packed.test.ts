@@ -1,0 +1,14 @@
+/** The client from the archive that npm would publish. */
+import { afterAll, beforeAll, describe } from "vitest";
+import { installPackedClient, type PackedClient } from "../support/harness/packed-client.ts";
+import { commandLineSuite } from "./command-line-suite.ts";
+import { librarySuite } from "./library-suite.ts";
+
+let packed: PackedClient;
+beforeAll(async () => {
+  packed = await installPackedClient();
+});
+afterAll(() => packed?.remove());
+
+describe("the library", () => librarySuite(() => packed));
+describe("the command line", () => commandLineSuite(() => packed));
