@@ -17,6 +17,7 @@ const floors = [
     "sandbox",
     "tasks",
     "templates",
+    "usage",
   ],
   ["agent", "content"],
   ["turns"],

@@ -1,3 +1,4 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
 import {
   APICallError,
   convertToModelMessages,
@@ -10,7 +11,6 @@ import {
 } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
-import { services } from "../platform/services.ts";
 import { closeOpenCalls } from "./close-open-calls.ts";
 import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
@@ -44,6 +44,8 @@ export interface ModelCall {
   readonly steps: readonly StepResult[];
   /** The results of the tools that the last of them called. */
   readonly results: readonly ToolModelMessage[];
+  /** The model of the turn. */
+  readonly model: LanguageModelV4;
   readonly signal: AbortSignal;
   readonly write: (chunk: UIMessageChunk) => void;
 }
@@ -59,6 +61,7 @@ export async function callModel({
   turn,
   steps,
   results,
+  model,
   signal,
   write,
 }: ModelCall): Promise<StepResult | "failed" | "busy"> {
@@ -78,7 +81,7 @@ export async function callModel({
     };
     const unread = new AbortController();
     const result = streamText({
-      model: shareModel(services().models.resolve(turn.model_id), turn.account_id),
+      model: shareModel(model, turn.account_id),
       instructions: systemPrompt({
         headless: turn.headless,
         ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),

@@ -10,6 +10,20 @@ export interface StepResult {
   readonly hasInvalidCall: boolean;
   readonly usage: Usage;
   readonly finishReason: string;
+  /** Absent in results of versions that recorded none. */
+  readonly trace?: StepTrace;
+}
+
+/** How the model call went. */
+interface StepTrace {
+  /** ISO 8601, as is `finishedAt`. */
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly modelId: string;
+  /** How often the model was called until it answered, in all processes. */
+  readonly attempts: number;
+  /** Null when no price is known. */
+  readonly costUsd: number | null;
 }
 
 export interface ToolCall {

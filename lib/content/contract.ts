@@ -114,7 +114,14 @@ export const createVideoContract = contract({
       schema: z.object({ videoUrl: z.url(), mode: z.enum(VIDEO_MODES) }),
     },
   },
-  errors: ["quota_exceeded", "not_found", "upstream_error", "upstream_timeout", "not_configured"],
+  errors: [
+    "budget_reached",
+    "quota_exceeded",
+    "not_found",
+    "upstream_error",
+    "upstream_timeout",
+    "not_configured",
+  ],
 });
 
 export const imageBody = z.object({
@@ -150,7 +157,14 @@ export const createImageContract = contract({
       schema: z.object({ imageUrl: z.url(), images: z.array(z.url()) }),
     },
   },
-  errors: ["quota_exceeded", "not_found", "upstream_error", "upstream_timeout", "not_configured"],
+  errors: [
+    "budget_reached",
+    "quota_exceeded",
+    "not_found",
+    "upstream_error",
+    "upstream_timeout",
+    "not_configured",
+  ],
 });
 
 const mediaParams = z.object({

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { keyIdOf } from "../identity/credentials/caller.ts";
 import { services } from "../platform/services.ts";
 import type { ImageRequest } from "./contract.ts";
 import { fetchImageOrder, planImages } from "./image-order.ts";
@@ -26,7 +27,8 @@ export async function createImage(
   attempt: Attempt,
   body: ImageRequest,
 ): Promise<{ imageUrl: string; images: readonly string[]; location: string } | AppError> {
-  const { accountId, effectId } = attempt;
+  const { caller, effectId } = attempt;
+  const { accountId } = caller;
   const provider = services().content;
   if (!provider) return notConfigured;
   const plan = await planImages(body, effectId);
@@ -48,7 +50,16 @@ export async function createImage(
           const files = await provider.images(order, folder, signal);
           if (isAppError(files)) return files;
           await progress("storing");
-          const images = await storeResults(accountId, runId, files);
+          const images = await storeResults(
+            {
+              accountId,
+              runId,
+              kind: "image",
+              model: provider.name,
+              credentialId: keyIdOf(caller),
+            },
+            files,
+          );
           if (isAppError(images)) return images;
           return { imageUrl: z.string().parse(images[0]), images, ...plan.details };
         });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { keyIdOf } from "../identity/credentials/caller.ts";
 import { services } from "../platform/services.ts";
 import type { VideoRequest } from "./contract.ts";
 import type { VideoMode } from "./port.ts";
@@ -29,7 +30,8 @@ export async function createVideo(
   attempt: Attempt,
   body: VideoRequest,
 ): Promise<{ videoUrl: string; mode: VideoMode; location: string } | AppError> {
-  const { accountId, effectId } = attempt;
+  const { caller, effectId } = attempt;
+  const { accountId } = caller;
   const provider = services().content;
   if (!provider?.makesVideos) return notConfigured;
   const plan = await planVideo(body, effectId);
@@ -54,7 +56,16 @@ export async function createVideo(
           const file = await provider.video({ ...fetched.order, edit }, folder, signal);
           if (isAppError(file)) return file;
           await progress("storing");
-          const stored = await storeResults(accountId, runId, [file]);
+          const stored = await storeResults(
+            {
+              accountId,
+              runId,
+              kind: "video",
+              model: provider.name,
+              credentialId: keyIdOf(caller),
+            },
+            [file],
+          );
           if (isAppError(stored)) return stored;
           return { videoSourceUrl: z.string().parse(stored[0]), ...fetched.details };
         });

@@ -28,6 +28,8 @@ export interface GenerationJob {
   readonly accountId: string;
   /** A `generationRequest`, because the URLs of a request may grant access to files. */
   readonly sealed: string;
+  /** The id of the key that the generation was asked for with; null for a bearer. */
+  readonly credentialId?: string | null;
   /** The trace that the steps belong to; absent where nothing is recorded. */
   readonly traceparent?: string;
 }
@@ -105,7 +107,10 @@ export async function collectGeneration(
     const finished = kind === "video" ? await edit(job, files, folder, signal) : files;
     // An attempt that died may have stored some.
     await discardTornMedia(accountId, runId, made);
-    return storeResults(accountId, runId, finished);
+    const model = typeof submission.model === "string" ? submission.model : provider().name;
+    const { credentialId = null } = job;
+    const origin = { accountId, runId, kind, model, credentialId, earlier: made.length };
+    return storeResults(origin, finished);
   });
   if (urls === null) {
     if (Date.now() - submittedAt < MAX_WORK_MS) return "pending";

@@ -53,6 +53,27 @@ export async function discardTornMedia(
   await call("discard_run_media", args, z.int());
 }
 
+/** Counts files that a generation has made as usage, once. */
+export async function recordGeneration(
+  accountId: string,
+  runId: string,
+  kind: "image" | "video",
+  credentialId: string | null,
+  made: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await call(
+    "record_generation",
+    {
+      p_account_id: accountId,
+      p_run_id: runId,
+      p_kind: kind,
+      p_credential_id: credentialId,
+      p_call: made,
+    },
+    z.null(),
+  );
+}
+
 /** Returns false when there is no such file, or the caller may not act for its account. */
 export function deleteMediaRow(callerId: string, key: MediaKey): Promise<boolean> {
   const args = { p_caller: callerId, p_account_id: key.accountId, p_name: key.name };

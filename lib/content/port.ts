@@ -142,7 +142,7 @@ export interface RenderingProvider extends Checkable {
   ): Promise<readonly GeneratedFile[] | AppError>;
 }
 
-/** Identifies an order at the provider that works on it: JSON without secrets. */
+/** Identifies an order at the provider that works on it: JSON without secrets. `model` is what it costs by. */
 export type Submission = Readonly<Record<string, string | number | boolean>>;
 
 /**

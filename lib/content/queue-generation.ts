@@ -5,6 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { sealText } from "../platform/seal-text.ts";
 import { services } from "../platform/services.ts";
@@ -37,7 +38,8 @@ export async function queueGeneration<T extends object>(
   request: GenerationRequest,
   outputSchema: z.ZodType<T>,
 ): Promise<Generated<T> | AppError> {
-  const { accountId, kind } = generation;
+  const { caller, kind } = generation;
+  const { accountId } = caller;
   const begun = await beginRun(taskOf(generation), LEASE_SECONDS);
   if (isAppError(begun)) return begun;
   if ("output" in begun) return earlier(begun, outputSchema);
@@ -45,7 +47,10 @@ export async function queueGeneration<T extends object>(
   const sealed = sealText(JSON.stringify(request), runId);
   try {
     const trace = traceparent();
-    const job = { runId, accountId, sealed, ...(trace !== undefined && { traceparent: trace }) };
+    const job = {
+      ...{ runId, accountId, sealed, credentialId: keyIdOf(caller) },
+      ...(trace !== undefined && { traceparent: trace }),
+    };
     await services().engine.startRun(generationWorkflow, job);
   } catch (error) {
     await endRun(runId, failureOf(generationFailed(kind)));

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { Caller } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { runTask } from "../tasks/run-task.ts";
 import { withWorkFolder } from "./work-folder.ts";
@@ -15,7 +16,7 @@ import { withWorkFolder } from "./work-folder.ts";
 const MAX_WORK_MS = 15 * 60 * 1000;
 
 export interface Attempt {
-  readonly accountId: string;
+  readonly caller: Caller;
   /** Shared by all attempts at a request, which together complete at most one run. */
   readonly effectId: string;
   /** The request's `Idempotency-Key`, which the run shows to its account; null without one. */
@@ -80,7 +81,8 @@ export async function runGeneration<T extends object>(
 }
 
 /** Returns the task of a generation, with the limits of the settings. */
-export function taskOf({ accountId, effectId, idempotencyKey, ...generation }: Generation) {
+export function taskOf({ caller, effectId, idempotencyKey, ...generation }: Generation) {
+  const { accountId } = caller;
   const { CONTENT_AT_ONCE: maxActiveRuns, ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
   const { kind, payload, metadata } = generation;
   return {

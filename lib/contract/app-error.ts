@@ -8,6 +8,7 @@ export type ErrorCode =
   | "unauthorized"
   | "forbidden"
   | "quota_exceeded"
+  | "budget_reached"
   | "not_found"
   | "method_not_allowed"
   | "conflict"

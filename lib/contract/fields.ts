@@ -27,6 +27,20 @@ export const accountImage = z
 /** Lower-cased. 254 is the length of the longest address (RFC 5321). */
 export const emailAddress = z.email().max(254).toLowerCase();
 
+/** A date and time of a request, with any offset, converted to UTC. Years 1970 to 9999. */
+export const instant = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .refine((date) => /^\d{4}-/.test(dateText(date)) && date.getTime() >= 0, {
+    error: "A time must be between the years 1970 and 9999",
+  })
+  .transform(dateText)
+  .meta({ override: { type: "string", format: "date-time" } });
+
+function dateText(date: Date): string {
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+}
+
 /** Returns the schema of an integer in a query string. */
 export function queryInteger(range: { min: number; max?: number; default: number }) {
   const { min, max, default: fallback } = range;

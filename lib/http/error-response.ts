@@ -7,6 +7,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   invalid_json: 400,
   sandbox_missing: 400,
   unauthorized: 401,
+  budget_reached: 402,
   forbidden: 403,
   quota_exceeded: 403,
   not_found: 404,

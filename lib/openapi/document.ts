@@ -28,6 +28,7 @@ export const tags: Readonly<Record<string, string>> = {
   Content: "Images and videos, and the templates that shape them.",
   Tasks: "Scheduled prompts, and background runs.",
   Webhooks: "Endpoints of an account that are told of events, and the log of deliveries.",
+  Usage: "What models and generations use and cost.",
   Connectors: "Third-party services that an account is linked to.",
   Catalog: "Artists, albums and tracks.",
   Research: "All tracks of an artist.",

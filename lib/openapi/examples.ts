@@ -21,6 +21,7 @@ import service from "./examples/service.json" with { type: "json" };
 import sessions from "./examples/sessions.json" with { type: "json" };
 import signUp from "./examples/sign-up.json" with { type: "json" };
 import tasks from "./examples/tasks.json" with { type: "json" };
+import usage from "./examples/usage.json" with { type: "json" };
 import webhooks from "./examples/webhooks.json" with { type: "json" };
 
 const texts = z.record(z.string(), z.string());
@@ -64,5 +65,6 @@ export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string()
   ...sessions,
   ...signUp,
   ...tasks,
+  ...usage,
   ...webhooks,
 });

@@ -21,10 +21,13 @@ import * as sessions from "../sessions/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
 import * as chat from "../turns/contract.ts";
+import * as runs from "../turns/run-contract.ts";
+import * as usage from "../usage/contract.ts";
 import * as webhooks from "../webhooks/contract.ts";
 
 const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,
+  runs,
   keys,
   signup,
   accounts,
@@ -36,6 +39,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   tasks,
   webhooks,
   schedules,
+  usage,
   content,
   models,
   connectors,

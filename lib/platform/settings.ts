@@ -5,6 +5,7 @@
  */
 import { availableParallelism } from "node:os";
 import { z } from "zod";
+import { modelPrice } from "./model-price.ts";
 
 /** What the document says of a setting. */
 interface About {
@@ -42,6 +43,18 @@ const flag = <F extends boolean | undefined>(fallback: F) =>
 const integer = (min: number, max = Number.MAX_SAFE_INTEGER) =>
   z.coerce.number().int().min(min).max(max);
 const text = z.string().min(1);
+const prices = z
+  .string()
+  .default("{}")
+  .transform((json, context): unknown => {
+    try {
+      return JSON.parse(json);
+    } catch {
+      context.addIssue("must be JSON");
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), modelPrice));
 const optionalText = text.optional();
 const webUrl = z.url({
   protocol: /^https?$/,
@@ -172,6 +185,11 @@ const models = {
   DEFAULT_MODEL: about(optionalText, {
     description: "The id of the model of a chat that names none.",
     shownDefault: "the first",
+  }),
+  MODEL_PRICES: about(prices, {
+    description:
+      'What models cost in USD, as JSON by the id of the model: `{"my-model": {"input": 3, "cached_input": 0.3, "output": 15, "image": 0.04, "video": 0.5}}`, for a million tokens and for each image or video. It takes precedence over the gateway\'s list. Usage without a price costs nothing, and no budget stops it.',
+    shownDefault: "the gateway's prices",
   }),
   MODEL_CALLS_AT_ONCE: about(
     integer(2, 100_000).default(128),
@@ -392,6 +410,10 @@ const retention = {
   STREAM_RETENTION_DAYS: about(
     integer(1, 36_500).default(1),
     "Days after its end that the stream of a turn is kept. A stream that never ended is kept 30 days longer.",
+  ),
+  RUN_TRACE_RETENTION_DAYS: about(
+    integer(1, 36_500).default(30),
+    "Days after its end that the trace of a run is kept: its steps and tool calls with their durations.",
   ),
   SANDBOX_RETENTION_DAYS: about(integer(0, 36_500).default(0), {
     description:

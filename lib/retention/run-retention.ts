@@ -15,6 +15,7 @@ import { endJob, sweepInvitations, takeJob } from "./store.ts";
 import { sweepMailbox } from "./sweep-mailbox.ts";
 import { checkMediaRows, removeDeletedMedia, removeUnownedMedia } from "./sweep-media.ts";
 import { sweepRows } from "./sweep-rows.ts";
+import { fillRunKinds, sweepRunTraces } from "./sweep-runs.ts";
 import {
   destroyDeletedSandboxes,
   destroyIdleSandboxes,
@@ -32,6 +33,8 @@ const INVITATIONS_BATCH = 10_000;
 const shared: Readonly<Record<string, Part>> = {
   rows: sweepRows,
   invitations: () => sweepInvitations(INVITATIONS_BATCH),
+  runTraces: sweepRunTraces,
+  runKinds: fillRunKinds,
   lostTurns: endLostTurns,
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,

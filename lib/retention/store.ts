@@ -39,6 +39,14 @@ export function sweepRowBatch(
   return call("sweep_rows", args, z.record(z.string(), z.int()));
 }
 
+/** Deletes at most `batch` traces of runs that are older, and returns their number. */
+export const sweepRunTraceBatch = (batch: number, days: number): Promise<number> =>
+  call("sweep_run_traces", { p_batch: batch, p_days: days }, z.int());
+
+/** Fills in the kind of at most `batch` turns of older versions, and returns their number. */
+export const fillRunKindBatch = (batch: number): Promise<number> =>
+  call("fill_run_kinds", { p_batch: batch }, z.int());
+
 export const dueMediaRemovals = (batch: number): Promise<MediaKey[]> =>
   call("due_media_removals", { p_batch: batch }, mediaKeys);
 

@@ -165,7 +165,7 @@ export const runTaskContract = contract({
       }),
     },
   },
-  errors: ["not_found", "quota_exceeded", "upstream_error"],
+  errors: ["budget_reached", "not_found", "quota_exceeded", "upstream_error"],
 });
 
 export const fireTasksContract = contract({

@@ -34,8 +34,8 @@ const inserted = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("begun") }),
   /** Another run has the same effect id; its output is null while it is active. */
   z.object({ outcome: z.literal("earlier"), run_id: z.string(), output: z.unknown() }),
-  /** `busy`: too many active runs. `full`: no room for media. */
-  z.object({ outcome: z.enum(["busy", "full"]) }),
+  /** `busy`: too many active runs. `full`: no room for media. `over_budget`: the budget is spent. */
+  z.object({ outcome: z.enum(["busy", "full", "over_budget"]) }),
 ]);
 
 /** Inserts an active run, tagged for its account, or returns the reason why it may not start. */
@@ -52,7 +52,7 @@ export function insertRun(run: NewRun): Promise<z.output<typeof inserted>> {
     p_idempotency_key: run.idempotencyKey,
     p_media_limit_bytes: run.mediaLimitBytes,
   };
-  return call("start_task_run", args, inserted);
+  return call("start_task_run_within_budget", args, inserted);
 }
 
 export function renewLeases(ids: readonly string[], leaseSeconds: number): Promise<null> {

@@ -79,7 +79,7 @@ export const startTurnContract = contract({
   responses: {
     200: { description: "The turn's UI message stream", stream: true, headers: streamHeaders },
   },
-  errors: ["not_found", "sandbox_missing", "stream_active", "conflict"],
+  errors: ["budget_reached", "not_found", "sandbox_missing", "stream_active", "conflict"],
 });
 
 export const resumeTurnContract = contract({
@@ -177,7 +177,7 @@ export const startRunContract = contract({
       }),
     },
   },
-  errors: ["quota_exceeded", "not_found", "conflict", "upstream_error"],
+  errors: ["budget_reached", "quota_exceeded", "not_found", "conflict", "upstream_error"],
 });
 
 export const run = z

@@ -43,6 +43,7 @@ export async function failTurn(
 ): Promise<void> {
   const stopped = turn.stop_requested;
   await finishStream(log, {
+    accountId: turn.account_id,
     turnId,
     messageId: turn.assistant_message_id,
     end: stopped ? "cancelled" : "failed",
@@ -50,5 +51,6 @@ export async function failTurn(
     metadata: turnMetadata(turn, turn.steps, stopped ? "interrupted" : "error"),
     partsBefore: partsBefore(turn),
     openQuestions: new Set(),
+    lastStep: null,
   });
 }

@@ -5,8 +5,9 @@ import { count, record } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
 import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { assembleParts } from "./assemble-parts.ts";
+import type { MeasuredStep } from "./measure-step.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
-import { finishTurn, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
+import { finishTurn, type TurnEnd, type TurnKey, type TurnMetadata } from "./store/turns.ts";
 
 /** Characters that are parsed before the event loop gets to other requests. */
 const CHARS_PER_BATCH = 512 * 1024;
@@ -24,8 +25,7 @@ export async function parseChunks(chunks: readonly string[]): Promise<UIMessageC
   return parsed;
 }
 
-export interface Ending {
-  readonly turnId: string;
+export interface Ending extends TurnKey {
   /** The id of the assistant message that the turn writes. */
   readonly messageId: string;
   readonly end: TurnEnd;
@@ -36,6 +36,8 @@ export interface Ending {
   readonly partsBefore: UIMessage["parts"];
   /** Ids of the tool calls that stay open because the user has yet to answer them. */
   readonly openQuestions: ReadonlySet<string>;
+  /** The step that ends the turn; null when the turn ends without a model call. */
+  readonly lastStep: MeasuredStep | null;
 }
 
 /**
@@ -66,11 +68,12 @@ async function finish(log: TurnLog, ending: Ending): Promise<void> {
   await log.flushed();
   const parts = await assembleParts([...streamed, ...missing]);
   const { hasEnded, areWebhooksDue } = await finishTurn(
-    ending.turnId,
+    ending,
     ending.end,
     ending.error,
     [...ending.partsBefore, ...parts],
     ending.metadata,
+    ending.lastStep,
   );
   if (hasEnded) measureTurn(ending);
   if (areWebhooksDue) deliveryWorker().wake();

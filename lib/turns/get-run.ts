@@ -15,6 +15,12 @@ export async function getRun(accountId: string, runId: string): Promise<Run | Ap
   return current?.run ?? appError("not_found", "Run not found");
 }
 
+/** Returns the headers that tell where to poll for the end of a run, and when for the first time. */
+export const pollUrl = ({ runId }: Pick<Run, "runId">): Record<string, string> => ({
+  location: `/api/chat/runs/${runId}`,
+  "retry-after": "1",
+});
+
 /** Returns the headers that tell a poller to ask again in a second, until the run has ended. */
 export function pollHint({ status }: Run): Record<string, string> {
   return status === "queued" || status === "running" ? { "retry-after": "1" } : {};

@@ -6,6 +6,8 @@ export interface StreamProgress {
   readonly started: boolean;
   /** How many model calls have begun to stream. */
   readonly steps: number;
+  /** How often the last of them has begun. */
+  readonly attempts: number;
   /** Texts and reasoning that have not ended. */
   readonly openTexts: readonly { readonly type: "text" | "reasoning"; readonly id: string }[];
   /** Tool calls whose input is incomplete. */
@@ -21,6 +23,7 @@ export interface StreamProgress {
 export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress {
   let started = false;
   let steps = 0;
+  let attempts = 0;
   let stepFinished = true;
   const openTexts = new Map<string, { type: "text" | "reasoning"; id: string }>();
   const openInputs = new Map<string, { toolCallId: string; toolName: string }>();
@@ -36,10 +39,12 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
         break;
       case "start-step":
         steps++;
+        attempts = 1;
         stepFinished = false;
         clear();
         break;
       case "reset-step":
+        attempts++;
         stepFinished = false;
         clear();
         break;
@@ -78,6 +83,7 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
   return {
     started,
     steps,
+    attempts,
     stepFinished,
     outputs,
     openTexts: [...openTexts.values()],

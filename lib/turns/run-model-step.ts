@@ -18,6 +18,7 @@ import { record, startTimer } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { finishStream, parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { landFiles } from "./land-files.ts";
+import { type MeasuredStep, measureStep } from "./measure-step.ts";
 import { openSandbox } from "./open-sandbox.ts";
 import { readProgress } from "./read-progress.ts";
 import { recordIds, runToolCalls } from "./run-tool-calls.ts";
@@ -144,8 +145,10 @@ async function runStep(
     error: string | null,
     finishReason: string,
     answer?: StepResult,
+    lastStep: MeasuredStep | null = null,
   ): Promise<null> => {
     await finishStream(log, {
+      accountId: turn.account_id,
       turnId,
       messageId: turn.assistant_message_id,
       end,
@@ -153,6 +156,7 @@ async function runStep(
       metadata: turnMetadata(turn, answer ? [...steps, answer] : steps, finishReason),
       partsBefore: partsBefore(turn),
       openQuestions: openQuestions(answer ?? previous),
+      lastStep,
     });
     return null;
   };
@@ -177,39 +181,45 @@ async function runStep(
   }
   if (stop.signal.aborted) return finish("cancelled", null, "interrupted");
   if (previous && openQuestions(previous).size > 0) return finish("completed", null, "tool-calls");
-  const failTooLong = () => finish("failed", "The turn reached its limit of output", "error");
-  if (chars > MAX_TURN_CHARS) return failTooLong();
+  const tooLongError = "The turn reached its limit of output";
+  if (chars > MAX_TURN_CHARS) return finish("failed", tooLongError, "error");
 
   if (index === 0 && !progress?.started) {
     write({ type: "start", messageId: turn.assistant_message_id });
   }
   write(hasBegun ? { type: "reset-step" } : { type: "start-step" });
+  const measure = measureStep(index, turn.model_id, hasBegun ? (progress?.attempts ?? 0) : 0);
   const answer = await callModel({
     runId,
     turn,
     steps,
     results,
+    model: measure.model,
     signal: AbortSignal.any([stop.signal, tooLong.signal]),
     write,
   });
 
-  if (stop.signal.aborted) return finish("cancelled", null, "interrupted");
-  if (tooLong.signal.aborted) return failTooLong();
-  if (answer === "failed") return finish("failed", "The model failed to answer", "error");
+  const finishWithout = async (end: TurnEnd, error: string | null, reason: string) =>
+    finish(end, error, reason, undefined, await measure.fail(reason));
+  if (stop.signal.aborted) return finishWithout("cancelled", null, "interrupted");
+  if (tooLong.signal.aborted) return finishWithout("failed", tooLongError, "error");
+  if (answer === "failed") return finishWithout("failed", "The model failed to answer", "error");
   if (answer === "busy") {
-    return finish("failed", "Too many model calls are waiting: try again later", "error");
+    return finishWithout("failed", "Too many model calls are waiting: try again later", "error");
   }
+  const measured = await measure.complete(answer);
   if (!answer.hasInvalidCall && answer.calls.every((call) => isAnsweredByClient(call.name))) {
-    return finish("completed", null, answer.finishReason, answer);
+    return finish("completed", null, answer.finishReason, answer, measured);
   }
   // The chunks must be committed before the step is: a repeated step relies on the log.
   await log.flushed();
   const goesOn = !drain().hasBegun && performance.now() < deadline;
   const starting = goesOn ? recordIds(index + 1, ownCalls(answer)) : [];
-  const completed = await completeModelCall(turnId, index, answer, starting);
+  const key = { accountId: turn.account_id, turnId };
+  const completed = await completeModelCall(key, measured, starting);
   return {
     turn: { ...turn, stop_requested: completed.stopRequested },
-    steps: [...steps, answer],
+    steps: [...steps, measured.result],
     log,
     ...(goesOn && { knownCalls: completed.knownCalls }),
   };

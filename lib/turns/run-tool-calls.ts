@@ -1,4 +1,5 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
+import { meterModel } from "../agent/models/meter-model.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { runTool, type ToolContext } from "../agent/tools/index.ts";
@@ -9,13 +10,16 @@ import {
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { services } from "../platform/services.ts";
+import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
 import { openSandbox } from "./open-sandbox.ts";
 import {
   type ActiveTurn,
   finishTool,
   type KnownCall,
   recordedOutput,
+  recordUsage,
   startTools,
+  type TurnKey,
 } from "./store/turns.ts";
 
 type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;
@@ -48,14 +52,14 @@ export async function runToolCalls(step: ToolCalls): Promise<ToolModelMessage | 
   const { turnId, index, calls, signal, write } = step;
   if (calls.length === 0) return null;
   const known = step.known ?? (await startTools(turnId, recordIds(index, calls)));
-  const context = toolContext(step);
+  const environment = toolEnvironment(step);
   const outputs = await allEnded(
-    calls.map(async (call) => {
+    calls.map(async (call, place) => {
       const recordId = recordIdOf(index, call);
       const earlier = known.find((record) => record.id === recordId);
       const output = earlier
         ? await outputOf(turnId, earlier)
-        : await runAndRecord(turnId, recordId, call, context);
+        : await runAndRecord(step, place, environment);
       if (signal.aborted && !earlier) {
         write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
       } else write({ type: "tool-output-available", toolCallId: call.id, output });
@@ -87,14 +91,40 @@ async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {
 }
 
 async function runAndRecord(
-  turnId: string,
-  recordId: string,
-  call: ToolCall,
-  context: ToolContext,
+  { turnId, turn, index, calls }: ToolCalls,
+  place: number,
+  environment: Omit<ToolContext, "model">,
 ): Promise<JSONValue> {
-  const output = await runTool(call.name, call.input, context);
-  await finishTool(turnId, recordId, output);
+  const call = calls[place];
+  if (!call) throw new Error("There is no such call");
+  const subagent = recordSubagent({ accountId: turn.account_id, turnId }, index, place, turn);
+  const output = await runTool(call.name, call.input, { ...environment, model: subagent.model });
+  await subagent.recorded();
+  await finishTool(turnId, recordIdOf(index, call), output);
   return output;
+}
+
+/**
+ * Returns the model of a subagent, whose calls are recorded as they end, because a tool call that a crash
+ * has cut is not repeated. Those that could not be recorded are once more by `recorded`.
+ */
+function recordSubagent(key: TurnKey, step: number, place: number, turn: ActiveTurn) {
+  const missed: UsageEntry[] = [];
+  let calls = 0;
+  const { model } = meterModel(
+    services().models.resolve(turn.model_id),
+    turn.model_id,
+    async (use) => {
+      const entry = toUsageEntry({ step, tool: place + 1, call: calls++ }, use);
+      await recordUsage(key, [entry]).catch(() => missed.push(entry));
+    },
+  );
+  return {
+    model: shareModel(model, turn.account_id),
+    recorded: async () => {
+      if (missed.length > 0) await recordUsage(key, missed);
+    },
+  };
 }
 
 async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
@@ -104,7 +134,12 @@ async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
   return INTERRUPTED;
 }
 
-function toolContext({ turn, turnId, credential = "key", signal }: ToolCalls): ToolContext {
+function toolEnvironment({
+  turn,
+  turnId,
+  credential = "key",
+  signal,
+}: ToolCalls): Omit<ToolContext, "model"> {
   const header = turn.has_key ? runCredentialHeader(turnId, credential) : undefined;
   return {
     sandbox: openSandbox(turn),
@@ -113,7 +148,6 @@ function toolContext({ turn, turnId, credential = "key", signal }: ToolCalls): T
       ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
     },
     signal,
-    model: shareModel(services().models.resolve(turn.model_id), turn.account_id),
     serviceOrigin: serviceOrigin(),
     reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
   };

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { checkModel } from "../agent/models/check-model.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import type { Caller } from "../identity/credentials/caller.ts";
+import { budgetReached } from "../contract/quota.ts";
+import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
@@ -13,14 +14,7 @@ import { checkEndpoint } from "../webhooks/check-endpoint.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation } from "./read-conversation.ts";
 import { titleOf } from "./read-messages.ts";
-import {
-  callerKeyId,
-  draining,
-  runCredentialForm,
-  runKey,
-  startWorkflow,
-  tooManyTurns,
-} from "./start-turn.ts";
+import { draining, runCredentialForm, runKey, startWorkflow, tooManyTurns } from "./start-turn.ts";
 import {
   assignRun,
   discardRun,
@@ -38,8 +32,8 @@ export interface RunRequest {
   readonly kind?: "headless" | "task";
   readonly given: { readonly prompt: string } | { readonly messages: readonly ChatEntry[] };
   /** The pipeline has checked the caller's access to it. */
-  readonly artistId: string | null;
-  readonly model: string | null;
+  readonly artistId?: string | null | undefined;
+  readonly model?: string | null | undefined;
   readonly instructions?: string | null | undefined;
   /** An agent template that instructs the agent, after which come the `instructions`. */
   readonly template_id?: string | null | undefined;
@@ -61,7 +55,8 @@ export interface StartedRun {
  * while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
-  const { caller, effectId, kind = "headless", given, artistId, model, webhook_url, log } = request;
+  const { caller, effectId, kind = "headless", given, webhook_url, log } = request;
+  const { artistId = null, model = null } = request;
   if (drain().hasBegun) return draining;
   const messages = await readConversation(given);
   if (isAppError(messages)) return messages;
@@ -83,10 +78,10 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
       messages,
       key: runKey(turnId, runCredentialForm(caller)),
       kind,
-      callerKeyId: callerKeyId(caller),
+      callerKeyId: keyIdOf(caller),
     }),
   );
-  if ("refused" in run) return tooManyTurns;
+  if ("refused" in run) return run.refused === "budget_reached" ? budgetReached : tooManyTurns;
   if (run.runId !== null) return started(run, run.runId);
 
   let result: StartedRun | AppError | undefined;

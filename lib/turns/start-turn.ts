@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { budgetReached } from "../contract/quota.ts";
 import type { TurnAddress } from "../engine/port.ts";
-import type { Caller } from "../identity/credentials/caller.ts";
+import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import {
   deriveRunCredential,
   type RunCredentialForm,
@@ -90,6 +91,8 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
       return appError("sandbox_missing", "Sandbox not initialized");
     case "too_many_turns":
       return tooManyTurns;
+    case "budget_reached":
+      return budgetReached;
     case "id_taken":
       return appError("conflict", "The message id belongs to an assistant message of this chat");
     case "answer_stale":
@@ -165,7 +168,7 @@ async function prepareClaim(
     defaultModelId: services().models.defaultModelId,
     contextLimit: contextLimit ?? null,
     key: runKey(turnId, runCredentialForm(caller)),
-    callerKeyId: callerKeyId(caller),
+    callerKeyId: keyIdOf(caller),
   };
   const historyWith = (newest: UIMessage) =>
     messages.length > 1 ? [...messages.slice(0, -1), newest] : null;
@@ -196,10 +199,6 @@ async function prepareClaim(
 /** The sandbox authenticates its API calls in the form in which the caller authenticated. */
 export const runCredentialForm = ({ credential }: Caller): RunCredentialForm =>
   credential.kind === "bearer" ? "bearer" : "key";
-
-/** Returns the id of the API key that is charged with what a turn uses; null for a bearer. */
-export const callerKeyId = ({ credential }: Caller): string | null =>
-  credential.kind === "key" ? credential.keyId : null;
 
 /** Returns the stored form of the credential with which the turn's sandbox calls the API. */
 export function runKey(turnId: string, form: RunCredentialForm): Claim["key"] {

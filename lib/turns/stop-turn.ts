@@ -17,13 +17,13 @@ export async function stopTurn(
   const found = await requestStop(accountId, chatId);
   if (found.outcome === "chat_missing") return appError("not_found", "Chat not found");
   if (found.outcome !== "active") return { stopped: false };
-  const turn = { turnId: found.turn_id, runId: found.run_id };
-  await services().engine.signalStop(turn.turnId);
-  await untilEnded(turn);
+  await signalAndAwaitEnd({ turnId: found.turn_id, runId: found.run_id });
   return { stopped: true };
 }
 
-async function untilEnded(turn: TurnAddress): Promise<void> {
+/** Signals a stop that is recorded, and resolves when the turn has ended, at the latest in two seconds. */
+export async function signalAndAwaitEnd(turn: TurnAddress): Promise<void> {
+  await services().engine.signalStop(turn.turnId);
   const deadline = AbortSignal.timeout(MAX_WAIT_MS);
   const from = (await services().engine.tailIndex(turn)) + 1;
   for await (const _ of services().engine.read(turn, from, deadline));

@@ -89,6 +89,20 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("find_active_turn", { account_id, chat_id: chat }),
   request_stop: (t, account_id, { chat }) => t.call("request_stop", { account_id, chat_id: chat }),
   get_run: (t, account_id, { run }) => t.call("get_run", { account_id, run_id: run }),
+  get_run_steps: (t, account_id, { run }) => t.call("get_run_steps", { account_id, run_id: run }),
+  request_run_stop: (t, account_id, { run }) =>
+    t.call("request_run_stop", { account_id, run_id: run }),
+  complete_model_call: (t, account_id, { turn: turn_id }) =>
+    t.call("complete_model_call", {
+      ...{ account_id, turn_id, index: 0, result: {}, call_ids: [], usage: [] },
+    }),
+  finish_turn_with_step: (t, account_id, { turn: turn_id }) =>
+    t.call("finish_turn_with_step", {
+      ...{ account_id, turn_id, status: "completed", error: null, parts: [], metadata: null },
+      ...{ index: null, step: null, usage: [] },
+    }),
+  record_turn_usage: (t, account_id, { turn: turn_id }) =>
+    t.call("record_turn_usage", { account_id, turn_id, calls: [] }),
   rotate_key: (t, account_id, { key }) =>
     t.call("rotate_key", { account_id, id: key, hash: "h", prefix: "p", grace_seconds: 0 }),
   get_agent_template: (t, account_id, { template: id }) =>
@@ -197,6 +211,10 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_invitations: page,
   list_webhooks: page,
   list_tasks: page,
+  list_runs: {
+    ...page,
+    ...{ status: null, kind: null, chat_id: null, artist_id: null, since: null },
+  },
 };
 
 test.each(Object.entries(lists))("%s", async (name, args) => {
@@ -246,6 +264,11 @@ const withoutLookup = [
   "provision_run",
   "provision_run_within",
   "read_for_account",
+  "is_budget_reached",
+  "record_generation",
+  "record_usage",
+  "start_task_run_within_budget",
+  "usage_report",
   "settle_media_removal",
   "start_connection",
   "start_task_run",

@@ -12,6 +12,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   invalid_request: "Some of this is not valid. Check it and try again.",
   unauthorized: "Your session has expired. Sign in again.",
   forbidden: "You do not have permission to do this.",
+  budget_reached: "Your monthly budget is spent. Raise it, or wait for the next month.",
   quota_exceeded: "Your storage is full. Delete what you no longer need and try again.",
   not_found: "This no longer exists, or you do not have access to it.",
   conflict: "This conflicts with another request. Wait a moment, then try again.",

@@ -1,3 +1,4 @@
+import type { ModelPrice } from "../../platform/model-price.ts";
 import type { Probe } from "../../platform/outbound/probe.ts";
 import { EMBEDDED_MODEL_ID } from "./adapters/embedded/identity.ts";
 import { createEmbeddedModels } from "./adapters/embedded/models.ts";
@@ -6,7 +7,7 @@ import type { ModelProvider } from "./port.ts";
 
 /**
  * Applies the operator's choice to a provider: `MODELS` replaces its list, `DEFAULT_MODEL` its
- * default. `embedded/rules` resolves under every configuration, because chats that began with it
+ * default, and `MODEL_PRICES` takes precedence over its prices. `embedded/rules` resolves under every configuration, because chats that began with it
  * may be stored. Every answer is bounded.
  */
 export function offerModels(
@@ -14,7 +15,12 @@ export function offerModels(
   {
     MODELS,
     DEFAULT_MODEL,
-  }: { readonly MODELS: readonly string[]; readonly DEFAULT_MODEL?: string | undefined },
+    MODEL_PRICES = {},
+  }: {
+    readonly MODELS: readonly string[];
+    readonly DEFAULT_MODEL?: string | undefined;
+    readonly MODEL_PRICES?: Readonly<Record<string, ModelPrice>> | undefined;
+  },
 ): ModelProvider {
   const embedded = createEmbeddedModels();
   const defaultModelId = DEFAULT_MODEL ?? MODELS[0] ?? provider.defaultModelId;
@@ -23,10 +29,12 @@ export function offerModels(
     name: id,
     provider: id === EMBEDDED_MODEL_ID ? "embedded" : provider.name,
   }));
+  const providerOf = (id: string) => (id === EMBEDDED_MODEL_ID ? embedded : provider);
   return {
     name: provider.name,
     defaultModelId,
-    resolve: (id) => boundAnswer((id === EMBEDDED_MODEL_ID ? embedded : provider).resolve(id)),
+    resolve: (id) => boundAnswer(providerOf(id).resolve(id)),
+    price: async (id) => MODEL_PRICES[id] ?? providerOf(id).price(id),
     list: async () => (MODELS.length > 0 ? listed : provider.list()),
     async check(deadline) {
       const probes = (await provider.check?.(deadline)) ?? [];

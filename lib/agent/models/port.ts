@@ -1,5 +1,6 @@
 /** The port of language models. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { ModelPrice } from "../../platform/model-price.ts";
 import type { Checkable } from "../../platform/outbound/probe.ts";
 
 export interface ModelInfo {
@@ -16,4 +17,6 @@ export interface ModelProvider extends Checkable {
   resolve(modelId: string): LanguageModelV4;
   /** Resolves with the models to choose from, or with null when their service does not answer. */
   list(): Promise<readonly ModelInfo[] | null>;
+  /** Resolves with what the model costs, or with null when that is not known. */
+  price(modelId: string): Promise<ModelPrice | null>;
 }

@@ -16,7 +16,9 @@ import { errorType, openSpan } from "../../platform/telemetry/spans.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /** What the AI Gateway adds to an answer, in USD. */
-const gatewayCost = z.object({ gateway: z.object({ cost: z.coerce.number().nonnegative() }) });
+export const gatewayCost = z.object({
+  gateway: z.object({ cost: z.coerce.number().nonnegative() }),
+});
 
 /** Returns the model itself where nothing is recorded. */
 export function traceModel(model: LanguageModelV4): LanguageModelV4 {

@@ -16,3 +16,7 @@ type CallerCredential =
   | { readonly kind: "schedule" }
   /** The credential of a run's sandbox, a key or a bearer token. */
   | { readonly kind: "run"; readonly keyId: string; readonly run: RunScope };
+
+/** Returns the id of the caller's API key, or of the credential of its run; null for all others. */
+export const keyIdOf = ({ credential }: Caller): string | null =>
+  "keyId" in credential ? credential.keyId : null;

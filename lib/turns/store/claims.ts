@@ -55,6 +55,7 @@ const claimed = z.discriminatedUnion("outcome", [
       "chat_missing",
       "sandbox_missing",
       "too_many_turns",
+      "budget_reached",
       "id_taken",
       "answer_stale",
     ]),
@@ -62,7 +63,7 @@ const claimed = z.discriminatedUnion("outcome", [
 ]);
 export type ClaimOutcome = z.output<typeof claimed>;
 
-/** Claims the chat, unless the account already has `ACCOUNT_ACTIVE_TURNS` active turns. */
+/** Claims the chat, unless the account has spent its budget or has `ACCOUNT_ACTIVE_TURNS` active turns. */
 export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
   return call(
     "claim_turn_within",

@@ -38,12 +38,16 @@ const provisionedRun = z
   }));
 export type ProvisionedRun = z.output<typeof provisionedRun>;
 
-const provisioned = z.union([provisionedRun, z.object({ refused: z.enum(["too_many_turns"]) })]);
+const provisioned = z.union([
+  provisionedRun,
+  z.object({ refused: z.enum(["too_many_turns", "budget_reached"]) }),
+]);
 
 /**
  * Creates the session, the chat, its messages, the key and the claim in one transaction.
  * @returns `refused` with the reason when the account may not start the run, for which nothing has changed:
- * `too_many_turns` when it already has `ACCOUNT_ACTIVE_TURNS` active turns.
+ * `too_many_turns` when it already has `ACCOUNT_ACTIVE_TURNS` active turns, `budget_reached` when it has
+ * spent its budget.
  */
 export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned>> {
   return call(

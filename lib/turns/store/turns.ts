@@ -5,6 +5,7 @@ import type { UIMessage } from "ai";
 import { z } from "zod";
 import type { StepResult, Usage } from "../../agent/step-result.ts";
 import { call } from "../../platform/database/query.ts";
+import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
 
 /** The metadata of an assistant message. */
 export interface TurnMetadata {
@@ -96,19 +97,40 @@ export function recordedOutput(known: KnownCall): unknown {
   return z.object({ value: z.unknown() }).parse(known.output).value;
 }
 
+/** Identifies a turn of an account. */
+export interface TurnKey {
+  readonly accountId: string;
+  readonly turnId: string;
+}
+
+/** Records model calls, each once, which the end of no step records: those of subagents. */
+export async function recordUsage(
+  { accountId, turnId }: TurnKey,
+  usage: readonly UsageEntry[],
+): Promise<void> {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_calls: usage };
+  await call("record_turn_usage", args, z.boolean());
+}
+
 /**
- * Stores the result of a model call, and records those of its tool calls that start at once, as
- * `startTools` does.
+ * Stores the result of a model call and what it has used, and records those of its tool calls that start
+ * at once, as `startTools` does. A turn that was deleted is to stop.
  */
 export async function completeModelCall(
-  turnId: string,
-  index: number,
-  result: StepResult,
+  { accountId, turnId }: TurnKey,
+  { index, result, usage }: MeasuredStep,
   callIds: readonly string[],
 ): Promise<{ stopRequested: boolean; knownCalls: KnownCall[] }> {
   const { stop_requested, known_calls } = await call(
     "complete_model_call",
-    { p_turn_id: turnId, p_index: index, p_result: result, p_call_ids: callIds },
+    {
+      p_account_id: accountId,
+      p_turn_id: turnId,
+      p_index: index,
+      p_result: result,
+      p_call_ids: callIds,
+      p_usage: usage,
+    },
     z.object({ stop_requested: z.boolean(), known_calls: knownCalls }),
   );
   return { stopRequested: stop_requested, knownCalls: known_calls };
@@ -119,23 +141,30 @@ export type TurnEnd = "completed" | "failed" | "cancelled";
 /**
  * Stores the message, releases the claim, revokes the key and queues the event for webhooks in one
  * transaction. Safe to repeat.
+ * @param last the step that ends the turn; null when the turn ends without a model call
  * @returns whether this call has ended the turn, and not an earlier one; and whether an event waits.
  */
 export async function finishTurn(
-  turnId: string,
+  { accountId, turnId }: TurnKey,
   end: TurnEnd,
   error: string | null,
   parts: UIMessage["parts"],
   metadata: TurnMetadata,
+  last: MeasuredStep | null,
 ): Promise<{ hasEnded: boolean; areWebhooksDue: boolean }> {
   const { finished, webhooks_due } = await call(
-    "finish_turn_with_event",
+    "finish_turn_with_step",
     {
+      p_account_id: accountId,
       p_turn_id: turnId,
       p_status: end,
       p_error: error,
       p_parts: parts,
       p_metadata: metadata,
+      p_index: last?.index ?? null,
+      // Its messages are in the parts.
+      p_step: last && { ...last.result, messages: [] },
+      p_usage: last?.usage ?? [],
     },
     z.object({ finished: z.boolean(), webhooks_due: z.boolean() }),
   );

@@ -71,7 +71,8 @@ async function* eventsOf(
   }
   if (record.outcome === "abandoned") return;
   yield delta({}, finish ?? (toolCalls > 0 ? "tool_calls" : "stop"));
-  yield event({ choices: [], usage: usageOf(body.messages, written) });
+  record.usage = usageOf(body.messages, written);
+  yield event({ choices: [], usage: record.usage });
   record.outcome = "answered";
   yield "data: [DONE]\n\n";
 }
@@ -89,6 +90,8 @@ export async function complete(call: ScriptedCall): Promise<Response> {
     if (failure) return failure;
   }
   if (record.outcome === "running") record.outcome = "answered";
+  const usage = usageOf(body.messages, content.length);
+  record.usage = usage;
   const message = {
     role: "assistant",
     content: content === "" ? null : content,
@@ -101,7 +104,7 @@ export async function complete(call: ScriptedCall): Promise<Response> {
     created: 0,
     model: body.model,
     choices: [{ index: 0, message, finish_reason }],
-    usage: usageOf(body.messages, content.length),
+    usage,
   });
 }
 

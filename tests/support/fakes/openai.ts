@@ -54,6 +54,8 @@ export type Script = (call: ScriptCall) => Iterable<ScriptPart> | AsyncIterable<
 export interface CallRecord extends Omit<ScriptCall, "abandoned"> {
   readonly script: string | undefined;
   outcome: "running" | "answered" | "failed" | "cut" | "abandoned";
+  /** What the answer reported, once it is answered. */
+  usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
 
 export type FakeOpenAI = Awaited<ReturnType<typeof startFakeOpenAI>>;

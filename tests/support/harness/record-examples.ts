@@ -117,18 +117,20 @@ async function recordChats(context: Context) {
   await recordResumeAndStop(context, sessionId, second.chat.id);
   await record("deleteChat", { params: { sessionId, chatId: second.chat.id } });
 
-  const run = await record(
+  const { runId } = await record(
     "startRun",
     { headers: { "idempotency-key": "hello-1" }, body: { prompt: "Write hello to hello.txt" } },
     { schema: z.object({ runId: z.string() }) },
   );
   const expectEnded = async () => {
-    const { text } = await caller.get(`/api/chat/runs/${run.runId}`);
+    const { text } = await caller.get(`/api/chat/runs/${runId}`);
     expect(text).not.toContain('"finishedAt":null');
   };
   // Examples are recorded in a hook, where `expect.poll` does not work.
   await vi.waitFor(expectEnded, { timeout: 60_000 });
-  await record("getRun", { params: { runId: run.runId } });
+  for (const id of ["getRun", "listRunSteps", "cancelRun"]) await record(id, { params: { runId } });
+  await record("listRuns", { query: { kind: "headless", limit: "1" } });
+  await record("getUsage", { query: { group_by: "kind" } });
 
   await record("stopSandbox", { query: { sessionId } });
   await record("deleteSession", { params: { sessionId } });

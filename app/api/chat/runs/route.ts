@@ -1,16 +1,20 @@
-import { isAppError } from "@/lib/contract/app-error.ts";
+import { answer, pageOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { startRunContract } from "@/lib/turns/contract.ts";
+import { pollUrl } from "@/lib/turns/get-run.ts";
+import { listRunsContract } from "@/lib/turns/run-contract.ts";
 import { startRun } from "@/lib/turns/start-run.ts";
+import { selectRuns } from "@/lib/turns/store/runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(startRunContract, async ({ caller, body, effectId, log }) => {
-    const { prompt, messages, artistId = null, model = null, ...rest } = body;
+  GET: endpoint(listRunsContract, async ({ caller, query }) => {
+    const { runs, nextCursor } = await selectRuns(caller.accountId, query);
+    return pageOf("/api/chat/runs", query, nextCursor, { status: "success", runs } as const);
+  }),
+  POST: endpoint(startRunContract, ({ caller, body: { prompt, messages, ...body }, ...input }) => {
     const given = messages?.length ? { messages } : { prompt: prompt ?? "" };
-    const run = await startRun({ caller, effectId, given, artistId, model, ...rest, log });
-    if (isAppError(run)) return run;
-    const headers = { location: `/api/chat/runs/${run.runId}`, "retry-after": "1" };
-    return { status: 202, body: run, headers };
+    const run = startRun({ ...body, caller, given, effectId: input.effectId, log: input.log });
+    return answer(run, (body) => ({ status: 202, body, headers: pollUrl(body) }));
   }),
 });

@@ -6,14 +6,11 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(
-    createVideoContract,
-    async ({ caller: { accountId }, effectId, idempotencyKey, body }) => {
-      const attempt = { accountId, effectId, idempotencyKey, keepAlive: after };
-      const made = await createVideo(attempt, body);
-      if (isAppError(made)) return made;
-      const { location, ...result } = made;
-      return { body: result, headers: { location } };
-    },
-  ),
+  POST: endpoint(createVideoContract, async ({ caller, effectId, idempotencyKey, body }) => {
+    const attempt = { caller, effectId, idempotencyKey, keepAlive: after };
+    const made = await createVideo(attempt, body);
+    if (isAppError(made)) return made;
+    const { location, ...result } = made;
+    return { body: result, headers: { location } };
+  }),
 });

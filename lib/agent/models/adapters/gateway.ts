@@ -1,5 +1,6 @@
 import { createGateway } from "@ai-sdk/gateway";
 import { z } from "zod";
+import { type ModelPrice, modelPrice } from "../../../platform/model-price.ts";
 import { requestJson } from "../../../platform/outbound/fetch-json.ts";
 import { accepted, describeAnswer, type Probe } from "../../../platform/outbound/probe.ts";
 import { createTtlCache } from "../../../platform/ttl-cache.ts";
@@ -26,8 +27,12 @@ export function createGatewayModels({ apiKey, creditsUrl }: GatewaySettings): Mo
       boundFetch(input, { ...init, signal: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS) }),
   });
   const cache = createTtlCache<readonly ModelInfo[] | null>(MODEL_LIST_CACHE);
+  let prices: ReadonlyMap<string, ModelPrice> | undefined;
   const readList = async () => {
     const { models } = await lister.getAvailableModels();
+    prices = new Map(
+      models.flatMap(({ id, pricing }) => (pricing ? [[id, toPrice(pricing)]] : [])),
+    );
     return models
       .filter((model) => (model.modelType ?? "language") === "language")
       .map(({ id, name }) => ({ id, name, provider: "gateway" }));
@@ -38,10 +43,31 @@ export function createGatewayModels({ apiKey, creditsUrl }: GatewaySettings): Mo
     // A bare model id would make the AI SDK use its own default gateway.
     resolve: (modelId) => gateway(modelId),
     list: () => cache.get("models", () => readList().catch(() => null)),
+    async price(modelId) {
+      const list = cache.get("models", () => readList().catch(() => null));
+      // The last ones known, so that a turn does not wait for the list again and again.
+      if (prices === undefined) await list;
+      return prices?.get(modelId) ?? null;
+    },
     check: async (deadline) => [
       await probeCredits(new URL(creditsUrl ?? CREDITS_URL), apiKey, deadline),
     ],
   };
+}
+
+/** The gateway's prices are for one token. */
+function toPrice(pricing: {
+  input: string;
+  output: string;
+  cachedInputTokens?: string;
+}): ModelPrice {
+  const perMillion = (text: string) => Number(text) * 1_000_000;
+  const { data } = modelPrice.safeParse({
+    input: perMillion(pricing.input),
+    output: perMillion(pricing.output),
+    ...(pricing.cachedInputTokens && { cached_input: perMillion(pricing.cachedInputTokens) }),
+  });
+  return data ?? {};
 }
 
 const access = { credentials: ["AI_GATEWAY_API_KEY"], address: [] };

@@ -63,6 +63,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
         ...listed.map((id) => ({ id, name: id, provider: name })),
       ];
     },
+    price: async () => null,
     check: async (deadline) => [await probe(settings, deadline)],
   };
 }

@@ -64,6 +64,8 @@ const submitted = queuedRequest.extend({
   count: z.int().min(1),
   /** Whether the caller chose the model. */
   hasOwnModel: z.boolean(),
+  /** Absent in orders of the version before. */
+  model: z.string().optional(),
 });
 type Submitted = z.output<typeof submitted>;
 const unknownModel = appError("invalid_request", "model is not known", { fields: ["model"] });
@@ -97,7 +99,7 @@ export function createFalContent(settings: FalSettings): QueueingProvider {
     if (!modelId.test(model)) return unknownModel;
     if (signal.aborted) return appError("upstream_error", FAILED[more.kind]);
     const sent = await submit(requests, model, input);
-    if (sent.kind === "submitted") return { ...more, ...sent.request } satisfies Submitted;
+    if (sent.kind === "submitted") return { ...more, ...sent.request, model } satisfies Submitted;
     report(JSON.stringify(sent));
     return describe(sent, FAILED[more.kind], more.hasOwnModel);
   };

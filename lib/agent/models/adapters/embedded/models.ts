@@ -12,5 +12,6 @@ export function createEmbeddedModels(): ModelProvider {
     defaultModelId: EMBEDDED_MODEL_ID,
     resolve: () => createEmbeddedModel(),
     list: async () => list,
+    price: async () => ({ input: 0, output: 0 }),
   };
 }

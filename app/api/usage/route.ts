@@ -1,0 +1,10 @@
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { getUsageContract } from "@/lib/usage/contract.ts";
+import { selectUsage } from "@/lib/usage/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(getUsageContract, async ({ caller, query }) => ({
+    body: { status: "success", ...(await selectUsage(caller.accountId, query)) },
+  })),
+});

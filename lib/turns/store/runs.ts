@@ -1,0 +1,42 @@
+/** The queries with which accounts list, watch and cancel their runs. */
+import { z } from "zod";
+import { type PageRequest, pageArguments, storedCursor } from "../../contract/pagination.ts";
+import { call } from "../../platform/database/query.ts";
+import { type RunFilters, type RunStep, runItem, runSteps } from "../run-contract.ts";
+
+const pageOfRuns = z
+  .object({ runs: z.array(runItem), next: storedCursor })
+  .transform(({ runs, next }) => ({ runs, nextCursor: next }));
+
+/** Returns a page of the account's runs, newest first. */
+export function selectRuns(
+  accountId: string,
+  query: PageRequest & RunFilters,
+): Promise<z.output<typeof pageOfRuns>> {
+  const args = {
+    p_account_id: accountId,
+    ...pageArguments(query),
+    p_status: query.status ?? null,
+    p_kind: query.kind ?? null,
+    p_chat_id: query.chat_id ?? null,
+    p_artist_id: query.artist_id ?? null,
+    p_since: query.since ?? null,
+  };
+  return call("list_runs", args, pageOfRuns);
+}
+
+/** Returns null when the account has no such run. */
+export const selectRunSteps = (accountId: string, runId: string): Promise<RunStep[] | null> =>
+  call("get_run_steps", { p_account_id: accountId, p_run_id: runId }, runSteps.nullable());
+
+const stopped = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.literal("missing") }),
+  z.object({
+    outcome: z.enum(["active", "completed", "failed", "cancelled"]),
+    turn_id: z.string(),
+  }),
+]);
+
+/** Records a stop request for the run, unless it has ended. */
+export const requestRunStop = (accountId: string, runId: string) =>
+  call("request_run_stop", { p_account_id: accountId, p_run_id: runId }, stopped);

@@ -1,0 +1,60 @@
+/** What an account has used. */
+import { z } from "zod";
+import { contract } from "../contract/contract.ts";
+import { instant } from "../contract/fields.ts";
+
+const count = z.int().nonnegative();
+
+const sums = {
+  runs: count.meta({ description: "Runs that have called a model" }),
+  steps: count.meta({ description: "Model calls, those of subagents included" }),
+  input_tokens: count,
+  output_tokens: count,
+  cost_usd: z.number().nonnegative().meta({
+    description: "In USD; without what no price is known of",
+  }),
+  images: count,
+  videos: count,
+};
+
+export const usageReport = z.object({
+  totals: z.object(sums),
+  items: z.array(
+    z.object({
+      key: z.string().nullable().meta({
+        description:
+          "The day (`2026-11-22`, UTC), the id of the model, API key or artist, or the kind (`chat`, `headless`, `task`, `image`, `video`); null without an API key or an artist",
+      }),
+      ...sums,
+    }),
+  ),
+});
+
+export const getUsageContract = contract({
+  method: "GET",
+  path: "/api/usage",
+  runCredential: true,
+  summary: "Read what the account has used",
+  description:
+    "Every model call counts once, those of subagents included, and every image and video. A call counts when its result is stored: one whose process dies before counts when it is repeated. A call that was stopped before the model reported its tokens counts with an estimate of a token for each four characters.",
+  tag: "Usage",
+  family: "error",
+  auth: "required",
+  query: z.object({
+    from: instant.optional().meta({
+      description: "The first moment. Default: the start of the current month (UTC)",
+    }),
+    to: instant.optional().meta({ description: "The moment after the last. Default: now" }),
+    group_by: z.enum(["day", "model", "api_key", "artist", "kind"]).default("day").meta({
+      description: "What an item stands for; there are at most 1,000",
+    }),
+  }),
+  responses: {
+    200: {
+      description: "The totals, and the items in the order of their keys",
+      schema: z.object({ status: z.literal("success"), ...usageReport.shape }),
+    },
+  },
+  errors: [],
+});
+export type UsageQuery = z.output<typeof getUsageContract.query>;

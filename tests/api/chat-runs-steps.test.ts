@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { runSteps } from "../../lib/turns/run-contract.ts";
+import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { type Client, createPerson } from "../support/harness/clients.ts";
+import { startRun, waitForRun } from "../support/harness/runs.ts";
+import { sql } from "../support/harness/stack.ts";
+
+async function readSteps(caller: Client, runId: string) {
+  const answer = await caller.get(`/api/chat/runs/${runId}/steps`);
+  expect(answer.status, answer.text).toBe(200);
+  return z.strictObject({ status: z.literal("success"), steps: runSteps }).parse(answer.body).steps;
+}
+
+describe("GET /api/chat/runs/{runId}/steps 200", () => {
+  test("a running run has the steps so far, with the state of their tools", async () => {
+    const person = await createPerson();
+    const run = await startRun(person.withKey, { prompt: "run: sleep 100" });
+    await expect
+      .poll(async () => (await readSteps(person.withKey, run.runId))[0]?.tool_calls)
+      .toMatchObject([{ name: "bash", state: "running", finished_at: null, duration_ms: null }]);
+    await person.withKey.post(`/api/chat/runs/${run.runId}/cancel`);
+    const [step] = await readSteps(person.withKey, run.runId);
+    expect(step?.tool_calls).toMatchObject([
+      { state: "failed", error: "Stopped before it finished", duration_ms: expect.any(Number) },
+    ]);
+  });
+
+  test("an ended run has each model call with its tool calls, until the trace has expired", async () => {
+    const person = await createPerson();
+    const run = await startRun(person.withKey, { prompt: "run: echo hi" });
+    const { createdAt, finishedAt } = await waitForRun(person.withKey, run);
+    const steps = await readSteps(person.withKey, run.runId);
+    expect(steps.map(({ index, attempts }) => ({ index, attempts }))).toEqual([
+      { index: 0, attempts: 1 },
+      { index: 1, attempts: 1 },
+    ]);
+    expect(
+      steps.map((step) => step.tool_calls.map(({ name, state }) => ({ name, state }))),
+    ).toEqual([[{ name: "bash", state: "completed" }], []]);
+    const times = steps.flatMap((step) => [
+      step.started_at,
+      step.finished_at,
+      ...step.tool_calls.flatMap((call) => [call.started_at, call.finished_at]),
+    ]);
+    expect([createdAt, ...times, finishedAt].toSorted()).toEqual([createdAt, ...times, finishedAt]);
+    expect(steps[1]).toMatchObject({ finish_reason: "stop", cost_usd: 0 });
+
+    await sql`update run_traces set created_at = now() - interval '31 days'
+      where account_id = ${person.id}`;
+    const [swept] = await sql`select sweep_run_traces(1000, 30) as count`;
+    expect(Number(swept?.count)).toBeGreaterThan(0);
+    expect(await readSteps(person.withKey, run.runId)).toEqual([]);
+  });
+});
+
+describe("GET /api/chat/runs/{runId}/steps 404", () => {
+  test("a foreign run and an unknown one answer alike", async () => {
+    const [owner, stranger] = await Promise.all([createPerson(), createPerson()]);
+    const run = await startRun(owner.withKey, { prompt: "hello" });
+    await waitForRun(owner.withKey, run);
+    for (const id of [run.runId, "unknown"]) {
+      const answer = await stranger.withKey.get(`/api/chat/runs/${id}/steps`);
+      expect(answer.status).toBe(404);
+      expectErrorShape(answer, "error");
+      expect(answer.text).toBe('{"status":"error","error":"Run not found"}');
+    }
+  });
+});
