@@ -41,6 +41,12 @@ function dateText(date: Date): string {
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
 }
 
+/** `true` or `false` in a query string. */
+export const queryBoolean = z
+  .enum(["true", "false"])
+  .transform((text) => text === "true")
+  .meta({ override: { type: "boolean" } });
+
 /** Returns the schema of an integer in a query string. */
 export function queryInteger(range: { min: number; max?: number; default: number }) {
   const { min, max, default: fallback } = range;

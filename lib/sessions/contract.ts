@@ -1,9 +1,9 @@
 /** Sessions, chats and stored messages. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { instructions, uuid } from "../contract/fields.ts";
+import { instructions, queryBoolean, uuid } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
-import { chat, chatWithMessages, session } from "./session.ts";
+import { chat, chatWithMessages, foundChat, session } from "./session.ts";
 
 const title = z.string().trim().max(200);
 const modelId = z.string().trim().min(1).max(200);
@@ -133,6 +133,36 @@ export const listChatsContract = contract({
   errors: ["not_found"],
 });
 
+export const listAccountChatsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/chats",
+  runCredential: true,
+  tool: true,
+  summary: "List and search all chats of the account, newest first",
+  query: pageQuery.extend({
+    q: z.string().trim().min(1).max(250).optional().meta({
+      description:
+        "Finds chats with this text in the title, or with all of its words in one message; the last word may be the beginning of one",
+    }),
+    artist_id: uuid.optional().meta({ description: "Only chats of sessions for this artist" }),
+    archived: queryBoolean.optional().meta({ description: "Only chats that are archived, or not" }),
+    pinned: queryBoolean.optional().meta({ description: "Only chats that are pinned, or not" }),
+  }),
+  responses: {
+    200: {
+      description: "One page; `link` has the URL of the next one",
+      headers: ["link"],
+      schema: z.object({
+        status: z.literal("success"),
+        chats: z.array(foundChat),
+        next_cursor: nextCursor,
+      }),
+    },
+  },
+  errors: [],
+});
+
 export const getChatContract = contract({
   ...shared,
   method: "GET",
@@ -151,7 +181,7 @@ export const updateChatContract = contract({
   method: "PATCH",
   path: "/api/sessions/{sessionId}/chats/{chatId}",
   tool: true,
-  summary: "Rename a chat, choose its model or instruct its agent",
+  summary: "Rename, archive or pin a chat, choose its model or instruct its agent",
   description:
     "Omitted fields stay unchanged. A new model and new instructions apply from the next turn on. Empty `instructions` and an empty `templateId` remove what is set.",
   params: chatParams,
@@ -164,9 +194,11 @@ export const updateChatContract = contract({
         .union([uuid, z.literal("")], { error: "templateId must be a valid UUID" })
         .optional()
         .meta({ description: chatInstructions.templateId.description }),
+      archived: z.boolean().optional().meta({ description: "Whether the chat is put away" }),
+      pinned: z.boolean().optional().meta({ description: "Whether the chat is kept at hand" }),
     })
     .refine((body) => Object.values(body).some((value) => value !== undefined), {
-      error: "One of title, modelId, instructions, templateId must be provided",
+      error: "One of title, modelId, instructions, templateId, archived, pinned must be provided",
     }),
   responses: { 200: { description: "The chat", schema: z.object({ chat }) } },
   errors: ["not_found"],

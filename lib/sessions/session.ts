@@ -36,6 +36,12 @@ export const chat = z
   .meta({ id: "Chat" });
 export type Chat = z.output<typeof chat>;
 
+/** A chat of a list that may have been searched. */
+export const foundChat = chat.extend({
+  snippet: z.string().optional().meta({ description: "With `q`: the passage that was found" }),
+});
+export type FoundChat = z.output<typeof foundChat>;
+
 export const message = z
   .object({
     id: z.string(),

@@ -11,7 +11,7 @@ import { call } from "../platform/database/query.ts";
 import { rpcText } from "../platform/database/rpc-text.ts";
 import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
-import { type Chat, chat, type Session, session } from "./session.ts";
+import { type Chat, chat, type FoundChat, foundChat, type Session, session } from "./session.ts";
 
 /** A session together with the state of its sandbox, which callers do not see. */
 export interface StoredSession {
@@ -35,7 +35,7 @@ const missing = z
   .object({ missing: z.enum(["session", "chat", "template"]) })
   .transform((answer) => notFound[answer.missing]);
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
-const foundChat = z.object({ chat }).transform((answer) => answer.chat);
+const oneChat = z.object({ chat }).transform((answer) => answer.chat);
 
 export function insertSession(values: {
   readonly accountId: string;
@@ -132,7 +132,7 @@ export function insertChat(values: {
       p_template_id: values.templateId,
     },
     z.union([
-      foundChat,
+      oneChat,
       missing,
       z
         .object({ conflict: z.literal(true) })
@@ -158,6 +158,34 @@ export function selectChats(
   );
 }
 
+/** A filter that is undefined does not apply. */
+interface ChatFilters {
+  readonly q?: string | undefined;
+  readonly artist_id?: string | undefined;
+  readonly archived?: boolean | undefined;
+  readonly pinned?: boolean | undefined;
+}
+
+export function selectAccountChats(
+  accountId: string,
+  { q, artist_id, archived, pinned, ...page }: ChatFilters & PageRequest,
+): Promise<{ chats: FoundChat[]; nextCursor: string | null }> {
+  return call(
+    "list_account_chats",
+    {
+      p_account_id: accountId,
+      ...pageArguments(page),
+      p_artist_id: artist_id ?? null,
+      p_archived: archived ?? null,
+      p_pinned: pinned ?? null,
+      p_text: q ?? null,
+    },
+    z
+      .object({ chats: z.array(foundChat), next: storedCursor })
+      .transform((answer) => ({ chats: answer.chats, nextCursor: answer.next })),
+  );
+}
+
 export function selectChat(
   accountId: string,
   sessionId: string,
@@ -166,7 +194,7 @@ export function selectChat(
   return call(
     "get_chat",
     { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
-    z.union([foundChat, missing]),
+    z.union([oneChat, missing]),
   );
 }
 
@@ -192,6 +220,8 @@ export interface ChatChanges {
   readonly modelId?: string | undefined;
   readonly instructions?: string | undefined;
   readonly templateId?: string | undefined;
+  readonly archived?: boolean | undefined;
+  readonly pinned?: boolean | undefined;
 }
 
 export function updateChatFields(
@@ -211,8 +241,10 @@ export function updateChatFields(
       p_instructions: changes.instructions ?? null,
       p_template_id: changes.templateId || null,
       p_removes_template: changes.templateId === "",
+      p_archived: changes.archived ?? null,
+      p_pinned: changes.pinned ?? null,
     },
-    z.union([foundChat, missing]),
+    z.union([oneChat, missing]),
   );
 }
 
@@ -224,6 +256,6 @@ export function removeChat(
   return call(
     "delete_chat",
     { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
-    z.union([foundChat, missing]),
+    z.union([oneChat, missing]),
   );
 }

@@ -77,6 +77,8 @@ const attempts: Readonly<Record<string, Attempt>> = {
       instructions: "taken",
       template_id: null,
       removes_template: true,
+      archived: true,
+      pinned: true,
     }),
   chat_instructions: (t, account_id, { chat }) =>
     t.call("chat_instructions", { account_id, chat_id: chat }),
@@ -210,6 +212,7 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_organizations: page,
   list_invitations: page,
   list_webhooks: page,
+  list_account_chats: { ...page, artist_id: null, archived: null, pinned: null, text: null },
   list_tasks: page,
   list_runs: {
     ...page,
@@ -278,6 +281,7 @@ const withoutLookup = [
   "end_idempotent",
   "extend_idempotent",
   // Called by the functions above, for rows that these have found.
+  "chats_with_words",
   "agent_templates_json",
   "artist_json",
   "can_see_agent_template",

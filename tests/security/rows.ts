@@ -160,6 +160,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/sessions/{sessionId}": { arrange: aSession },
   "PATCH /api/sessions/{sessionId}": { arrange: aSession, body: () => ({ title: "mine now" }) },
   "DELETE /api/sessions/{sessionId}": { arrange: aSession },
+  "GET /api/chats": { arrange: aChat, query: () => ({ limit: "100" }) },
   "GET /api/sessions/{sessionId}/chats": { arrange: aSession },
   "POST /api/sessions/{sessionId}/chats": { arrange: aSession, body: () => ({}) },
   "GET /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },

@@ -141,6 +141,7 @@ POST /api/sessions                                 | 201   201     201   201   2
   artistId=nobody                                  | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
   artistId=malformed                               | 400l  400l    400l  400l  400l    401x      401x  401u   401u   403k  403k    401x
 GET /api/sessions                                  | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+GET /api/chats                                     | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
 GET /api/sessions/{sessionId}                      | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
 PATCH /api/sessions/{sessionId}                    | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/sessions/{sessionId}                   | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x

@@ -12,6 +12,7 @@ import { Conversation } from "./conversation.ts";
 import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
 import { joinedAccount, recordPeople } from "./record-people.ts";
+import { recordSandboxFiles } from "./record-sandbox-files.ts";
 import { recordTasks } from "./record-tasks.ts";
 
 /** @param dataDir and @param cronSecret of the server, which has its mailbox in the former */
@@ -103,13 +104,9 @@ async function recordChats(context: Context) {
   await record("startTurn", turn);
   recorder.keep("startTurn", turn, early);
   await record("getChat", { params });
-  await record("updateChat", { params, body: { title: "Hello" } });
-  await record("listSandboxFiles", { query: { sessionId } });
-  await record("readSandboxFile", { query: { sessionId, path: "hello.txt" } });
-  const statement = { sessionId, path: "in/statement.csv" };
-  await record("writeSandboxFile", { query: statement, body: "track,units\nHarbor,1204\n" });
-  await record("archiveSandbox", { query: { sessionId, path: "in" } });
-  await record("removeSandboxFile", { query: statement });
+  await record("updateChat", { params, body: { title: "Hello", pinned: true } });
+  await record("listAccountChats", { query: { q: "hello", pinned: "true" } });
+  await recordSandboxFiles(context, sessionId);
 
   const other = { params: { sessionId }, body: { title: "A second chat" } };
   const second = await record("createChat", other, { schema: z.object({ chat: withId }) });

@@ -1,0 +1,3 @@
+drop index concurrently if exists public.messages_words;
+create index concurrently messages_words on public.messages
+  using gin (public.search_of_parts(parts));

@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { rolledBack, type Transaction } from "./transaction.ts";
+
+const page = { limit: 20, after_at: null, after_id: null };
+const none = { artist_id: null, archived: null, pinned: null, text: null };
+
+/** Returns how many rows of a table a call reads. */
+async function rowsRead({ sql }: Transaction, table: string, work: () => Promise<unknown>) {
+  const count = async () => {
+    const [row] = await sql`select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as rows
+      from pg_stat_xact_user_tables where relname = ${table}`;
+    return Number(row?.rows);
+  };
+  const before = await count();
+  await work();
+  return (await count()) - before;
+}
+
+test("a page of ten thousand chats reads no more rows than it has, with each filter", async () => {
+  await rolledBack(async (transaction) => {
+    const { sql } = transaction;
+    const account_id = await transaction.account();
+    const session = randomUUID();
+    await sql`insert into sessions (id, account_id) values (${session}, ${account_id})`;
+    await sql`insert into chats (session_id, account_id, title, created_at, pinned, archived)
+      select ${session}, ${account_id}, 'chat ' || n, now() - n * interval '1 minute',
+        n % 1000 = 0, n % 1000 = 1
+      from generate_series(1, 10000) n`;
+    await sql`insert into messages (chat_id, id, role, parts)
+      select id, 'm', 'user', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
+        case when title = 'chat 7777' then 'a needle' else 'hay ' || title end))
+      from chats where account_id = ${account_id}`;
+    await sql`analyze public.chats`;
+    await sql`analyze public.messages`;
+    const list = (filters: object) => () =>
+      transaction.call("list_account_chats", { account_id, ...page, ...none, ...filters });
+    expect(await rowsRead(transaction, "chats", list({}))).toBeLessThan(50);
+    expect(await rowsRead(transaction, "chats", list({ pinned: true }))).toBeLessThan(50);
+    expect(await rowsRead(transaction, "chats", list({ archived: true }))).toBeLessThan(50);
+    expect(await rowsRead(transaction, "messages", list({ text: "needle" }))).toBeLessThan(50);
+    expect(await list({ text: "needle" })()).toMatchObject({
+      chats: [{ title: "chat 7777", snippet: "a needle" }],
+    });
+  });
+});

@@ -1,0 +1,43 @@
+/** A royalty statement goes in, the agent works on it, and its result comes out. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { strFromU8, unzipSync } from "fflate";
+import { expect, it } from "vitest";
+import { createPerson } from "../../support/harness/clients.ts";
+import { openConversation } from "../../support/harness/conversation.ts";
+
+const statement = await readFile(
+  join(import.meta.dirname, "../../support/fixtures/royalty-statement.csv"),
+);
+/** Royalties by track, in the order of the statement. */
+const totals = "Harbor Lights,1679.60\nSalt & Ember,404.35\nNachtzug (Live),750.00\n";
+const sumUp = `awk -F, 'NR > 1 { if (!($2 in sum)) order[++n] = $2; sum[$2] += $7 } END { for (i = 1; i <= n; i++) printf "%s,%.2f\\n", order[i], sum[order[i]] }' in/statement.csv > totals.csv`;
+
+it("an uploaded statement is summed up by the agent, and the totals are downloaded", async () => {
+  const { withKey } = await createPerson();
+  const conversation = await openConversation(withKey);
+  const { sessionId } = conversation;
+  const content = (path: string) =>
+    `${withKey.url}/api/sandbox/files/content?${new URLSearchParams({ sessionId, path })}`;
+  const options = { headers: withKey.headers };
+  const uploaded = await fetch(content("in/statement.csv"), {
+    ...options,
+    method: "PUT",
+    body: statement,
+  });
+  expect(uploaded.status).toBe(201);
+
+  const url = "sandbox:/home/agent/in/statement.csv";
+  const parts = [
+    { type: "text", text: `Run \`${sumUp}\`` },
+    { type: "file", mediaType: "text/csv", filename: "statement.csv", url },
+  ];
+  await (await conversation.send([{ id: "m1", parts }])).ended;
+  expect(await (await fetch(content("totals.csv"), options)).text()).toBe(totals);
+
+  const archive = await fetch(`${withKey.url}/api/sandbox/archive?sessionId=${sessionId}`, options);
+  const files = unzipSync(new Uint8Array(await archive.arrayBuffer()));
+  expect(Object.keys(files).sort()).toEqual(["in/", "in/statement.csv", "totals.csv"]);
+  expect(Buffer.from(files["in/statement.csv"] ?? "").equals(statement)).toBe(true);
+  expect(strFromU8(files["totals.csv"] ?? new Uint8Array())).toBe(totals);
+});
