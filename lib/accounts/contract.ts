@@ -1,7 +1,7 @@
 /** The endpoints of the account that a credential belongs to. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { accountImage, accountName, uuid } from "../contract/fields.ts";
+import { accountImage, accountName, emailAddress, uuid } from "../contract/fields.ts";
 import { accountView } from "./account.ts";
 
 const shared = { tag: "Account", family: "error", auth: "required" } as const;
@@ -60,5 +60,36 @@ export const updateAccountContract = contract({
   description: "Omitted fields stay unchanged.",
   body: changes,
   responses: { 200: { description: "The account", schema: me } },
+  errors: [],
+});
+
+export const deleteAccountContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/accounts/me",
+  summary: "Delete the caller's account with everything that it owns",
+  description:
+    "Permanent: sessions, files, media, artists of its own, templates, keys and memberships. 409 while " +
+    "it is the last owner of an organization. A request that fails midway can be repeated. The " +
+    "identity provider's user and connections at a vendor stay; who signs in again gets a new account.",
+  body: z.object({ confirm: emailAddress.describe("The account's own e-mail address") }),
+  responses: {
+    200: {
+      description: "The account has been deleted",
+      schema: z.object({ status: z.literal("success") }),
+    },
+  },
+  errors: ["forbidden", "conflict"],
+});
+
+export const exportAccountContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/accounts/me/export",
+  summary: "Download everything that the caller's account owns as a ZIP archive",
+  description:
+    "JSON, and the files of media and sandboxes, as each is when it is read. `missing.json` names what " +
+    "could not be read. A download that fails midway is cut short.",
+  responses: { 200: { description: "The archive", bytes: ["application/zip"] } },
   errors: [],
 });

@@ -2,6 +2,9 @@
  * The caller's own account in the database (supabase/migrations/…_organizations.sql).
  * @throws DatabaseUnavailable from every function here.
  */
+import { z } from "zod";
+import type { MediaKey } from "../content/storage/media-name.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
 import { call } from "../platform/database/query.ts";
 import { type AccountView, accountView } from "./account.ts";
 import type { AccountChanges } from "./contract.ts";
@@ -25,4 +28,59 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
     },
     accountView,
   );
+}
+
+const errors = {
+  not_personal: appError("forbidden", "Only a personal account can be deleted here"),
+  mismatch: appError("invalid_request", "confirm must be the account's e-mail address"),
+  last_owner: appError(
+    "conflict",
+    "The account is the last owner of an organization: delete it, or make another member an owner",
+  ),
+};
+
+const refusal = z
+  .object({ refused: z.enum(["not_personal", "mismatch", "last_owner"]) })
+  .transform(({ refused }): AppError => errors[refused]);
+/** Errors: 400, 403, 409 for the last owner of an organization; the account then stays in all. */
+export function leaveOrganizations(
+  accountId: string,
+  email: string,
+): Promise<AppError | undefined> {
+  const left = z.null().transform(() => undefined);
+  const args = { p_account_id: accountId, p_email: email };
+  return call("leave_organizations", args, z.union([left, refusal]));
+}
+
+/** Errors: as `leaveOrganizations`. */
+export function removeAccount(accountId: string, email: string): Promise<AppError | undefined> {
+  const done = z.object({ done: z.literal(true) }).transform(() => undefined);
+  const args = { p_account_id: accountId, p_email: email };
+  return call("delete_account", args, z.union([done, refusal]));
+}
+
+const BATCH = 100;
+
+/** Returns files that the storage is to remove, also of an account that is deleted. */
+export const mediaToRemove = (accountId: string): Promise<MediaKey[]> =>
+  call(
+    "media_removals_of",
+    { p_account_id: accountId, p_batch: BATCH },
+    z.array(z.object({ accountId: z.string(), name: z.string() })),
+  );
+
+/** Yields rows of an account in the order of their ids, read in batches. */
+export async function* exportRows<S extends z.ZodType>(
+  accountId: string,
+  kind: "templates" | "task_runs" | "turns" | "media",
+  row: S,
+): AsyncGenerator<z.output<S>> {
+  const batch = z.object({ items: z.array(row), next: z.string().nullable() });
+  let after: string | null = "";
+  while (after !== null) {
+    const args = { p_account_id: accountId, p_kind: kind, p_after: after, p_limit: BATCH };
+    const found: z.output<typeof batch> = await call("export_rows", args, batch);
+    yield* found.items;
+    after = found.next;
+  }
 }

@@ -60,6 +60,17 @@ export const storedPage = <S extends z.ZodType>(item: S) =>
     .object({ items: z.array(item), next: storedCursor })
     .transform(({ items, next }): Page<z.output<S>> => ({ items, nextCursor: next }));
 
+/** Yields the items of all pages. */
+export async function* everyItem<T>(
+  load: (page: PageRequest) => Promise<Page<T>>,
+): AsyncGenerator<T> {
+  for (let cursor: string | undefined | null; cursor !== null; ) {
+    const { items, nextCursor }: Page<T> = await load(pageQuery.parse({ limit: "100", cursor }));
+    yield* items;
+    cursor = nextCursor;
+  }
+}
+
 function decodeCursor(text: string): PageCursor | null {
   const place = Buffer.from(text, "base64url").toString("latin1");
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{6}Z) ([0-9a-f-]{36})$/.exec(place);

@@ -12,23 +12,31 @@ const refusals = {
   ),
 };
 
+type FolderRequest = FilesRequest & { readonly path?: string | undefined };
+
+/** Streams what `folderEntries` finds as a ZIP archive. Errors: 400, 404, 502, 503. */
+export async function archiveFolder(
+  request: FolderRequest,
+): Promise<ReadableStream<Uint8Array> | AppError> {
+  const entries = await folderEntries(request);
+  return isAppError(entries) ? entries : streamZip(entries);
+}
+
 /**
- * Streams a folder of the session's sandbox, by default its home, as a ZIP archive. Files that are
- * deleted while it is read are left out; the stream fails when the sandbox does.
+ * Lists a folder of the session's sandbox, by default its home, and yields its files and folders as
+ * each is read. Files that are deleted meanwhile are left out; a failure of the sandbox is thrown.
  * Errors: 400, 404, 502, 503.
  */
-export async function archiveFolder({
+export async function folderEntries({
   path = ".",
   ...request
-}: FilesRequest & { readonly path?: string | undefined }): Promise<
-  ReadableStream<Uint8Array> | AppError
-> {
+}: FolderRequest): Promise<AsyncIterable<ZipEntry> | AppError> {
   const found = await withSandboxFiles(
     request,
     async (files) => ({ files, entries: await files.listTree(path) }),
     refusals,
   );
-  return isAppError(found) ? found : streamZip(zipEntries(found.files, path, found.entries));
+  return isAppError(found) ? found : zipEntries(found.files, path, found.entries);
 }
 
 async function* zipEntries(

@@ -208,6 +208,7 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_sessions: page,
   list_agent_templates: page,
   list_task_runs: { limit: 10 },
+  export_rows: { kind: "templates", after: "", limit: 10 },
   list_artists: { organization_id: null, ...page },
   list_organizations: page,
   list_invitations: page,
@@ -253,6 +254,9 @@ const withoutLookup = [
   "create_run_key",
   // What they create or count is the account's own.
   "count_active_turns",
+  "delete_account",
+  "leave_organizations",
+  "media_removals_of",
   "crash_lost_task_runs",
   "create_agent_template",
   "create_organization",

@@ -27,6 +27,10 @@ const aSentInvitation = async ({ withKey }: Person): Promise<Ids> => {
 const anArtistAccount = async ({ withKey }: Person): Promise<Ids> => ({
   account_id: await makeArtist(withKey),
 });
+/** Not under the name of the field that filters the list. */
+const anArtistOfList = async ({ withKey }: Person): Promise<Ids> => ({
+  artistId: await makeArtist(withKey),
+});
 const aReceivedInvitation = async ({ email }: Person): Promise<Ids> => {
   const { withKey } = await createPerson();
   return { id: await inviteTo(withKey, await makeOrganization(withKey), email) };
@@ -36,6 +40,9 @@ export const peopleRows: Readonly<Record<string, Row>> = {
   "GET /api/accounts/id": { arrange: theOwner },
   "GET /api/accounts/me": { arrange: theOwner },
   "PATCH /api/accounts/me": { arrange: theOwner, body: () => ({ name: "Ada" }) },
+  // With the owner's own address, the lines that follow would have no owner.
+  "DELETE /api/accounts/me": { arrange: nothing, body: () => ({ confirm: "not@example.com" }) },
+  "GET /api/accounts/me/export": { arrange: theOwner },
   "POST /api/organizations": { arrange: nothing, body: () => ({ name: "Velvet Harbor" }) },
   "GET /api/organizations": { arrange: anOrganization, query: () => ({ limit: "100" }) },
   "GET /api/organizations/{id}": { arrange: anOrganization },
@@ -57,7 +64,7 @@ export const peopleRows: Readonly<Record<string, Row>> = {
   "POST /api/invitations/{id}/accept": { arrange: aReceivedInvitation },
   "POST /api/invitations/{id}/decline": { arrange: aReceivedInvitation },
   "POST /api/artists": { arrange: nothing, body: () => ({ name: "Hana Mizuki Trio" }) },
-  "GET /api/artists": { arrange: anArtistAccount, query: () => ({ limit: "100" }) },
+  "GET /api/artists": { arrange: anArtistOfList, query: () => ({ limit: "100" }) },
   "GET /api/artists/{account_id}": { arrange: anArtistAccount },
   "PATCH /api/artists/{account_id}": { arrange: anArtistAccount, body: () => ({ name: "mine" }) },
   "DELETE /api/artists/{account_id}": { arrange: anArtistAccount },

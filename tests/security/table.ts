@@ -64,6 +64,7 @@ export const sentences: Readonly<Record<string, string>> = {
   D: "Delivery not found",
   f: "reference_image_url could not be fetched",
   O: "Organization not found",
+  C: "confirm must be the account's e-mail address",
   X: "Only an owner of the organization can delete this artist",
   I: "Invitation not found",
   v: "image_url is required: make one first with POST /api/content/image",
@@ -96,6 +97,8 @@ POST /api/keys/{id}/rotate                         | 201   201     404p  404p  4
 GET /api/accounts/id                               | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
 GET /api/accounts/me                               | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
 PATCH /api/accounts/me                             | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+DELETE /api/accounts/me                            | 400C  400C    400C  400C  400C    401x      401x  401u   401u   403k  403k    401x
+GET /api/accounts/me/export                        | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
 
 POST /api/organizations                            | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
 GET /api/organizations                             | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x

@@ -11,7 +11,7 @@ import { type Client, client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";
 import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
-import { joinedAccount, recordPeople } from "./record-people.ts";
+import { recordPeople } from "./record-people.ts";
 import { recordSandboxFiles } from "./record-sandbox-files.ts";
 import { recordTasks } from "./record-tasks.ts";
 
@@ -34,10 +34,9 @@ export async function recordExamples(
     return (schema ?? z.unknown()).parse(answer.body) as never;
   };
   const context = { anonymous, caller, recorder, record };
-  const friend = await joinedAccount(anonymous, placeholders, dataDir);
   await recordService(context);
   await recordKeys(context);
-  await recordPeople(context, friend);
+  await recordPeople(context, placeholders, dataDir);
   await recordChats(context);
   await recordTemplates(context);
   await recordCatalog(context);

@@ -12,7 +12,7 @@ interface Friend {
 }
 
 /** A second account, whose requests to sign up are not recorded. */
-export async function joinedAccount(
+async function joinedAccount(
   anonymous: Client,
   placeholders: Placeholders,
   dataDir: string,
@@ -26,7 +26,13 @@ export async function joinedAccount(
   return { client: client({ key }, anonymous.url), email };
 }
 
-export async function recordPeople({ record, recorder }: Context, friend: Friend) {
+/** @param dataDir of the server, with its mailbox */
+export async function recordPeople(
+  { record, recorder, anonymous }: Context,
+  placeholders: Placeholders,
+  dataDir: string,
+) {
+  const friend = await joinedAccount(anonymous, placeholders, dataDir);
   await record("getAccountId");
   await record("updateAccount", { body: { name: "Ada Marin", monthly_budget_usd: 50 } });
   const name = "Velvet Harbor Records";
@@ -34,6 +40,7 @@ export async function recordPeople({ record, recorder }: Context, friend: Friend
   const { organization } = await record("createOrganization", { body: { name } }, { schema: made });
   const params = { id: organization.organization_id };
   await record("getAccount");
+  await record("exportAccount");
   await record("listOrganizations", { query: { limit: "10" } });
   await record("getOrganization", { params });
   await record("updateOrganization", { params, body: { name: "Velvet Harbor" } });
@@ -58,6 +65,7 @@ export async function recordPeople({ record, recorder }: Context, friend: Friend
   await record("removeMember", member);
   await recordArtists(record, params.id);
   await record("deleteOrganization", { params });
+  await recorder.ask(friend.client, "deleteAccount", { body: { confirm: friend.email } });
 }
 
 async function recordArtists(record: Context["record"], organization_id: string) {

@@ -1,14 +1,19 @@
-import { getAccountContract, updateAccountContract } from "@/lib/accounts/contract.ts";
+import * as contracts from "@/lib/accounts/contract.ts";
+import { deleteAccount } from "@/lib/accounts/delete-account.ts";
 import { describeCaller } from "@/lib/accounts/describe-caller.ts";
 import { selectAccount, updateAccount } from "@/lib/accounts/store.ts";
+import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(getAccountContract, async ({ caller, request }) =>
+  GET: endpoint(contracts.getAccountContract, async ({ caller, request }) =>
     describeCaller(await selectAccount(caller.accountId), caller, request.headers),
   ),
-  PATCH: endpoint(updateAccountContract, async ({ caller, body, request }) =>
+  PATCH: endpoint(contracts.updateAccountContract, async ({ caller, body, request }) =>
     describeCaller(await updateAccount(caller.accountId, body), caller, request.headers),
+  ),
+  DELETE: endpoint(contracts.deleteAccountContract, ({ caller, body, log }) =>
+    answer(deleteAccount({ accountId: caller.accountId, ...body, log }), done),
   ),
 });

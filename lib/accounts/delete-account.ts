@@ -1,0 +1,58 @@
+import type { Logger } from "pino";
+import { settleRemoval } from "../content/media-store.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import { createReader } from "../platform/database/account-query.ts";
+import { services } from "../platform/services.ts";
+import { deleteSession } from "../sessions/delete-session.ts";
+import { sessionsQuery } from "../sessions/store.ts";
+import { leaveOrganizations, mediaToRemove, removeAccount } from "./store.ts";
+
+const BATCH = 100;
+
+/**
+ * Deletes a person's account with everything that it owns. Until the last step the account exists, so
+ * that the request can be repeated when the process dies; what that step leaves outside of the
+ * database is noted with it, and removed by the retention job if not here.
+ * @param confirm the account's e-mail address
+ * Errors: 400, 403 for accounts of other kinds, 409 for the last owner of an organization.
+ */
+export async function deleteAccount(input: {
+  readonly accountId: string;
+  readonly confirm: string;
+  readonly log: Logger;
+}): Promise<AppError | undefined> {
+  const { accountId, confirm, log } = input;
+  const refused = await leaveOrganizations(accountId, confirm);
+  if (refused) return refused;
+  await deleteSessions(accountId, log);
+  const kept = await removeAccount(accountId, confirm);
+  if (kept) return kept;
+  await removeMedia(accountId).catch((error: unknown) =>
+    log.warn({ err: error }, "media of a deleted account are left to the retention job"),
+  );
+  return undefined;
+}
+
+/** Stops their runs and sandboxes. A session that cannot be stopped now goes with the account. */
+async function deleteSessions(accountId: string, log: Logger): Promise<void> {
+  const read = createReader(accountId, null);
+  for (let deleted = 1; deleted > 0; ) {
+    deleted = 0;
+    const { sessions } = await read(sessionsQuery({ limit: BATCH }));
+    for (const { id } of sessions) {
+      const failure = await deleteSession({ accountId, sessionId: id, log });
+      if (!isAppError(failure)) deleted += 1;
+    }
+  }
+}
+
+async function removeMedia(accountId: string): Promise<void> {
+  const storage = services().media;
+  for (let due = await mediaToRemove(accountId); due.length > 0; ) {
+    for (const key of due) {
+      await storage.remove(key);
+      await settleRemoval(key);
+    }
+    due = await mediaToRemove(accountId);
+  }
+}

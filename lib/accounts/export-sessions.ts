@@ -1,0 +1,66 @@
+/** The sessions of an account with their chats and sandboxes, as entries of an archive. */
+import { isAppError } from "../contract/app-error.ts";
+import { everyItem } from "../contract/pagination.ts";
+import { createReader } from "../platform/database/account-query.ts";
+import type { ZipEntry } from "../platform/zip.ts";
+import { folderEntries } from "../sandbox/archive-folder.ts";
+import type { FilesRequest } from "../sandbox/with-sandbox-files.ts";
+import type { Session } from "../sessions/session.ts";
+import { selectChatBody, selectChats, sessionsQuery } from "../sessions/store.ts";
+
+export type ExportRequest = Omit<FilesRequest, "sessionId">;
+
+/** @param missing takes the names of folders that cannot be read */
+export async function* sessionEntries(
+  request: ExportRequest,
+  missing: string[],
+): AsyncGenerator<ZipEntry> {
+  const read = createReader(request.accountId, null);
+  const sessions = everyItem(async (page) => {
+    const found = await read(sessionsQuery(page));
+    return { items: found.sessions, nextCursor: found.nextCursor };
+  });
+  for await (const session of sessions) {
+    const folder = `sessions/${session.id}`;
+    const modifiedAt = new Date(session.updatedAt);
+    const content = JSON.stringify(session, null, 2);
+    yield { name: `${folder}/session.json`, modifiedAt, content };
+    yield* chatEntries(request.accountId, session.id, folder);
+    yield* fileEntries(request, session, `${folder}/files`, missing);
+  }
+}
+
+async function* chatEntries(
+  accountId: string,
+  sessionId: string,
+  folder: string,
+): AsyncGenerator<ZipEntry> {
+  const chats = everyItem(async (page) => {
+    const found = await selectChats(accountId, sessionId, page);
+    // A session that is deleted meanwhile has no chats.
+    return isAppError(found)
+      ? { items: [], nextCursor: null }
+      : { items: found.chats, nextCursor: found.nextCursor };
+  });
+  for await (const { id, updatedAt } of chats) {
+    const content = await selectChatBody(accountId, sessionId, id);
+    if (isAppError(content)) continue;
+    yield { name: `${folder}/chats/${id}.json`, modifiedAt: new Date(updatedAt), content };
+  }
+}
+
+async function* fileEntries(
+  { accountId, log }: ExportRequest,
+  { id: sessionId, sandboxState }: Session,
+  folder: string,
+  missing: string[],
+): AsyncGenerator<ZipEntry> {
+  if (sandboxState === "none") return;
+  const entries = await folderEntries({ accountId, sessionId, log });
+  if (isAppError(entries)) {
+    // A sandbox that has expired has no files left.
+    if (entries.code !== "sandbox_missing") missing.push(folder);
+    return;
+  }
+  for await (const entry of entries) yield { ...entry, name: `${folder}/${entry.name}` };
+}

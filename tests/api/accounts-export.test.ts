@@ -1,0 +1,92 @@
+import { strFromU8, unzipSync } from "fflate";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { makeImage, makeMedia } from "../support/fixtures/media.ts";
+import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
+import { createSession, writeSandboxFile } from "../support/fixtures/sessions.ts";
+import { createTemplate } from "../support/fixtures/templates.ts";
+import { type Client, createPerson } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
+
+async function download(caller: Client) {
+  const path = "/api/accounts/me/export";
+  const response = await fetch(caller.url + path, { headers: caller.headers });
+  const files = unzipSync(new Uint8Array(await response.arrayBuffer()));
+  const read = (name: string): unknown => JSON.parse(strFromU8(files[name] ?? new Uint8Array()));
+  return { response, files, read };
+}
+
+test("200: has everything that the account owns, and nothing of others", async () => {
+  const [person, other] = await Promise.all([createPerson(), createPerson()]);
+  const { withKey } = person;
+  await createTemplate(other.withKey);
+  const image = await makeImage();
+  const [template, artist, url, organization] = await Promise.all([
+    createTemplate(withKey),
+    makeArtist(withKey),
+    makeMedia(person.id, image, "image/png"),
+    makeOrganization(withKey),
+  ]);
+  const { session, chat } = await createSession(withKey, { title: "Release" });
+  await sql`insert into messages (chat_id, id, role, parts)
+    values (${chat.id}, 'm1', 'user', '[{"type": "text", "text": "Hello"}]')`;
+  await withKey.post("/api/sandbox", { sessionId: session.id });
+  await writeSandboxFile(session.id, "in/notes.txt", "notes");
+
+  const { response, files, read } = await download(person.withBearer);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("application/zip");
+  expect(response.headers.get("content-disposition")).toContain("account.zip");
+  const folder = `sessions/${session.id}`;
+  const mediaName = `media/${url.split("/").at(-1)}`;
+  expect(Object.keys(files).sort()).toEqual(
+    [
+      "account.json",
+      "agent-templates.json",
+      "api-keys.json",
+      "artists.json",
+      "connections.json",
+      mediaName,
+      "runs.json",
+      `${folder}/chats/${chat.id}.json`,
+      `${folder}/files/in/`,
+      `${folder}/files/in/notes.txt`,
+      `${folder}/session.json`,
+      "task-runs.json",
+    ].sort(),
+  );
+  expect(read("account.json")).toMatchObject({
+    account: { id: person.id, email: person.email },
+    organizations: [{ organization_id: organization }],
+  });
+  expect(read("agent-templates.json")).toMatchObject([{ id: template.id }]);
+  expect(read("artists.json")).toMatchObject([{ account_id: artist }]);
+  expect(read("task-runs.json")).toMatchObject([{ status: "COMPLETED" }]);
+  expect(read(`${folder}/chats/${chat.id}.json`)).toMatchObject({ messages: [{ id: "m1" }] });
+  expect(strFromU8(files[`${folder}/files/in/notes.txt`] ?? new Uint8Array())).toBe("notes");
+  expect(Buffer.from(files[mediaName] ?? "").equals(image)).toBe(true);
+});
+
+test("200: lists of more than a page are whole, and what cannot be read is named", async () => {
+  const person = await createPerson();
+  await sql`insert into agent_templates
+      (account_id, title, description, prompt, tags, is_private)
+    select ${person.id}, n::text, 'd', 'p', '{}', true from generate_series(1, 230) n`;
+  await sql`insert into sessions (account_id, title)
+    select ${person.id}, n::text from generate_series(1, 130) n`;
+  const url = await makeMedia(person.id, await makeImage(), "image/png");
+  const name = url.split("/").at(-1) ?? "";
+  const lost = `${"0".repeat(31)}1.png`;
+  await sql`update media_files set name = ${lost} where name = ${name}`;
+  const { files, read } = await download(person.withKey);
+  const titles = z.array(z.object({ title: z.string() })).parse(read("agent-templates.json"));
+  expect(new Set(titles.map(({ title }) => title)).size).toBe(230);
+  const sessions = Object.keys(files).filter((path) => path.endsWith("/session.json"));
+  expect(sessions).toHaveLength(130);
+  expect(read("missing.json")).toEqual([`media/${lost}`]);
+});
+
+test("401: without a credential", async () => {
+  const { withKey } = await createPerson();
+  expect((await fetch(`${withKey.url}/api/accounts/me/export`)).status).toBe(401);
+});

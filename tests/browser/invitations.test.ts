@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { inviteTo, makeOrganization } from "../support/fixtures/people.ts";
+import { describeInBrowser, signIn } from "../support/harness/browser.ts";
+import { createPerson } from "../support/harness/clients.ts";
+
+describeInBrowser("the invitations", ({ newTab }) => {
+  it("are declined and accepted at the page that the mail links to", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const { email } = await signIn(tab);
+    const { withKey } = await createPerson();
+    const joined = await makeOrganization(withKey, "Velvet Harbor");
+    const other = await makeOrganization(withKey, "Night Drive");
+    await inviteTo(withKey, joined, email);
+    await inviteTo(withKey, other, email);
+    await page.goto("/invitations");
+    await page.getByRole("button", { name: "Decline Night Drive" }).click();
+    await page.getByText("Invitation declined").waitFor();
+    await page.getByRole("button", { name: "Accept Velvet Harbor" }).click();
+    await page.getByText("You joined Velvet Harbor").waitFor();
+    await page.getByRole("heading", { name: "No invitations" }).waitFor();
+    const { text } = await withKey.get(`/api/organizations/${joined}/members`);
+    expect(text).toContain(email);
+  });
+});
