@@ -259,7 +259,10 @@ export function createLocalProvider(
     async destroy({ name }) {
       pool.stop(name);
       // Renamed first, so that a session that is provisioned again starts with an empty folder.
-      const doomed = join(rootDir, `${TEMPORARY}${name}-${process.pid}-${Date.now()}`);
+      const doomed = join(
+        /* turbopackIgnore: true */ rootDir,
+        `${TEMPORARY}${name}-${process.pid}-${Date.now()}`,
+      );
       const renamed = await rename(dirOf(name), doomed).then(
         () => true,
         () => false,

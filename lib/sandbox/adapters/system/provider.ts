@@ -74,7 +74,8 @@ function createRunner(host: Host): CommandRunner {
   const inFolder = async (folder: string, ...argv: readonly string[]): Promise<void> => {
     const [program = "", ...args] = folderCommand(host.machine, folder, argv);
     const env = { PATH: environment.PATH } as unknown as NodeJS.ProcessEnv;
-    await once(spawn(program, args, { env, stdio: "ignore" }), "close");
+    const child = spawn(/* turbopackIgnore: true */ program, args, { env, stdio: "ignore" });
+    await once(child, "close");
   };
   const measure = (folder: string, maxFiles: number) =>
     measureFolder(folder, maxFiles).catch(async (error: unknown) => {
@@ -137,7 +138,7 @@ async function probe(runner: CommandRunner): Promise<Probe> {
   const settings = ["SANDBOX"];
   const folder = await mkdtemp(join(tmpdir(), "sandbox-check-"));
   try {
-    for (const name of ["home", "tmp"]) await mkdir(join(folder, name));
+    for (const name of ["home", "tmp"]) await mkdir(join(/* turbopackIgnore: true */ folder, name));
     const { exitCode, stdout } = await runner.run(
       folder,
       `for name in ${PROGRAMS.join(" ")}; do command -v "$name" >/dev/null || echo "$name"; done`,
