@@ -51,6 +51,9 @@ export type ChatEntry = z.output<typeof entry>;
 
 const streamHeaders = ["x-workflow-run-id", "x-workflow-stream-tail-index"] as const;
 
+const onBusy = z.enum(["reject", "enqueue", "interrupt"]);
+export type OnBusy = z.output<typeof onBusy>;
+
 export const startTurnContract = contract({
   method: "POST",
   path: "/api/chat",
@@ -68,6 +71,10 @@ export const startTurnContract = contract({
     }),
     chatId,
     sessionId: uuid.meta({ description: "The session that owns the chat and the sandbox" }),
+    onBusy: onBusy.default("reject").meta({
+      description:
+        "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them. A client that loses the stream repeats the request. An answer to a question is always rejected.",
+    }),
     context: z
       .object({
         contextLimit: z.int().positive().max(10_000_000).optional().meta({

@@ -8,6 +8,7 @@ import { assembleParts } from "./assemble-parts.ts";
 import type { MeasuredStep } from "./measure-step.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
 import { finishTurn, type TurnEnd, type TurnKey, type TurnMetadata } from "./store/turns.ts";
+import { turnQueue } from "./turn-queue.ts";
 
 /** Characters that are parsed before the event loop gets to other requests. */
 const CHARS_PER_BATCH = 512 * 1024;
@@ -67,7 +68,7 @@ async function finish(log: TurnLog, ending: Ending): Promise<void> {
   log.append(missing.map((chunk) => JSON.stringify(chunk)));
   await log.flushed();
   const parts = await assembleParts([...streamed, ...missing]);
-  const { hasEnded, areWebhooksDue } = await finishTurn(
+  const { hasEnded, areWebhooksDue, awaitedChatId } = await finishTurn(
     ending,
     ending.end,
     ending.error,
@@ -77,6 +78,8 @@ async function finish(log: TurnLog, ending: Ending): Promise<void> {
   );
   if (hasEnded) measureTurn(ending);
   if (areWebhooksDue) deliveryWorker().wake();
+  // The chat is free: the next turn need not wait for the last chunks.
+  if (awaitedChatId !== null) void turnQueue().wake(awaitedChatId);
   await writeLastChunks(log, ending.error, ending.metadata);
 }
 

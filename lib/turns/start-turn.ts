@@ -15,10 +15,18 @@ import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan, traceparent } from "../platform/telemetry/spans.ts";
 import { awaitRun } from "./await-run.ts";
-import type { ChatEntry } from "./contract.ts";
+import type { ChatEntry, OnBusy } from "./contract.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { reapDeadTurn } from "./reap-dead-turn.ts";
-import { abandonTurn, assistantParts, type Claim, claimTurn } from "./store/claims.ts";
+import {
+  abandonTurn,
+  assistantParts,
+  type Claim,
+  type ClaimOutcome,
+  claimTurn,
+} from "./store/claims.ts";
+import type { QueuedTurn } from "./stream-response.ts";
+import { turnQueue } from "./turn-queue.ts";
 import { turnWorkflow } from "./turn-workflow.ts";
 
 export interface TurnRequest {
@@ -27,6 +35,7 @@ export interface TurnRequest {
   readonly chatId: string;
   readonly messages: readonly ChatEntry[];
   readonly contextLimit: number | undefined;
+  readonly onBusy: OnBusy;
   readonly signal: AbortSignal;
 }
 
@@ -46,6 +55,12 @@ export const tooManyTurns: AppError = appError(
   { headers: { "retry-after": "5" } },
 );
 
+const queueFull = appError(
+  "rate_limited",
+  "Too many messages wait in this chat: wait for one to begin, or stop the chat",
+  { headers: { "retry-after": "5" } },
+);
+
 /** The answer of a process that is about to exit. Clients repeat the request, at another process. */
 export const draining: AppError = appError("unavailable", "Service temporarily unavailable", {
   headers: { "retry-after": "1" },
@@ -53,9 +68,12 @@ export const draining: AppError = appError("unavailable", "Service temporarily u
 
 /**
  * Stores the message and claims the chat in one transaction, then starts the durable run.
- * @returns the turn to stream: a new one, or the running one that already answers this message.
+ * While another turn is active, `onBusy` decides whether the turn is refused or waits.
+ * @returns the turn to stream: a new one, or the one that already answers this message.
  */
-export async function startTurn(request: TurnRequest): Promise<StartedTurn | AppError> {
+export async function startTurn(
+  request: TurnRequest,
+): Promise<StartedTurn | QueuedTurn | AppError> {
   if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
@@ -83,6 +101,14 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
       if (isRetry && run) return run;
       return alreadyStreaming(isAppError(run) ? null : (run?.runId ?? null));
     }
+    case "queued":
+      await hastenTurn(request, outcome);
+      return { accountId: request.caller.accountId, turnId: outcome.turn_id };
+    case "waiting":
+      await turnQueue().wake(request.chatId);
+      return alreadyStreaming(null);
+    case "queue_full":
+      return queueFull;
     case "session_missing":
       return appError("not_found", "Session not found");
     case "chat_missing":
@@ -98,6 +124,16 @@ export async function startTurn(request: TurnRequest): Promise<StartedTurn | App
     case "answer_stale":
       return appError("conflict", "The question has been answered already");
   }
+}
+
+/** Lets a turn that waits begin soon: stops the one that it interrupts, or ends one that is dead. */
+async function hastenTurn(
+  { chatId, onBusy }: TurnRequest,
+  { active_turn_id: turnId, run_id: runId = null }: Extract<ClaimOutcome, { outcome: "queued" }>,
+): Promise<void> {
+  const isDead = turnId ? await reapDeadTurn({ turnId, runId }) : true;
+  if (isDead) await turnQueue().wake(chatId);
+  else if (turnId && onBusy === "interrupt") await services().engine.signalStop(turnId);
 }
 
 /**
@@ -134,8 +170,12 @@ async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
 
 /** Starts the durable run of a claimed turn, which continues the trace of the request. */
 export function startWorkflow(caller: Caller, turnId: string): Promise<string> {
+  return startRunOf(turnId, runCredentialForm(caller));
+}
+
+/** Starts the durable run of a turn whose sandbox gets a credential of this form. */
+export function startRunOf(turnId: string, credential: RunCredentialForm): Promise<string> {
   const trace = traceparent();
-  const credential = runCredentialForm(caller);
   const input = { turnId, credential, ...(trace !== undefined && { traceparent: trace }) };
   return inSpan("turn.start", { attributes: { "app.turn.id": turnId } }, () =>
     services().engine.startRun(turnWorkflow, input),
@@ -152,7 +192,7 @@ async function untilFirstChunk(turn: StartedTurn, signal: AbortSignal): Promise<
 }
 
 async function prepareClaim(
-  { caller, sessionId, chatId, contextLimit }: TurnRequest,
+  { caller, sessionId, chatId, contextLimit, onBusy }: TurnRequest,
   messages: readonly UIMessage[],
 ): Promise<Claim | AppError> {
   const last = messages.at(-1);
@@ -169,6 +209,8 @@ async function prepareClaim(
     contextLimit: contextLimit ?? null,
     key: runKey(turnId, runCredentialForm(caller)),
     callerKeyId: keyIdOf(caller),
+    onBusy,
+    credential: runCredentialForm(caller),
   };
   const historyWith = (newest: UIMessage) =>
     messages.length > 1 ? [...messages.slice(0, -1), newest] : null;

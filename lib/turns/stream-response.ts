@@ -1,11 +1,20 @@
 import { UI_MESSAGE_STREAM_HEADERS } from "ai";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
+import { readQueuedTurn } from "./read-queued-turn.ts";
 
 /** A comment after this much silence keeps proxies from closing the connection. */
 const HEARTBEAT_MS = 15_000;
 /** More characters are encoded and sent in several writes. */
 const MAX_WRITE_CHARS = 256 * 1024;
+
+/** A turn that waits for its chat. Nobody knows its run yet, and its stream begins with its first chunk. */
+export interface QueuedTurn {
+  readonly accountId: string;
+  readonly turnId: string;
+}
+
+export type StreamedTurn = (TurnAddress & { readonly runId: string }) | QueuedTurn;
 
 /**
  * Streams the turn's chunks from `startIndex` on as Server-Sent Events, each once, then `[DONE]`.
@@ -13,7 +22,7 @@ const MAX_WRITE_CHARS = 256 * 1024;
  * @param onEnd is called when the stream has ended or its client has disconnected.
  */
 export async function streamResponse(
-  turn: TurnAddress & { readonly runId: string },
+  turn: StreamedTurn,
   startIndex: number,
   signal: AbortSignal,
   onEnd: () => void,
@@ -23,6 +32,12 @@ export async function streamResponse(
   // Nothing reads or cancels the stream of a client that disconnected before it was created.
   if (signal.aborted) disconnected.abort();
   else signal.addEventListener("abort", () => disconnected.abort(), { once: true });
+  if ("accountId" in turn) {
+    const batches = readQueuedTurn(turn.accountId, turn.turnId, disconnected.signal);
+    return new Response(eventStream(batches, disconnected, onEnd), {
+      headers: UI_MESSAGE_STREAM_HEADERS,
+    });
+  }
   const tailIndex = await services().engine.tailIndex(turn);
   const batches = services().engine.read(turn, startIndex, disconnected.signal);
   return new Response(eventStream(batches, disconnected, onEnd), {

@@ -1,10 +1,9 @@
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { TurnAddress } from "../engine/port.ts";
 import { config } from "../platform/config.ts";
 import { FairQueue, isQueueRefusal } from "../platform/fair-queue.ts";
 import { processWide } from "../platform/process-wide.ts";
 import { queueRefused } from "../platform/queue-refused.ts";
-import { streamResponse } from "./stream-response.ts";
+import { type StreamedTurn, streamResponse } from "./stream-response.ts";
 
 /**
  * The limit for all accounts in this process. A stream costs little memory and a query a second.
@@ -39,7 +38,7 @@ export interface StreamRequest {
  */
 export async function streamTurn(
   { accountId, startIndex, signal }: StreamRequest,
-  find: () => Promise<(TurnAddress & { readonly runId: string }) | Response | AppError>,
+  find: () => Promise<StreamedTurn | Response | AppError>,
 ): Promise<Response | AppError> {
   let release: () => void;
   try {

@@ -87,6 +87,17 @@ const attempts: Readonly<Record<string, Attempt>> = {
   claim_turn: (t, account, rows) => t.call("claim_turn", newTurn(account, rows)),
   claim_turn_within: (t, account, rows) =>
     t.call("claim_turn_within", { ...newTurn(account, rows), max_active: 5 }),
+  claim_or_queue_turn: (t, account, rows) =>
+    t.call("claim_or_queue_turn", {
+      ...newTurn(account, rows),
+      caller_key_id: null,
+      max_active: 5,
+      on_busy: "enqueue",
+      max_queued: 5,
+      credential: "key",
+    }),
+  queued_turn_state: (t, account_id, { turn }) =>
+    t.call("queued_turn_state", { account_id, turn_id: turn }),
   find_active_turn: (t, account_id, { chat }) =>
     t.call("find_active_turn", { account_id, chat_id: chat }),
   request_stop: (t, account_id, { chat }) => t.call("request_stop", { account_id, chat_id: chat }),

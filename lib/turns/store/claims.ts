@@ -1,9 +1,11 @@
 /** The queries with which requests claim a chat, find its active turn and stop it. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import type { RunCredentialForm } from "../../identity/keys/derive-run-credential.ts";
 import { config } from "../../platform/config.ts";
 import { db } from "../../platform/database/client.ts";
 import { call, parseAnswer } from "../../platform/database/query.ts";
+import type { OnBusy } from "../contract.ts";
 
 export interface Claim {
   readonly accountId: string;
@@ -23,6 +25,9 @@ export interface Claim {
   /** For the answer to a question: the parts that the assistant's message must still have. Else null. */
   readonly partsBefore: UIMessage["parts"] | null;
   readonly key: RunKey;
+  /** What becomes of the turn while another one is active. */
+  readonly onBusy: OnBusy;
+  readonly credential: RunCredentialForm;
   readonly callerKeyId: string | null;
 }
 
@@ -41,7 +46,17 @@ export const toKeyArguments = (key: RunKey) => ({
   p_key_expires_at: key.expiresAt,
 });
 
+/** Turns that may wait in a chat. */
+const MAX_QUEUED = 10;
+
 const claimed = z.discriminatedUnion("outcome", [
+  z.object({
+    outcome: z.literal("queued"),
+    turn_id: z.string(),
+    /** The turn that it waits for; absent for a turn that waited already. */
+    active_turn_id: z.string().nullish(),
+    run_id: z.string().nullish(),
+  }),
   z.object({ outcome: z.literal("claimed") }),
   z.object({
     outcome: z.literal("active"),
@@ -58,15 +73,20 @@ const claimed = z.discriminatedUnion("outcome", [
       "budget_reached",
       "id_taken",
       "answer_stale",
+      "queue_full",
+      "waiting",
     ]),
   }),
 ]);
 export type ClaimOutcome = z.output<typeof claimed>;
 
-/** Claims the chat, unless the account has spent its budget or has `ACCOUNT_ACTIVE_TURNS` active turns. */
+/**
+ * Claims the chat, or queues the turn while the chat is busy, as its `onBusy` says. The account may not
+ * have spent its budget or have `ACCOUNT_ACTIVE_TURNS` active turns already.
+ */
 export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
   return call(
-    "claim_turn_within",
+    "claim_or_queue_turn",
     {
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,
       p_account_id: claim.accountId,
@@ -83,6 +103,9 @@ export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
       p_history: claim.history,
       ...toKeyArguments(claim.key),
       p_caller_key_id: claim.callerKeyId,
+      p_on_busy: claim.onBusy,
+      p_max_queued: MAX_QUEUED,
+      p_credential: claim.credential,
     },
     claimed,
   );
@@ -106,7 +129,7 @@ export function findActiveTurn(accountId: string, chatId: string) {
   return call("find_active_turn", { p_account_id: accountId, p_chat_id: chatId }, found);
 }
 
-/** Records a stop request for the chat's active turn, if there is one. */
+/** Records a stop request for the chat's active turn, if there is one, and drops what waits for it. */
 export function requestStop(accountId: string, chatId: string) {
   return call("request_stop", { p_account_id: accountId, p_chat_id: chatId }, found);
 }

@@ -142,7 +142,8 @@ export type TurnEnd = "completed" | "failed" | "cancelled";
  * Stores the message, releases the claim, revokes the key and queues the event for webhooks in one
  * transaction. Safe to repeat.
  * @param last the step that ends the turn; null when the turn ends without a model call
- * @returns whether this call has ended the turn, and not an earlier one; and whether an event waits.
+ * @returns whether this call has ended the turn, and not an earlier one; whether an event waits; and
+ * the chat, if turns wait in it.
  */
 export async function finishTurn(
   { accountId, turnId }: TurnKey,
@@ -151,8 +152,8 @@ export async function finishTurn(
   parts: UIMessage["parts"],
   metadata: TurnMetadata,
   last: MeasuredStep | null,
-): Promise<{ hasEnded: boolean; areWebhooksDue: boolean }> {
-  const { finished, webhooks_due } = await call(
+): Promise<{ hasEnded: boolean; areWebhooksDue: boolean; awaitedChatId: string | null }> {
+  const { finished, webhooks_due, awaited_chat_id } = await call(
     "finish_turn_with_step",
     {
       p_account_id: accountId,
@@ -166,7 +167,15 @@ export async function finishTurn(
       p_step: last && { ...last.result, messages: [] },
       p_usage: last?.usage ?? [],
     },
-    z.object({ finished: z.boolean(), webhooks_due: z.boolean() }),
+    z.object({
+      finished: z.boolean(),
+      webhooks_due: z.boolean(),
+      awaited_chat_id: z.string().nullable(),
+    }),
   );
-  return { hasEnded: finished, areWebhooksDue: webhooks_due };
+  return {
+    hasEnded: finished,
+    areWebhooksDue: webhooks_due,
+    awaitedChatId: awaited_chat_id,
+  };
 }

@@ -6,7 +6,7 @@ import type { Cluster, Node } from "./cluster.ts";
 import type { Effect } from "./faults.ts";
 import type { Chat, Model } from "./model.ts";
 import type { Command } from "./plan.ts";
-import { attempt, callerAt, expectOneOf, readChat, send, talkAt } from "./requests.ts";
+import { attempt, callerAt, expectOneOf, queue, readChat, send, talkAt } from "./requests.ts";
 import { letProceed } from "./script.ts";
 
 /** Returns what came of it, for the history that a failure prints. */
@@ -18,6 +18,8 @@ export async function execute(model: Model, command: Command): Promise<string> {
   switch (command.name) {
     case "post":
       return send(model, node, chat, model.write(chat, command.turn));
+    case "queue":
+      return queue(model, node, chat, model.write(chat, command.turn), command.onBusy);
     case "race": {
       const first = model.write(chat, command.turn);
       const second = command.same ? first : model.write(chat, command.turn);

@@ -6,12 +6,12 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** The statements at which a server can die or lose its connection, over REST and in SQL. */
 const POINTS = {
-  claim: /\bclaim_turn_within\b/,
+  claim: /\bclaim_or_queue_turn\b/,
   load: /\bload_turn\b/,
   "start tools": /\bstart_tools\b/,
   "finish tool": /\bfinish_tool\b/,
   "complete step": /\bcomplete_model_call\b/,
-  "finish turn": /\bfinish_turn\b/,
+  "finish turn": /\bfinish_turn_with_step\b/,
   "request stop": /\brequest_stop\b/,
   "create run": /insert into engine\.runs\b/,
   "create step": /insert into engine\.steps\b/,

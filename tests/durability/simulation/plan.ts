@@ -20,6 +20,12 @@ interface Target {
 
 export type Command =
   | (Target & { readonly name: "post"; readonly turn: TurnPlan })
+  /** A message that waits for the active turn, or stops it. */
+  | (Target & {
+      readonly name: "queue";
+      readonly turn: TurnPlan;
+      readonly onBusy: "enqueue" | "interrupt";
+    })
   /** Two servers at once get a message each, or the same one. */
   | (Target & { readonly name: "race"; readonly turn: TurnPlan; readonly same: boolean })
   /** Sends the chat's newest message again. */
@@ -67,6 +73,15 @@ const post = fc.record({ ...named("post"), ...target, turn });
 const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [20, post],
   [3, fc.record({ ...named("race"), ...target, turn, same: fc.boolean() })],
+  [
+    6,
+    fc.record({
+      ...named("queue"),
+      ...target,
+      turn,
+      onBusy: fc.constantFrom("enqueue" as const, "interrupt" as const),
+    }),
+  ],
   [14, fc.record({ ...named("retry", "answer", "stop"), ...target })],
   [6, fc.record({ ...named("resume"), ...target, from: fc.nat(20) })],
   [8, fc.record({ ...named("proceed"), ...target })],

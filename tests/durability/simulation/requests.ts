@@ -17,11 +17,28 @@ export const talkAt = (model: Model, node: Node, chat: Chat): Conversation =>
 /** Posts a message, and reads the stream if there is one. */
 export async function send(model: Model, node: Node, chat: Chat, entry: Entry): Promise<string> {
   const stream = await attempt(() => talkAt(model, node, chat).send([entry]));
-  if (stream?.status === 200) {
-    model.readers.push(stream);
-    if (entry.role !== "assistant") chat.accepted.add(entry.id);
-  }
+  accept(model, chat, entry, stream);
   return expectOneOf(chat, stream, [200, 409]);
+}
+
+/** Posts a message that may wait. */
+export async function queue(
+  model: Model,
+  node: Node,
+  chat: Chat,
+  entry: Entry,
+  onBusy: "enqueue" | "interrupt",
+): Promise<string> {
+  const stream = await attempt(() => talkAt(model, node, chat).send([entry], { onBusy }));
+  accept(model, chat, entry, stream);
+  return expectOneOf(chat, stream, [200, 409, 429]);
+}
+
+/** A message that waits has no run yet, and a stop drops it. */
+function accept(model: Model, chat: Chat, entry: Entry, stream: TurnStream | undefined): void {
+  if (stream?.status !== 200 || stream.runId === "") return;
+  model.readers.push(stream);
+  if (entry.role !== "assistant") chat.accepted.add(entry.id);
 }
 
 const chatView = z.object({ isStreaming: z.boolean(), messages: z.array(message) });

@@ -57,6 +57,10 @@ async function expectAllEnded({ cluster, chats, accountId }: Model): Promise<voi
     left join turns t on t.run_id = r.run_id
     left join engine.steps s on s.run_id = r.run_id and s.completed_at is null
     where a.id = ${accountId}`;
+  const waiting = () => workspace.sql`
+    select turn_id, begun_at from queued_turns where account_id = ${accountId}`;
+  const message = "turns that never begin";
+  await expect.poll(waiting, { message, interval: 20 }).toEqual([]);
   await expect.poll(running, { message: "runs that never end", interval: 20 }).toEqual([]);
 }
 

@@ -31,7 +31,10 @@ export class Conversation {
   /** Sends messages; a text is a new user message with an id of its own. */
   send(
     messages: string | readonly Entry[],
-    more: { readonly context?: { readonly contextLimit: number } } = {},
+    more: {
+      readonly context?: { readonly contextLimit: number };
+      readonly onBusy?: "enqueue" | "interrupt";
+    } = {},
   ): Promise<TurnStream> {
     const { sessionId, chatId } = this;
     const isText = typeof messages === "string";

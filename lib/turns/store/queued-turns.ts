@@ -1,0 +1,41 @@
+/** The queries of turns that wait for their chat. */
+import { z } from "zod";
+import { config } from "../../platform/config.ts";
+import { call } from "../../platform/database/query.ts";
+
+/** A turn whose run was not started within this time was left behind by a server that has died. */
+const STALE_SECONDS = 10;
+
+const begun = z
+  .object({ turn_id: z.string(), credential: z.enum(["key", "bearer"]) })
+  .transform((row) => ({ turnId: row.turn_id, credential: row.credential }));
+
+/** Claims a chat that is free for the first turn that waits in it. Returns null when there is none. */
+export function beginQueuedTurn(chatId: string): Promise<z.output<typeof begun> | null> {
+  const args = {
+    p_chat_id: chatId,
+    p_max_active: config().ACCOUNT_ACTIVE_TURNS,
+    p_stale_seconds: STALE_SECONDS,
+  };
+  return call("begin_queued_turn", args, begun.nullable());
+}
+
+/** Notes that the run of the turn was started. */
+export async function settleQueuedTurn(turnId: string): Promise<void> {
+  await call("settle_queued_turn", { p_turn_id: turnId }, z.null());
+}
+
+/** Returns chats that are free although turns wait in them. */
+export function chatsToBegin(limit: number): Promise<string[]> {
+  const args = { p_limit: limit, p_stale_seconds: STALE_SECONDS };
+  return call("chats_to_begin", args, z.array(z.string()));
+}
+
+const state = z.discriminatedUnion("state", [
+  z.object({ state: z.literal("started"), run_id: z.string() }),
+  z.object({ state: z.enum(["waiting", "gone"]) }),
+]);
+
+/** `gone`: the turn was dropped, because its chat was stopped, or it could not be started. */
+export const queuedTurnState = (accountId: string, turnId: string) =>
+  call("queued_turn_state", { p_account_id: accountId, p_turn_id: turnId }, state);
