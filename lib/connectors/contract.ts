@@ -1,7 +1,7 @@
 /** The endpoints of connections between an account and third-party services. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { dateTime, uuid } from "../contract/fields.ts";
+import { dateTime, queryInteger, uuid } from "../contract/fields.ts";
 import { isSafeCallback } from "./check-callback.ts";
 
 const slug = z
@@ -10,6 +10,12 @@ const slug = z
     /^[a-z0-9][a-z0-9_-]{0,63}$/,
     "connector must be a slug of at most 64 lower-case letters, digits, hyphens and underscores",
   );
+
+/** Of a chat or a run; each is kept once. */
+export const chosenConnectors = z
+  .array(slug)
+  .max(20)
+  .transform((connectors) => [...new Set(connectors)]);
 
 const connection = z
   .object({
@@ -75,4 +81,106 @@ export const listConnectionsContract = contract({
     },
   },
   errors: ["upstream_error", "upstream_timeout", "not_configured"],
+});
+
+const actionParams = z.object({
+  connector: slug.describe("The connector's slug, such as `gmail`"),
+});
+const action = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    inputSchema: z.record(z.string(), z.unknown()).describe("The JSON Schema of `input`"),
+  })
+  .meta({ id: "ConnectorAction" });
+export type ConnectorAction = z.output<typeof action>;
+
+const ofRuns =
+  "A run may call this for the connectors that were named for it: by `connectors` of `POST /api/chat/runs`, or for its chat.";
+
+export const listActionsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/connectors/{connector}/actions",
+  runCredential: true,
+  summary: "List what a connector can do",
+  description: ofRuns,
+  params: actionParams,
+  query: z.object({
+    limit: queryInteger({ min: 1, max: 100, default: 20 }).describe("Actions per page"),
+    cursor: z.string().min(1).max(500).optional().describe("`nextCursor` of the page before"),
+  }),
+  responses: {
+    200: {
+      description: "A page of actions, with the JSON Schema of their input",
+      schema: z.object({
+        success: z.literal(true),
+        data: z.object({ actions: z.array(action), nextCursor: z.string().nullable() }),
+      }),
+    },
+  },
+  errors: ["not_found", "forbidden", "upstream_error", "upstream_timeout", "not_configured"],
+});
+
+export const runActionContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/connectors/{connector}/actions/{action}",
+  runCredential: true,
+  summary: "Run an action with the account's connection",
+  description: `An action that the service refuses is a success of this request with \`successful: false\`. After 502 or 504 the action may have run nevertheless. ${ofRuns}`,
+  accountAccess: { in: "body", field: "account_id" },
+  params: actionParams.extend({
+    action: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "action must be the name of an action")
+      .describe("The action's `name`"),
+  }),
+  body: z.object({
+    input: z.record(z.string(), z.unknown()).describe("As the action's `inputSchema` has it"),
+    account_id: uuid.nullish().describe("Use the connection of this account"),
+  }),
+  responses: {
+    200: {
+      description: "What the action has returned",
+      schema: z.object({
+        success: z.literal(true),
+        data: z.object({
+          successful: z.boolean().describe("False when the service has refused the action"),
+          output: z.unknown(),
+          error: z.string().nullable().describe("What the service says about a refusal"),
+        }),
+      }),
+    },
+  },
+  errors: [
+    "not_found",
+    "forbidden",
+    "conflict",
+    "upstream_error",
+    "upstream_timeout",
+    "not_configured",
+  ],
+});
+
+export const chooseConnectorsContract = contract({
+  ...shared,
+  family: "error",
+  method: "PUT",
+  path: "/api/sessions/{sessionId}/chats/{chatId}/connectors",
+  summary: "Name the connectors that the runs of a chat may use",
+  description:
+    "Replaces the list, from now on and for a turn that is running, too. An empty list takes the permission away.",
+  params: z.object({
+    sessionId: uuid.describe("The session's `id`"),
+    chatId: uuid.describe("The chat's `id`"),
+  }),
+  body: z.object({ connectors: chosenConnectors.describe("At most 20 slugs") }),
+  responses: {
+    200: {
+      description: "The connectors, each once",
+      schema: z.object({ status: z.literal("success"), connectors: z.array(z.string()) }),
+    },
+  },
+  errors: ["not_found"],
 });

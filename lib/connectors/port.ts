@@ -1,14 +1,27 @@
 /** The port that every connector provider implements. */
 
 import type { Checkable } from "../platform/outbound/probe.ts";
-import type { Connection } from "./contract.ts";
+import type { Connection, ConnectorAction } from "./contract.ts";
 
-/** `unknown`: the provider has no such connector. `cause` is for the log only. */
+/**
+ * `unknown`: the provider has no such connector. `unknown_action`: the connector has no such action.
+ * `not_connected`: the account has no active connection. `cause` is for the log only.
+ */
 export interface ConnectorFault {
-  readonly kind: "unknown" | "unavailable" | "timeout";
+  readonly kind: "unknown" | "unknown_action" | "not_connected" | "unavailable" | "timeout";
   readonly cause: string;
   /** The provider's `retry-after` header: seconds or a date (RFC 9110). */
   readonly retryAfter?: string | null;
+  /** The provider's status, where it has refused. */
+  readonly status?: number;
+}
+
+interface ActionResult {
+  /** False when the service has refused the action. */
+  readonly successful: boolean;
+  readonly output: unknown;
+  /** What the service says about a refusal. */
+  readonly error: string | null;
 }
 
 export interface ConnectorProvider extends Checkable {
@@ -23,4 +36,24 @@ export interface ConnectorProvider extends Checkable {
   list(
     accountId: string,
   ): Promise<{ readonly kind: "listed"; readonly connections: Connection[] } | ConnectorFault>;
+  /** Lists a page of what the connector can do. */
+  listActions(request: {
+    readonly connector: string;
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  }): Promise<
+    | {
+        readonly kind: "actions";
+        readonly actions: ConnectorAction[];
+        readonly nextCursor: string | null;
+      }
+    | ConnectorFault
+  >;
+  /** Runs an action of the connector with the account's active connection, at most once. */
+  runAction(request: {
+    readonly accountId: string;
+    readonly connector: string;
+    readonly action: string;
+    readonly input: Readonly<Record<string, unknown>>;
+  }): Promise<{ readonly kind: "ran"; readonly result: ActionResult } | ConnectorFault>;
 }

@@ -1,8 +1,9 @@
 /**
- * The connections of the embedded provider (supabase/migrations/…_connectors.sql).
+ * The connections of the embedded provider, and the connectors that are named for chats.
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
+import { type AppError, appError } from "../contract/app-error.ts";
 import { db } from "../platform/database/client.ts";
 import { timestamp } from "../platform/database/columns.ts";
 import { call, parseAnswer } from "../platform/database/query.ts";
@@ -67,3 +68,37 @@ export async function decideConnection(
   const args = { p_state_hash: stateHash, p_allowed: allowed };
   return call("decide_connection", args, decided.nullable());
 }
+
+/** The turns of this chat get the connectors. Errors: 404 for the session or the chat. */
+export function setChatConnectors(
+  accountId: string,
+  { sessionId, chatId }: { readonly sessionId: string; readonly chatId: string },
+  connectors: readonly string[],
+): Promise<{ readonly connectors: string[] } | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_session_id: sessionId,
+    p_chat_id: chatId,
+    p_connectors: connectors,
+  };
+  return call("set_chat_connectors", args, z.union([chosen, missing]));
+}
+
+const chosen = z.object({ connectors: z.array(z.string()) });
+const missing = z
+  .object({ missing: z.enum(["session", "chat"]) })
+  .transform(({ missing }) =>
+    appError("not_found", missing === "chat" ? "Chat not found" : "Session not found"),
+  );
+
+/** Returns whether the account has named the connector for the chat. */
+export const hasChatConnector = (
+  accountId: string,
+  chatId: string,
+  connector: string,
+): Promise<boolean> =>
+  call(
+    "has_chat_connector",
+    { p_account_id: accountId, p_chat_id: chatId, p_connector: connector },
+    z.boolean(),
+  );

@@ -1,5 +1,6 @@
 /** Turns of a chat, their streams and their stop; headless runs. */
 import { z } from "zod";
+import { chosenConnectors } from "../connectors/contract.ts";
 import { contract } from "../contract/contract.ts";
 import { dateTime, instructions, queryInteger, uuid } from "../contract/fields.ts";
 import { endpointUrl } from "../webhooks/contract.ts";
@@ -164,6 +165,10 @@ export const startRunContract = contract({
       }),
       instructions: instructions.nullish().meta({
         description: "Instructions to the agent of the run's chat, after those of the template",
+      }),
+      connectors: chosenConnectors.nullish().meta({
+        description:
+          "Connectors whose actions the run's sandbox may use with the account's connections; none when absent",
       }),
       webhook_url: endpointUrl.nullish().meta({
         description:

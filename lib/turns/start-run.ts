@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { checkModel } from "../agent/models/check-model.ts";
+import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached } from "../contract/quota.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
@@ -38,6 +39,8 @@ export interface RunRequest {
   /** An agent template that instructs the agent, after which come the `instructions`. */
   readonly template_id?: string | null | undefined;
   /** Told of the end of the run, besides the webhooks of the account. */
+  /** Connectors that the run may use. */
+  readonly connectors?: readonly string[] | null | undefined;
   readonly webhook_url?: string | null | undefined;
   readonly log: Logger;
 }
@@ -87,6 +90,10 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
   let result: StartedRun | AppError | undefined;
   try {
     // Before the run starts, so that it cannot end earlier.
+    if (request.connectors?.length) {
+      const chosen = await setChatConnectors(caller.accountId, run, request.connectors);
+      if (isAppError(chosen)) return deleted;
+    }
     if (webhook_url) await setTurnWebhook(caller.accountId, run.turnId, webhook_url);
     result = await startIn(run, request);
     return result;

@@ -191,6 +191,15 @@ const attempts: Readonly<Record<string, Attempt>> = {
       where account_id = ${account_id} and webhook_url is not null`;
     return row?.told;
   },
+  set_chat_connectors: (t, account_id, { session, chat }) =>
+    t.call("set_chat_connectors", {
+      account_id,
+      session_id: session,
+      chat_id: chat,
+      connectors: ["taken"],
+    }),
+  has_chat_connector: (t, account_id, { chat }) =>
+    t.call("has_chat_connector", { account_id, chat_id: chat, connector: "own" }),
   note_media_check: async (t, account_id, { file }) => {
     await t.call("note_media_check", { account_id, name: file, bytes: null });
     const [row] = await t.sql`

@@ -61,6 +61,8 @@ export async function createRows(transaction: Transaction, account: string): Pro
   const ids = noRows();
   await createChat(transaction, account, ids);
   await sql`update chats set active_stream_id = ${ids.run}, instructions = 'own' where id = ${ids.chat}`;
+  await sql`insert into chat_connectors (chat_id, account_id, connectors)
+    values (${ids.chat}, ${account}, '{own}')`;
   await sql`insert into messages (chat_id, id, role, parts) values (${ids.chat}, 'm1', 'user', '[]')`;
   await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
       assistant_message_id, model_id)

@@ -81,6 +81,10 @@ const aConnection = async (owner: Person): Promise<Ids> => {
   const [newest] = connectionsIn(await owner.withKey.get("/api/connectors"));
   return { id: z.string().parse(newest?.id) };
 };
+const aConnector = async (): Promise<Ids> => ({
+  connector: "gmail",
+  action: "DESCRIBE_CONNECTION",
+});
 const aWebhook = async (owner: Person): Promise<Ids> => ({
   id: await idIn(
     owner.withKey.post("/api/webhooks", { url: closedUrl(), events: ["run.completed"] }),
@@ -169,6 +173,10 @@ export const rows: Readonly<Record<string, Row>> = {
     body: () => ({ title: "mine now" }),
   },
   "DELETE /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },
+  "PUT /api/sessions/{sessionId}/chats/{chatId}/connectors": {
+    arrange: aChat,
+    body: () => ({ connectors: ["gmail"] }),
+  },
   "POST /api/agents/templates": { arrange: nothing, body: () => validTemplate },
   "POST /api/agents/templates (private)": {
     arrange: nothing,
@@ -231,6 +239,11 @@ export const rows: Readonly<Record<string, Row>> = {
   "POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver": { arrange: aDelivery },
   "POST /api/connectors": { arrange: nothing, body: () => ({ connector: "gmail" }) },
   "GET /api/connectors": { arrange: aConnection },
+  "GET /api/connectors/{connector}/actions": { arrange: aConnector },
+  "POST /api/connectors/{connector}/actions/{action}": {
+    arrange: aConnector,
+    body: () => ({ input: {} }),
+  },
   "POST /api/mcp": { arrange: aSession, body: (ids) => toolCall("getSession", ids) },
   "POST /api/mcp (change)": {
     arrange: aChat,

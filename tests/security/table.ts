@@ -67,6 +67,7 @@ export const sentences: Readonly<Record<string, string>> = {
   C: "confirm must be the account's e-mail address",
   X: "Only an owner of the organization can delete this artist",
   I: "Invitation not found",
+  N: "The account has no active connection to this connector",
   v: "image_url is required: make one first with POST /api/content/image",
 };
 
@@ -153,6 +154,7 @@ POST /api/sessions/{sessionId}/chats               | 201+  201+    404s  404s  4
 GET /api/sessions/{sessionId}/chats/{chatId}       | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
 PATCH /api/sessions/{sessionId}/chats/{chatId}     | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/sessions/{sessionId}/chats/{chatId}    | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+PUT /api/sessions/{sessionId}/chats/{chatId}/connectors | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 POST /api/sandbox                                  | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sandbox                                   | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sandbox (own)                             | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
@@ -262,4 +264,12 @@ GET /api/connectors                                | 200+  200+    200   200   2
   account_id=foreign                               | 403a  403a    403a  200   200     401x      401x  401u   401u   403k  403k    401x
   account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403k  403k    401x
   account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   403k  403k    401x
+GET /api/connectors/{connector}/actions            | 200+  200+    200+  200+  200+    401x      401x  401u   401u   403k  403k    401x
+POST /api/connectors/{connector}/actions/{action}  | 409N  409N    409N  409N  409N    401x      401x  401u   401u   403k  403k    401x
+  account_id=own                                   | 409N  409N    409N  409N  409N    401x      401x  401u   401u   403k  403k    401x
+  account_id=owner                                 | 409N  409N    409N  409N  403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=artist                                | 409N  409N    409N  409N  403a    401x      401x  401u   401u   403a  403a    401x
+  account_id=foreign                               | 403a  403a    403a  409N  409N    401x      401x  401u   401u   403a  403a    401x
+  account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403a  403a    401x
+  account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   400i  400i    401x
 `;

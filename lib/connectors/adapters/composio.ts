@@ -3,12 +3,14 @@ import { z } from "zod";
 import { timestamp } from "../../platform/database/columns.ts";
 import { type Refusal, requestJson } from "../../platform/outbound/fetch-json.ts";
 import { probeJson } from "../../platform/outbound/probe.ts";
-import type { Connection } from "../contract.ts";
+import type { Connection, ConnectorAction } from "../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../port.ts";
 
 /** Bounds how many pages of connections are read for one account. */
 const MAX_PAGES = 10;
 const PAGE_SIZE = 100;
+/** Bounds what a service says about an action that it refuses. */
+const MAX_ERROR_CHARS = 2_000;
 
 const createdSession = z.object({ session_id: z.string().min(1) });
 const createdLink = z.object({ redirect_url: z.url({ protocol: /^https?$/ }) });
@@ -20,6 +22,17 @@ const item = z.object({
   toolkit: z.object({ slug: z.string().toLowerCase() }),
   created_at: timestamp,
   updated_at: timestamp,
+});
+const tool = z.object({
+  slug: z.string(),
+  description: z.string().catch(""),
+  input_parameters: z.record(z.string(), z.unknown()).catch({}),
+  toolkit: z.object({ slug: z.string().toLowerCase() }),
+});
+const executed = z.object({
+  successful: z.boolean(),
+  data: z.unknown(),
+  error: z.string().nullish(),
 });
 const refusal = z.object({ error: z.object({ slug: z.string() }) });
 
@@ -104,6 +117,48 @@ export function createComposioConnectors(options: {
       return { kind: "listed", connections };
     },
 
+    async listActions({ connector, limit, cursor }) {
+      const query = new URLSearchParams({ toolkit_slug: connector, limit: String(limit) });
+      if (cursor !== undefined) query.set("cursor", cursor);
+      const signal = AbortSignal.timeout(timeoutMs);
+      const answer = await ask(page, `/tools?${query}`, signal);
+      if (answer.kind !== "answer") return answer;
+      const actions = answer.value.items.flatMap((one) => {
+        const { data } = tool.safeParse(one);
+        return data?.toolkit.slug === connector ? [describeTool(data)] : [];
+      });
+      return { kind: "actions", actions, nextCursor: answer.value.next_cursor || null };
+    },
+
+    async runAction({ accountId, connector, action, input }) {
+      const listed = await this.list(accountId);
+      if (listed.kind !== "listed") return listed;
+      const active = listed.connections.find(
+        (one) => one.connector === connector && one.status === "active",
+      );
+      if (!active) return { kind: "not_connected", cause: `${connector} is not connected` };
+      const signal = AbortSignal.timeout(timeoutMs);
+      const slug = encodeURIComponent(action);
+      // The name alone does not tell whose action it is.
+      const found = await ask(tool, `/tools/${slug}`, signal);
+      if (found.kind === "unavailable" && found.status === 404) {
+        return { kind: "unknown_action", cause: found.cause };
+      }
+      if (found.kind !== "answer") return found;
+      if (found.value.toolkit.slug !== connector) {
+        return { kind: "unknown_action", cause: `${action} is of ${found.value.toolkit.slug}` };
+      }
+      const ran = await ask(executed, `/tools/execute/${slug}`, signal, {
+        user_id: accountId,
+        connected_account_id: active.id,
+        arguments: input,
+      });
+      if (ran.kind !== "answer") return ran;
+      const { successful, data, error } = ran.value;
+      const text = error?.slice(0, MAX_ERROR_CHARS) ?? null;
+      return { kind: "ran", result: { successful, output: data ?? null, error: text } };
+    },
+
     async check(deadline) {
       const url = new URL("/api/v3.1/connected_accounts?limit=1", baseUrl);
       return [
@@ -126,8 +181,16 @@ function faultOf(path: string, { status, retryAfter, body }: Refusal): Connector
   const isUnknown =
     (status === 404 && path.endsWith("/link")) ||
     (status >= 400 && status < 500 && /toolkit/i.test(slug));
-  return isUnknown ? { kind: "unknown", cause } : { kind: "unavailable", cause, retryAfter };
+  return isUnknown
+    ? { kind: "unknown", cause }
+    : { kind: "unavailable", cause, retryAfter, status };
 }
+
+const describeTool = (data: z.output<typeof tool>): ConnectorAction => ({
+  name: data.slug,
+  description: data.description,
+  inputSchema: data.input_parameters,
+});
 
 const describe = (data: z.output<typeof item>): Connection => ({
   id: data.id,

@@ -15,12 +15,26 @@ const sessionBody = z.object({
   user_id: z.string(),
   toolkits: z.object({ enable: z.array(z.string()) }),
 });
+const executeBody = z.object({
+  user_id: z.string(),
+  connected_account_id: z.string(),
+  arguments: z.record(z.string(), z.unknown()),
+});
+const toolsOf = (toolkit: string) =>
+  ["SEND", "FAIL"].map((verb) => ({
+    slug: `${toolkit.toUpperCase()}_${verb}`,
+    name: verb,
+    description: `${verb} something by ${toolkit}`,
+    toolkit: { slug: toolkit, name: toolkit },
+    input_parameters: { type: "object", properties: { text: { type: "string" } } },
+  }));
 const linkBody = z.object({ toolkit: z.string(), callback_url: z.url() });
 
 export async function startFakeComposio() {
   const sessions = new Map<string, string>();
   const links = new Map<string, { item: ReturnType<typeof composioItem>; callback: string }>();
   const accounts: { userId: string; item: object }[] = [];
+  const executions: (z.output<typeof executeBody> & { tool: string })[] = [];
   let isUserFilterIgnored = false;
 
   const server = await serveHandlers([
@@ -44,6 +58,36 @@ export async function startFakeComposio() {
         items: all.slice(start, end).map(({ item }) => item),
         next_cursor: end < all.length ? String(end) : null,
         total_items: all.length,
+      });
+    }),
+    http.get(`${API}/tools`, ({ request }) => {
+      const { toolkit_slug: toolkit = "", limit, cursor } = queryOf(request);
+      if (!TOOLKITS.includes(toolkit)) return refuse(404, "Toolkit_ToolkitNotFound");
+      const all = toolsOf(toolkit);
+      const end = Number(cursor ?? 0) + Number(limit);
+      return HttpResponse.json({
+        items: all.slice(Number(cursor ?? 0), end),
+        next_cursor: end < all.length ? String(end) : null,
+      });
+    }),
+    http.get<{ slug: string }>(`${API}/tools/:slug`, ({ params }) => {
+      const tool = TOOLKITS.flatMap(toolsOf).find(({ slug }) => slug === params.slug);
+      return tool ? HttpResponse.json(tool) : refuse(404, "Tool_ToolNotFound");
+    }),
+    http.post<{ slug: string }>(`${API}/tools/execute/:slug`, async ({ request, params }) => {
+      const body = executeBody.parse(await request.json());
+      const isTheirs = accounts.some(
+        ({ userId, item }) =>
+          userId === body.user_id && "id" in item && item.id === body.connected_account_id,
+      );
+      if (!isTheirs) return refuse(400, "ConnectedAccount_NotFound");
+      executions.push({ tool: params.slug, ...body });
+      const isRefused = params.slug.endsWith("_FAIL");
+      return HttpResponse.json({
+        successful: !isRefused,
+        data: isRefused ? {} : { echoed: body.arguments },
+        error: isRefused ? "The service refused it" : null,
+        log_id: "log_1",
       });
     }),
     http.post(`${API}/tool_router/session`, async ({ request }) => {
@@ -77,6 +121,8 @@ export async function startFakeComposio() {
     env: { COMPOSIO_API_KEY: KEY, COMPOSIO_BASE_URL: server.origin },
     /** Adds a connection, or an item of any shape, to a user's list. */
     add: (userId: string, item: object) => void accounts.unshift({ userId, item }),
+    /** The actions that were run, oldest first. */
+    executions,
     /** Makes the list return every user's connections. */
     ignoreUserFilter() {
       isUserFilterIgnored = true;

@@ -11,9 +11,11 @@ import { type Client, client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";
 import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
+import { recordConnectors } from "./record-connectors.ts";
 import { recordPeople } from "./record-people.ts";
 import { recordSandboxFiles } from "./record-sandbox-files.ts";
 import { recordTasks } from "./record-tasks.ts";
+import { recordWebhooks } from "./record-webhooks.ts";
 
 /** @param dataDir and @param cronSecret of the server, which has its mailbox in the former */
 export async function recordExamples(
@@ -41,8 +43,7 @@ export async function recordExamples(
   await recordTemplates(context);
   await recordCatalog(context);
   await recordWebhooks(context);
-  await record("createConnection", { body: { connector: "gmail" } });
-  await record("listConnections");
+  await recordConnectors(context);
   await recordContent(context);
   await recordMcp(context);
   await recordTasks(context, cronSecret);
@@ -104,6 +105,7 @@ async function recordChats(context: Context) {
   recorder.keep("startTurn", turn, early);
   await record("getChat", { params });
   await record("updateChat", { params, body: { title: "Hello", pinned: true } });
+  await record("chooseConnectors", { params, body: { connectors: ["gmail"] } });
   await record("listAccountChats", { query: { q: "hello", pinned: "true" } });
   await recordSandboxFiles(context, sessionId);
 
@@ -164,29 +166,6 @@ async function recordTemplates({ record }: Context) {
   await record("setFavorite", { params, body: { is_favourite: true } });
   await record("listTemplates", { query: { limit: "10" } });
   await record("deleteTemplate", { params });
-}
-
-async function recordWebhooks({ record, caller }: Context) {
-  const made = z.object({ webhook: withId });
-  const body = { url: "https://hooks.example.com/agent", events: ["run.completed", "run.failed"] };
-  const { webhook } = await record("createWebhook", { body }, { schema: made });
-  const params = { id: webhook.id };
-  await record("getWebhook", { params });
-  await record("listWebhooks", { query: { limit: "10" } });
-  await record("rotateWebhook", { params });
-  await record("updateWebhook", { params, body: { events: ["run.failed"] } });
-  // Nobody listens there: how the attempt ends does not depend on a network.
-  await caller.patch(`/api/webhooks/${webhook.id}`, { url: "http://127.0.0.1:1/" });
-  const queued = z.object({ delivery: withId });
-  const { delivery } = await record("testWebhook", { params }, { schema: queued });
-  const expectEnded = async () => {
-    const { text } = await caller.get(`/api/webhooks/${webhook.id}/deliveries`);
-    expect(text).toContain('"status":"failed"');
-  };
-  await vi.waitFor(expectEnded, { timeout: 60_000 });
-  await record("listDeliveries", { params, query: { limit: "10" } });
-  await record("redeliver", { params: { ...params, delivery_id: delivery.id } });
-  await record("deleteWebhook", { params });
 }
 
 async function recordContent({ record }: Context) {

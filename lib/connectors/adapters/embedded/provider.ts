@@ -1,6 +1,7 @@
 /** Connections in the project's own database. A page of this service asks for consent. */
 import { createHash, randomBytes } from "node:crypto";
-import type { ConnectorProvider } from "../../port.ts";
+import type { ConnectorAction } from "../../contract.ts";
+import type { ConnectorFault, ConnectorProvider } from "../../port.ts";
 import { insertConnection, selectConnections } from "../../store.ts";
 import { connectorName } from "./connector-names.ts";
 
@@ -10,9 +11,7 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
     name: "embedded",
 
     async authorize({ accountId, connector, callbackUrl }) {
-      if (connectorName(connector) === undefined) {
-        return { kind: "unknown", cause: `${connector} is not an embedded connector` };
-      }
+      if (connectorName(connector) === undefined) return unknown(connector);
       const state = randomBytes(32).toString("base64url");
       await insertConnection({ accountId, connector, stateHash: hashState(state), callbackUrl });
       return { kind: "started", url: `${origin}/connectors/consent?state=${state}` };
@@ -21,8 +20,39 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
     async list(accountId) {
       return { kind: "listed", connections: await selectConnections(accountId) };
     },
+
+    async listActions({ connector }) {
+      if (connectorName(connector) === undefined) return unknown(connector);
+      return { kind: "actions", actions: [describeConnection], nextCursor: null };
+    },
+
+    async runAction({ accountId, connector, action }) {
+      if (connectorName(connector) === undefined) return unknown(connector);
+      if (action !== describeConnection.name) {
+        return { kind: "unknown_action", cause: `${action} is not an embedded action` };
+      }
+      const connections = await selectConnections(accountId);
+      const active = connections.find(
+        (one) => one.connector === connector && one.status === "active",
+      );
+      if (!active) return { kind: "not_connected", cause: `${connector} is not connected` };
+      const output = { id: active.id, connector, connectedAt: active.updatedAt };
+      return { kind: "ran", result: { successful: true, output, error: null } };
+    },
   };
 }
+
+/** What can be done with a connection that has no service behind it. */
+const describeConnection: ConnectorAction = {
+  name: "DESCRIBE_CONNECTION",
+  description: "Tells which connection of the account is in use, and since when.",
+  inputSchema: { type: "object", properties: {} },
+};
+
+const unknown = (connector: string): ConnectorFault => ({
+  kind: "unknown",
+  cause: `${connector} is not an embedded connector`,
+});
 
 /** Hashes the secret of a consent link for storage. 32 random bytes need no key. */
 export function hashState(state: string): string {

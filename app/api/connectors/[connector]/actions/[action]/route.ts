@@ -1,0 +1,10 @@
+import { runActionContract } from "@/lib/connectors/contract.ts";
+import { runAction } from "@/lib/connectors/run-action.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(runActionContract, ({ caller, params, body: { input }, log }) =>
+    runAction(caller, { ...params, input }, log),
+  ),
+});

@@ -1,0 +1,10 @@
+import { listActionsContract } from "@/lib/connectors/contract.ts";
+import { listActions } from "@/lib/connectors/list-actions.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listActionsContract, ({ caller, params: { connector }, query, log }) =>
+    listActions(caller, { connector, limit: query.limit, cursor: query.cursor }, log),
+  ),
+});
