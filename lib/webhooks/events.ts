@@ -5,4 +5,5 @@ export const EVENT_TYPES = [
   "run.cancelled",
   "generation.completed",
   "generation.failed",
+  "budget.warning",
 ] as const;

@@ -9,6 +9,7 @@ export async function expectInvariants(model: Model, node: Node): Promise<void> 
   const violations = [
     ...model.takeDown(),
     ...(await violationsInDatabase(model)),
+    ...(await violationsInUsage(model)),
     ...(await violationsInLogs(model)),
   ];
   const inChats = model.chats.flatMap((chat) => [
@@ -50,6 +51,47 @@ async function violationsInDatabase({ cluster, accountId }: Model): Promise<stri
     select 'a tool has a record although its turn has ended: turn ' || t.id
     from turn t join tool_runs r on r.turn_id = t.id where t.finished_at is not null`;
   return rows.map(({ what }) => String(what));
+}
+
+/**
+ * Each answer that was recorded is one that the model server has completed, and every step that has an
+ * answer is recorded. Answers that were lost with their process are not.
+ */
+async function violationsInUsage({ cluster, accountId }: Model): Promise<string[]> {
+  const { sql, model } = cluster.workspace;
+  const entries = await sql`
+    select e.step, e.input_tokens::int, e.output_tokens::int, m.parts #>> '{0,text}' as text
+    from usage_entries e
+    join turns t on t.id::text = e.source
+    left join messages m on m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user'
+    where e.account_id = ${accountId} and not e.estimated`;
+  const unexplained = new Map<string, string[]>();
+  const keyOf = (input: unknown, output: unknown) => `${input} ${output}`;
+  const violations = entries.flatMap(({ step, input_tokens, output_tokens, text }) => {
+    // The turn that follows an answered question has no text of its own.
+    const name = /^\[script:([\w-]+)\]$/.exec(String(text))?.[1];
+    if (name === undefined) return [];
+    const reported =
+      unexplained.get(name) ??
+      model
+        .callsOf(name)
+        .flatMap(({ usage }) =>
+          usage ? [keyOf(usage.prompt_tokens, usage.completion_tokens)] : [],
+        );
+    unexplained.set(name, reported);
+    const place = reported.indexOf(keyOf(input_tokens, output_tokens));
+    if (place < 0) return [`step ${step} of ${name} has a usage that no answer had`];
+    reported.splice(place, 1);
+    return [];
+  });
+  const unrecorded = await sql`
+    select t.id from turns t join run_traces r on r.turn_id = t.id
+    cross join jsonb_array_elements(r.steps) as s
+    where t.account_id = ${accountId} and s ->> 'finish_reason' not in ('interrupted', 'error')
+      and not exists (select from usage_entries e
+        where e.account_id = t.account_id and e.source = t.id::text and not e.estimated
+          and e.step = (s ->> 'index')::int and e.tool = 0)`;
+  return [...violations, ...unrecorded.map(({ id }) => `a step of turn ${id} has no usage`)];
 }
 
 /** The chunk log of each turn, by run: dense, unchanged, and with all that clients have read. */
