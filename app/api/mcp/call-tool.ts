@@ -19,6 +19,7 @@ const routes: Readonly<Record<string, () => Promise<Route>>> = {
   "/api/chat/runs": () => import("../chat/runs/route.ts"),
   "/api/chat/runs/{runId}": () => import("../chat/runs/[runId]/route.ts"),
   "/api/chat/{chatId}/stop": () => import("../chat/[chatId]/stop/route.ts"),
+  "/api/chats": () => import("../chats/route.ts"),
   "/api/content/image": () => import("../content/image/route.ts"),
   "/api/content/templates": () => import("../content/templates/route.ts"),
   "/api/content/templates/{id}": () => import("../content/templates/[id]/route.ts"),
