@@ -27,6 +27,15 @@ test("200: has everything that the account owns, and nothing of others", async (
     makeMedia(person.id, image, "image/png"),
     makeOrganization(withKey),
   ]);
+  const webhook = { url: "https://example.com/hook", events: ["run.completed"] };
+  await withKey.post("/api/webhooks", webhook);
+  const task = {
+    title: "Charts",
+    prompt: "Report",
+    schedule: "0 9 * * 1",
+    timezone: "Europe/Berlin",
+  };
+  await withKey.post("/api/tasks", task);
   const { session, chat } = await createSession(withKey, { title: "Release" });
   await sql`insert into messages (chat_id, id, role, parts)
     values (${chat.id}, 'm1', 'user', '[{"type": "text", "text": "Hello"}]')`;
@@ -53,6 +62,8 @@ test("200: has everything that the account owns, and nothing of others", async (
       `${folder}/files/in/notes.txt`,
       `${folder}/session.json`,
       "task-runs.json",
+      "tasks.json",
+      "webhooks.json",
     ].sort(),
   );
   expect(read("account.json")).toMatchObject({
@@ -61,6 +72,9 @@ test("200: has everything that the account owns, and nothing of others", async (
   });
   expect(read("agent-templates.json")).toMatchObject([{ id: template.id }]);
   expect(read("artists.json")).toMatchObject([{ account_id: artist }]);
+  expect(read("tasks.json")).toMatchObject([task]);
+  expect(read("webhooks.json")).toMatchObject([webhook]);
+  expect(JSON.stringify(read("webhooks.json"))).not.toContain("whsec_");
   expect(read("task-runs.json")).toMatchObject([{ status: "COMPLETED" }]);
   expect(read(`${folder}/chats/${chat.id}.json`)).toMatchObject({ messages: [{ id: "m1" }] });
   expect(strFromU8(files[`${folder}/files/in/notes.txt`] ?? new Uint8Array())).toBe("notes");
