@@ -5,9 +5,10 @@ import {
   ProtocolErrorCode,
   Server,
 } from "@modelcontextprotocol/server";
+import type { Logger } from "pino";
 import type { ErrorCode } from "../contract/app-error.ts";
 import type { CallTool, Tool } from "./tool.ts";
-import { toolResult } from "./tool-result.ts";
+import { textResult, toolResult } from "./tool-result.ts";
 
 const INSTRUCTIONS =
   "startRun answers one prompt in a session, chat and sandbox of its own. To converse: createSession, " +
@@ -19,6 +20,7 @@ const INSTRUCTIONS =
 const codeOf: Readonly<Record<number, ErrorCode>> = { 400: "invalid_request", 404: "not_found" };
 
 interface Asked {
+  readonly log: Logger;
   readonly request: Request;
   /** The parsed body of the request. */
   readonly message: unknown;
@@ -27,10 +29,16 @@ interface Asked {
 }
 
 /** Resolves when the message is accepted. A call goes on while the response streams. */
-export async function serveMessage({ request, message, tools, call }: Asked): Promise<Response> {
+export async function serveMessage({
+  request,
+  message,
+  tools,
+  call,
+  log,
+}: Asked): Promise<Response> {
   // As a stream the response begins before the call, which a proxy would otherwise find too long, and
   // which must not wait for the slot that this request holds. Nothing changes that one could listen to.
-  const handler = createMcpHandler(() => createServer(tools, call), {
+  const handler = createMcpHandler(() => createServer(tools, call, log), {
     responseMode: "sse",
     maxSubscriptions: 0,
   });
@@ -49,7 +57,7 @@ export async function serveMessage({ request, message, tools, call }: Asked): Pr
   return response;
 }
 
-function createServer(tools: readonly Tool[], call: CallTool): Server {
+function createServer(tools: readonly Tool[], call: CallTool, log: Logger): Server {
   const server = new Server(
     { name: "agent-platform", title: "Agent Platform", version: "1.0.0" },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -57,8 +65,12 @@ function createServer(tools: readonly Tool[], call: CallTool): Server {
   server.setRequestHandler("tools/list", async () => ({ tools: structuredClone(tools) as never }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const response = call(params.name, params.arguments ?? {});
-    if (response) return toolResult(await response);
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool");
+    if (!response) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool");
+    // The protocol would tell the caller the text of whatever is thrown.
+    return response.then(toolResult).catch((error: unknown) => {
+      log.error({ err: error, tool: params.name }, "tool");
+      return textResult("Internal server error", true);
+    });
   });
   return server;
 }

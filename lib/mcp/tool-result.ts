@@ -4,7 +4,8 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 /** Results go into the context of a model, to which more than this is of no use. */
 const MAX_RESULT_BYTES = 1024 * 1024;
 
-const withText = (text: string, isError = false): CallToolResult => ({
+/** A result that is a text. */
+export const textResult = (text: string, isError = false): CallToolResult => ({
   content: [{ type: "text", text }],
   isError,
 });
@@ -18,14 +19,17 @@ export async function toolResult(response: Response): Promise<CallToolResult> {
   const type = headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream")) {
     await response.body?.cancel();
-    return withText(JSON.stringify({ runId: headers.get("x-workflow-run-id") }));
+    return textResult(JSON.stringify({ runId: headers.get("x-workflow-run-id") }));
   }
   const bytes = await readWithin(response);
   if (bytes === null) {
-    return withText(`The answer is larger than ${MAX_RESULT_BYTES} bytes: read it over HTTP`, true);
+    return textResult(
+      `The answer is larger than ${MAX_RESULT_BYTES} bytes: read it over HTTP`,
+      true,
+    );
   }
   if (type === "" || /^(?:text\/|application\/json)/.test(type)) {
-    return withText(bytes.toString("utf8"), status >= 400);
+    return textResult(bytes.toString("utf8"), status >= 400);
   }
   const resource = { uri: "response:body", mimeType: type, blob: bytes.toString("base64") };
   return { content: [{ type: "resource", resource }] };

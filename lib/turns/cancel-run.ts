@@ -10,8 +10,7 @@ export async function cancelRun(
 ): Promise<{ cancelled: boolean } | AppError> {
   const found = await requestRunStop(accountId, runId);
   if (found.outcome === "missing") return appError("not_found", "Run not found");
-  if (found.outcome !== "active") return { cancelled: found.outcome === "cancelled" };
-  await signalAndAwaitEnd({ turnId: found.turn_id, runId });
+  if (found.outcome === "active") await signalAndAwaitEnd({ turnId: found.turn_id, runId });
   const run = await getRun(accountId, runId);
   if (isAppError(run)) return run;
   // The stop of a run that has not ended yet is recorded.

@@ -37,6 +37,7 @@ export const listRunsContract = contract({
   method: "GET",
   path: "/api/chat/runs",
   runCredential: true,
+  tool: true,
   summary: "List the caller's runs, newest first",
   description: "The turns of chats, headless runs and scheduled prompts.",
   query: pageQuery.extend({
@@ -65,6 +66,7 @@ export const cancelRunContract = contract({
   ...shared,
   method: "POST",
   path: "/api/chat/runs/{runId}/cancel",
+  tool: true,
   summary: "Cancel a run",
   description:
     "Ends the run within two seconds and keeps what it has answered. It may be repeated; a run that has ended stays as it is.",
@@ -112,6 +114,7 @@ export const listRunStepsContract = contract({
   method: "GET",
   path: "/api/chat/runs/{runId}/steps",
   runCredential: true,
+  tool: true,
   summary: "Read the trace of a run",
   description:
     "A step is a model call with the tool calls it asked for. A running run has the steps that are complete. Traces are kept for `RUN_TRACE_RETENTION_DAYS`, and are empty afterwards.",

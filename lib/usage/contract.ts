@@ -34,6 +34,7 @@ export const getUsageContract = contract({
   method: "GET",
   path: "/api/usage",
   runCredential: true,
+  tool: true,
   summary: "Read what the account has used",
   description:
     "Every model call counts once, those of subagents included, and every image and video. A call counts when its result is stored: one whose process dies before counts when it is repeated. A call that was stopped before the model reported its tokens counts with an estimate of a token for each four characters.",

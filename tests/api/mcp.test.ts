@@ -95,7 +95,9 @@ describe("tools/call", () => {
       if (!row) throw new Error(`${nameOf(contract)} has no row in tests/security/rows.ts`);
       const ids = await row.arrange(owner, run);
       const query = row.query?.(ids) ?? {};
-      const input = { ...ids, ...query, ...row.body?.(ids) };
+      const inPath = Object.keys(ids).filter((name) => contract.path.includes(`{${name}}`));
+      const params = Object.fromEntries(inPath.map((name) => [name, ids[name]]));
+      const input = { ...params, ...query, ...row.body?.(ids) };
       const overHttp = (by: Person) =>
         client(null, stack.url).request(
           contract.method,

@@ -116,8 +116,11 @@ export function commandLineSuite(packed: () => PackedClient): void {
       const { stdout } = await run(["run", "--detach", "run `sleep 100`"]);
       const id = stdout.trim();
       const waiting = run(["runs", "get", id]);
-      await expect.poll(async () => (await run(["runs", "stop", id])).stdout).toBe("Stopped\n");
+      await expect.poll(async () => (await run(["runs", "cancel", id])).stdout).toBe("Cancelled\n");
       expect(await waiting).toMatchObject({ code: 1 });
+      expect((await run(["runs", "list", "--limit", "1"])).stdout).toMatch(
+        new RegExp(`^${id}  cancelled  \\S+Z  headless  .+\n$`),
+      );
     });
   });
 
@@ -145,7 +148,7 @@ export function commandLineSuite(packed: () => PackedClient): void {
     });
   });
 
-  describe("files and keys", () => {
+  describe("files, keys and tasks", () => {
     it("push, list and pull a file", async () => {
       const { sessionId } = await openConversation(person.withKey);
       const named = ["--session", sessionId];
@@ -158,6 +161,23 @@ export function commandLineSuite(packed: () => PackedClient): void {
       );
       expect((await run(["files", "pull", ...named, "in/q1.csv"])).stdout).toBe("q1.csv\n");
       expect(await readFile(join(packed().folder, "q1.csv"), "utf8")).toContain("Hana");
+    });
+
+    it("create, list, run and delete a scheduled prompt", async () => {
+      const created = await run(["tasks", "create", "--schedule", "0 9 * * MON", "count to 3"]);
+      const id = created.stdout.trim();
+      expect((await run(["tasks", "list"])).stdout).toMatch(
+        new RegExp(`^${id}  0 9 \\* \\* MON  \\S+Z  count to 3\n$`),
+      );
+      const started = await run(["tasks", "run", id]);
+      const ended = await run(["runs", "get", started.stdout.trim()]);
+      expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("3") });
+      expect(await run(["tasks", "delete", id])).toMatchObject({
+        code: 0,
+        stdout: `Deleted ${id}\n`,
+      });
+      expect(await run(["tasks", "list"])).toEqual({ code: 0, stdout: "", stderr: "" });
+      expect(await run(["tasks", "create", "count to 3"])).toMatchObject({ code: 2 });
     });
 
     it("create, list and revoke a key", async () => {

@@ -101,6 +101,8 @@ export function librarySuite(packed: () => PackedClient): void {
         if (event.chunk.type !== "tool-input-available") continue;
         proxy.cutAfterFrames(null);
         isWorking = true;
+        // Nothing follows this chunk that the connection could be cut at.
+        proxy.cutAll();
       }
       expect(proxy.connections - before).toBeGreaterThan(5);
       expect(chunks.at(-1)?.type).toBe("finish");

@@ -18,6 +18,8 @@ const routes: Readonly<Record<string, () => Promise<Route>>> = {
   "/api/chat": () => import("../chat/route.ts"),
   "/api/chat/runs": () => import("../chat/runs/route.ts"),
   "/api/chat/runs/{runId}": () => import("../chat/runs/[runId]/route.ts"),
+  "/api/chat/runs/{runId}/cancel": () => import("../chat/runs/[runId]/cancel/route.ts"),
+  "/api/chat/runs/{runId}/steps": () => import("../chat/runs/[runId]/steps/route.ts"),
   "/api/chat/{chatId}/stop": () => import("../chat/[chatId]/stop/route.ts"),
   "/api/chats": () => import("../chats/route.ts"),
   "/api/content/image": () => import("../content/image/route.ts"),
@@ -38,6 +40,7 @@ const routes: Readonly<Record<string, () => Promise<Route>>> = {
   "/api/tasks/{id}": () => import("../tasks/[id]/route.ts"),
   "/api/tasks/{id}/run": () => import("../tasks/[id]/run/route.ts"),
   "/api/tasks/runs": () => import("../tasks/runs/route.ts"),
+  "/api/usage": () => import("../usage/route.ts"),
 };
 
 /** @param request the message, whose credential the endpoint is called with */

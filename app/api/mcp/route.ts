@@ -6,9 +6,10 @@ import { describeTools } from "@/lib/openapi/describe-tools.ts";
 import { callToolFor } from "./call-tool.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(callMcpContract, ({ caller, body, request }) =>
+  POST: endpoint(callMcpContract, ({ caller, body, request, log }) =>
     serveMessage({
       request,
+      log,
       message: body,
       tools: describeTools(caller),
       call: callToolFor(request),

@@ -32,7 +32,8 @@ export const selectRunSteps = (accountId: string, runId: string): Promise<RunSte
 const stopped = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("missing") }),
   z.object({
-    outcome: z.enum(["active", "completed", "failed", "cancelled"]),
+    // The status from before the request when the run ended in the same moment.
+    outcome: z.enum(["active", "queued", "running", "completed", "failed", "cancelled"]),
     turn_id: z.string(),
   }),
 ]);

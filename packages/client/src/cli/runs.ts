@@ -1,27 +1,33 @@
-import { type Command, required, take } from "./command.ts";
+import { type Command, required, take, text } from "./command.ts";
+import { columns } from "./output.ts";
 import { printRun } from "./run.ts";
 import { UsageError } from "./usage-error.ts";
 
 export const runs: Command = {
-  usage: ["runs get ID", "runs stop ID"],
-  about: "Wait for a run and print its answer; end a run.",
-  options: {},
+  usage: ["runs list [--limit N]", "runs get ID", "runs cancel ID"],
+  about: "The newest runs; wait for a run and print its answer; end a run.",
+  options: { limit: { type: "string" } },
   async run(context) {
-    const { args, client, out, signal } = context;
+    const { args, client, options, out, signal } = context;
     const [action, id] = args;
-    if (action === "get") return printRun(context, required(id, "ID"));
-    if (action === "stop") {
-      const run = { runId: required(id, "ID") };
-      const { chatId } = await take(
-        client.api.GET("/api/chat/runs/{runId}", { params: { path: run }, signal }),
+    if (action === "list") {
+      const limit = text(options.limit);
+      const query = limit === undefined ? {} : { limit: Number(limit) };
+      const listed = await take(client.api.GET("/api/chat/runs", { params: { query }, signal }));
+      out.result(listed, ({ runs: all }) =>
+        columns(all.map((run) => [run.runId, run.status, run.createdAt, run.kind, run.title])),
       );
-      const path = { chatId };
-      const stopped = await take(
-        client.api.POST("/api/chat/{chatId}/stop", { params: { path }, signal }),
-      );
-      out.result(stopped, ({ stopped: was }) => (was ? "Stopped" : "It had ended"));
       return 0;
     }
-    throw new UsageError("runs takes get or stop");
+    if (action === "get") return printRun(context, required(id, "ID"));
+    if (action === "cancel") {
+      const path = { runId: required(id, "ID") };
+      const done = await take(
+        client.api.POST("/api/chat/runs/{runId}/cancel", { params: { path }, signal }),
+      );
+      out.result(done, ({ cancelled }) => (cancelled ? "Cancelled" : "It had ended"));
+      return 0;
+    }
+    throw new UsageError("runs takes list, get or cancel");
   },
 };
