@@ -18,6 +18,7 @@ const RUNS = 8;
 
 let workspace: Workspace;
 let endpoint: WebhookEndpoint;
+/** Of the server that lives on. */
 let caller: Client;
 beforeAll(async () => {
   workspace = await startWorkspace({
@@ -43,7 +44,6 @@ it.each(Array.from({ length: ROUNDS }, (_, round) => round))(
   "round %i: each run is told, whoever dies",
   async () => {
     const { sql } = workspace;
-    const survivor = workspace.server;
     const doomed = await workspace.startServer();
     const through = clientAt(doomed.url, caller);
     const seen = endpoint.received.length;
@@ -55,9 +55,8 @@ it.each(Array.from({ length: ROUNDS }, (_, round) => round))(
       .poll(() => endpoint.received.length, { interval: 5 })
       .toBeGreaterThanOrEqual(enough);
     await crash(doomed);
-    const here = clientAt(survivor.url, caller);
     for (const run of runs)
-      expect(await waitForRun(here, run)).toMatchObject({ status: "completed" });
+      expect(await waitForRun(caller, run)).toMatchObject({ status: "completed" });
 
     const open = async () => {
       // Nobody waits for the delays here, but for the leases of the dead.
