@@ -13,6 +13,7 @@ import { isolation } from "../../../platform/isolation/detect.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { codeOf, type Probe } from "../../../platform/outbound/probe.ts";
 import { processWide } from "../../../platform/process-wide.ts";
+import { runtimePath } from "../../../platform/runtime-path.ts";
 import { cutOutput } from "../../cut-output.ts";
 import { SandboxError, type SandboxProvider } from "../../port.ts";
 import { type CommandRunner, removeFolder } from "../local/command-runner.ts";
@@ -54,7 +55,7 @@ function prepare(options: LocalProviderOptions, disableUserns: boolean): Host {
   mkdirSync(options.rootDir, { recursive: true });
   const hidden = [realpathSync(process.cwd()), dirname(realpathSync(options.rootDir))];
   return {
-    machine: { etc: join(socketDir, "etc"), hidden, disableUserns },
+    machine: { etc: runtimePath(socketDir, "etc"), hidden, disableUserns },
     network: options,
     limits: LIMITS,
     socketDir,
@@ -65,8 +66,10 @@ function prepare(options: LocalProviderOptions, disableUserns: boolean): Host {
 function createSocketDir(): string {
   const socketDir = mkdtempSync(join(tmpdir(), "sandbox-"));
   process.once("exit", () => rmSync(socketDir, { recursive: true, force: true }));
-  mkdirSync(join(socketDir, "etc"));
-  for (const [name, text] of Object.entries(ETC)) writeFileSync(join(socketDir, "etc", name), text);
+  mkdirSync(runtimePath(socketDir, "etc"));
+  for (const [name, text] of Object.entries(ETC)) {
+    writeFileSync(runtimePath(socketDir, "etc", name), text);
+  }
   return socketDir;
 }
 
