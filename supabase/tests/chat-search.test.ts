@@ -31,6 +31,8 @@ test("a page of ten thousand chats reads no more rows than it has, with each fil
       select id, 'm', 'user', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
         case when title = 'chat 7777' then 'a needle' else 'hay ' || title end))
       from chats where account_id = ${account_id}`;
+    // As vacuum does: the planner shuns an index with many entries that are not merged yet.
+    await sql`select gin_clean_pending_list('public.messages_words')`;
     await sql`analyze public.chats`;
     await sql`analyze public.messages`;
     const list = (filters: object) => () =>

@@ -6,6 +6,7 @@ import { contracts } from "../../lib/openapi/registry.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { imagesIn, runOf, videoIn } from "../support/fixtures/generations.ts";
 import { nameOf } from "../support/fixtures/shapes.ts";
+import { createTask, taskIn, validTask } from "../support/fixtures/tasks.ts";
 import { templateIn, validTemplate } from "../support/fixtures/templates.ts";
 import { blockUpdates } from "../support/harness/block-updates.ts";
 import type { Answer, Client } from "../support/harness/clients.ts";
@@ -23,6 +24,8 @@ afterAll(() => workspace.stop());
 
 interface Endpoint {
   readonly name: string;
+  /** The path of a request, where the endpoint's has parameters. */
+  path?(caller: Client): Promise<string>;
   body(caller: Client): Promise<unknown>;
   /** Ids of what the account has of it. */
   effects(accountId: string): Promise<string[]>;
@@ -79,6 +82,23 @@ const endpoints: readonly Endpoint[] = [
       return run.id;
     },
   },
+  {
+    name: "POST /api/tasks",
+    body: async () => validTask,
+    effects: (accountId) =>
+      idsOf(workspace.sql`select id from scheduled_prompts where account_id = ${accountId}`),
+    effectIn: async (answer) => taskIn(answer).id,
+  },
+  {
+    name: "POST /api/tasks/{id}/run",
+    path: async (caller) => `/api/tasks/${(await createTask(caller)).id}/run`,
+    body: async () => undefined,
+    effects: (accountId) =>
+      idsOf(workspace.sql`select task_run_id as id from scheduled_firings
+        where account_id = ${accountId}`),
+    effectIn: async (answer) =>
+      z.object({ task_run_id: z.string() }).parse(answer.body).task_run_id,
+  },
 ];
 
 it("every endpoint that takes a key is killed here", () => {
@@ -88,13 +108,14 @@ it("every endpoint that takes a key is killed here", () => {
 
 it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
   "%s again at another server finds the effect of the killed one, and makes no second",
-  async (name, { body: bodyFor, effects, effectIn }) => {
+  async (name, { path: pathFor, body: bodyFor, effects, effectIn }) => {
     const doomed = await workspace.startServer();
     const caller = await workspace.createCaller(doomed.url);
     const accountId = await accountOf(caller);
     const body = await bodyFor(caller);
     const headers = { "idempotency-key": randomUUID() };
-    const [method = "", path = ""] = name.split(" ");
+    const [method = "", template = ""] = name.split(" ");
+    const path = (await pathFor?.(caller)) ?? template;
     const send = (to: Client) => to.request(method, path, { body, headers });
 
     const beforeAnswer = await blockUpdates(workspace.env.DATABASE_URL ?? "", {
