@@ -26,7 +26,7 @@ interface Writer {
   closing: boolean;
   closed: boolean;
   failure: Error | undefined;
-  /** Called after each write of this stream, whether it was committed or failed. */
+  /** Called after each write of this stream that was committed, and when the writer fails. */
   settled: (() => void)[];
 }
 
@@ -204,10 +204,8 @@ export class ChunkLog {
           for (const chunk of chunks) writer.committed.push(chunk);
           writer.closed = eof;
           this.wake(writer.stream);
+          this.#settle(writer);
         }
-        const settled = writer.settled;
-        writer.settled = [];
-        for (const resolve of settled) resolve();
       }
     }
     this.#writing = false;
@@ -239,6 +237,13 @@ export class ChunkLog {
     writer.failure = error;
     this.#dirty.delete(writer);
     this.#forget(writer);
+    this.#settle(writer);
+  }
+
+  #settle(writer: Writer): void {
+    const settled = writer.settled;
+    writer.settled = [];
+    for (const resolve of settled) resolve();
   }
 
   #forget(writer: Writer): void {
