@@ -8,32 +8,43 @@ import type { Plan } from "./plan.ts";
 import { settle } from "./settle.ts";
 
 const CHATS = 3;
-/** Only ends what hangs. */
+/** Only ends what hangs: first with its history, then without. */
+const HANG_MS = 270_000;
 export const TIMEOUT_MS = 300_000;
 
 /**
  * @param replay the command that repeats the simulation
- * @throws Error with `replay` and the history, when an invariant is broken.
+ * @throws Error with `replay` and the history, when an invariant is broken or nothing happens.
  */
 export async function simulate(cluster: Cluster, plan: Plan, replay: string): Promise<void> {
   const history: string[] = [];
+  const hang = Promise.withResolvers<never>();
+  const timer = setTimeout(() => hang.reject(new Error("It hangs")), HANG_MS);
   try {
-    cluster.heal();
-    await cluster.resize(plan.servers);
-    const model = await openModel(cluster);
-    for (const [place, command] of plan.commands.entries()) {
-      const started = performance.now();
-      history.push(JSON.stringify(command));
-      const outcome = await execute(model, command);
-      history.push(`  ${outcome} after ${Math.round(performance.now() - started)} ms`);
-      await expectInvariants(model, await cluster.pick(place));
-    }
-    history.push("the end");
-    await settle(model);
+    await Promise.race([play(cluster, plan, history), hang.promise]);
   } catch (error) {
     const message = `${replay} fails:\n${history.join("\n")}\n${error}`;
     throw new Error(message, { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/** @param history takes each command and what came of it */
+async function play(cluster: Cluster, plan: Plan, history: string[]): Promise<void> {
+  cluster.heal();
+  await cluster.resize(plan.servers);
+  history.push(`${plan.servers} servers`);
+  const model = await openModel(cluster);
+  for (const [place, command] of plan.commands.entries()) {
+    const started = performance.now();
+    history.push(JSON.stringify(command));
+    const outcome = await execute(model, command);
+    history.push(`  ${outcome} after ${Math.round(performance.now() - started)} ms`);
+    await expectInvariants(model, await cluster.pick(place));
+  }
+  history.push("the end");
+  await settle(model);
 }
 
 async function openModel(cluster: Cluster): Promise<Model> {
