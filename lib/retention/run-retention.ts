@@ -11,6 +11,7 @@ import { resolve } from "node:path";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { endLostTurns } from "./end-lost-turns.ts";
+import { inBatches } from "./in-batches.ts";
 import { endJob, sweepInvitations, takeJob } from "./store.ts";
 import { sweepMailbox } from "./sweep-mailbox.ts";
 import { checkMediaRows, removeDeletedMedia, removeUnownedMedia } from "./sweep-media.ts";
@@ -28,11 +29,10 @@ type Part = () => Promise<number | Readonly<Record<string, number>>>;
 
 /** The lease of a process that dies expires after this long. */
 const LEASE_SECONDS = 30 * 60;
-const INVITATIONS_BATCH = 10_000;
 
 const shared: Readonly<Record<string, Part>> = {
   rows: sweepRows,
-  invitations: () => sweepInvitations(INVITATIONS_BATCH),
+  invitations: () => inBatches(sweepInvitations),
   runTraces: sweepRunTraces,
   runKinds: fillRunKinds,
   lostTurns: endLostTurns,

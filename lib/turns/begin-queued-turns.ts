@@ -1,13 +1,12 @@
 import { drain } from "../platform/drain.ts";
-import { log } from "../platform/log.ts";
-import { processWide } from "../platform/process-wide.ts";
+import { runPeriodically } from "../platform/run-periodically.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { continueTrace } from "../platform/telemetry/spans.ts";
-import { startRunOf } from "./start-turn.ts";
+import { startWorkflow } from "./start-turn.ts";
 import { beginQueuedTurn, chatsToBegin, settleQueuedTurn } from "./store/queued-turns.ts";
 import { turnQueue } from "./turn-queue.ts";
 
-const SWEEP_MS = 5_000;
+const SWEEP_SECONDS = 5;
 const BATCH = 50;
 
 /** Begins the turn that waits longest in a chat, if the chat is free. */
@@ -17,7 +16,7 @@ async function beginNext(chatId: string): Promise<void> {
   await continueTrace(undefined, async () => {
     const turn = await beginQueuedTurn(chatId);
     if (turn === null) return;
-    await startRunOf(turn.turnId, turn.credential);
+    await startWorkflow(turn.turnId, turn.credential);
     await settleQueuedTurn(turn.turnId);
     count("agent_platform.turns.started", 1, { kind: "chat" });
   });
@@ -25,7 +24,6 @@ async function beginNext(chatId: string): Promise<void> {
 
 /** Begins what other processes have left behind. */
 async function sweep(): Promise<void> {
-  if (drain().hasBegun) return;
   const chatIds = await continueTrace(undefined, () => chatsToBegin(BATCH));
   for (const chatId of chatIds) await turnQueue().wake(chatId);
 }
@@ -33,15 +31,5 @@ async function sweep(): Promise<void> {
 /** Lets this process begin turns that wait for their chat: after each turn's end, and by a timer. */
 export function scheduleQueuedTurns(): void {
   turnQueue().begin = beginNext;
-  processWide("turn queue timer", () => {
-    let isRunning = false;
-    return setInterval(async () => {
-      if (isRunning) return;
-      isRunning = true;
-      await sweep().catch((error: unknown) =>
-        log().warn({ err: error }, "waiting turns could not be looked for"),
-      );
-      isRunning = false;
-    }, SWEEP_MS).unref();
-  });
+  runPeriodically("turn queue", SWEEP_SECONDS, sweep);
 }
