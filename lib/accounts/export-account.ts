@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { selectArtists } from "../artists/store.ts";
 import { openMedia } from "../content/open-media.ts";
-import { everyItem, type Page, type PageRequest } from "../contract/pagination.ts";
+import { everyItem } from "../contract/pagination.ts";
 import { describeKey } from "../identity/keys/describe-key.ts";
 import { selectKeys } from "../identity/keys/store.ts";
 import { services } from "../platform/services.ts";
@@ -45,11 +45,12 @@ async function* entriesOf(request: ExportRequest): AsyncGenerator<ZipEntry> {
   yield list("task-runs.json", exportRows(accountId, "task_runs", row));
   yield list(
     "tasks.json",
-    everyItem((page) => ownTasks(accountId, page)),
+    everyItem((page) => selectTasks(accountId, page)),
   );
+  // Without their secrets.
   yield list(
     "webhooks.json",
-    everyItem((page) => ownWebhooks(accountId, page)),
+    everyItem((page) => selectWebhooks(accountId, page)),
   );
   const listed = await services().connectors?.list(accountId);
   if (listed?.kind === "listed") yield json("connections.json", listed.connections);
@@ -62,17 +63,6 @@ async function* entriesOf(request: ExportRequest): AsyncGenerator<ZipEntry> {
   }
   yield* sessionEntries(request, missing);
   if (missing.length > 0) yield json("missing.json", missing);
-}
-
-async function ownTasks(accountId: string, page: PageRequest): Promise<Page<unknown>> {
-  const { tasks, nextCursor } = await selectTasks(accountId, page);
-  return { items: tasks, nextCursor };
-}
-
-/** Without their secrets. */
-async function ownWebhooks(accountId: string, page: PageRequest): Promise<Page<unknown>> {
-  const { webhooks, nextCursor } = await selectWebhooks(accountId, page);
-  return { items: webhooks, nextCursor };
 }
 
 async function* ownArtists(accountId: string): AsyncGenerator<unknown> {

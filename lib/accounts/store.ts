@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 import { type AccountView, accountView } from "./account.ts";
 import type { AccountChanges } from "./contract.ts";
@@ -30,18 +31,15 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
   );
 }
 
-const errors = {
+const refusal = refusalOf({
   not_personal: appError("forbidden", "Only a personal account can be deleted here"),
   mismatch: appError("invalid_request", "confirm must be the account's e-mail address"),
   last_owner: appError(
     "conflict",
     "The account is the last owner of an organization: delete it, or make another member an owner",
   ),
-};
+});
 
-const refusal = z
-  .object({ refused: z.enum(["not_personal", "mismatch", "last_owner"]) })
-  .transform(({ refused }): AppError => errors[refused]);
 /** Errors: 400, 403, 409 for the last owner of an organization; the account then stays in all. */
 export function leaveOrganizations(
   accountId: string,

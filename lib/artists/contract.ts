@@ -1,7 +1,7 @@
 /** The endpoints of the artists that an account works for. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { accountImage, accountName, uuid } from "../contract/fields.ts";
+import { accountImage, accountName, singleLine, uuid } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { artist } from "./artist.ts";
 
@@ -10,12 +10,7 @@ const status = z.literal("success");
 const one = z.object({ status, artist });
 const byId = z.object({ account_id: uuid.describe("The artist's `account_id`") });
 
-const label = z
-  .string()
-  .trim()
-  .min(1)
-  .max(100)
-  .refine((text) => !/\p{Cc}/u.test(text), "label must be a single line");
+const label = singleLine("label");
 
 export const createArtistContract = contract({
   ...shared,

@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 import { type Artist, artist } from "./artist.ts";
 import type { ArtistChanges } from "./contract.ts";
@@ -14,15 +15,12 @@ const MAX_ARTISTS = 1_000;
 
 const found = z.object({ artist }).transform((answer) => answer.artist);
 
-const errors = {
+const refusal = refusalOf({
   missing: appError("not_found", "Artist not found"),
   not_owner: appError("forbidden", "Only an owner of the organization can delete this artist"),
   organization: appError("forbidden", "Access denied to specified organization_id"),
   full: appError("quota_exceeded", "There are too many artists: delete one to make room"),
-} as const satisfies Readonly<Record<string, AppError>>;
-const refusal = z
-  .object({ refused: z.enum(["missing", "not_owner", "organization", "full"]) })
-  .transform(({ refused }): AppError => errors[refused]);
+});
 
 /** Errors: 403 for an organization that the account does not belong to, or at the limit. */
 export function insertArtist(

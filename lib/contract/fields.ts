@@ -10,13 +10,17 @@ export const instructions = z.string().trim().max(10_000);
 /** A date and time of a response: ISO 8601 in UTC. */
 export const dateTime = z.iso.datetime();
 
+/** A single line of text. @param field its name, for the error */
+export const singleLine = (field: string) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .refine((line) => !/\p{Cc}/u.test(line), `${field} must be a single line`);
+
 /** The name of an account, as people read it in lists and mails. */
-export const accountName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(100)
-  .refine((name) => !/\p{Cc}/u.test(name), "name must be a single line");
+export const accountName = singleLine("name");
 
 /** The picture of an account. */
 export const accountImage = z
@@ -40,6 +44,12 @@ export const instant = z.iso
 function dateText(date: Date): string {
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
 }
+
+/** Refuses a body that gives none of its fields. */
+export const withAnyField = <S extends z.ZodObject>(body: S): S =>
+  body.refine((given) => Object.values(given).some((value) => value !== undefined), {
+    error: `One of ${Object.keys(body.shape).join(", ")} must be provided`,
+  });
 
 /** `true` or `false` in a query string. */
 export const queryBoolean = z

@@ -54,11 +54,15 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-/** Returns the schema of what a SQL function answers for a page: its items and the next place. */
-export const storedPage = <S extends z.ZodType>(item: S) =>
-  z
-    .object({ items: z.array(item), next: storedCursor })
-    .transform(({ items, next }): Page<z.output<S>> => ({ items, nextCursor: next }));
+/**
+ * Returns the schema of what a SQL function answers for a page: the next place, and its items.
+ * @param name what the function calls them
+ */
+export const storedPage = <S extends z.ZodType>(item: S, name = "items") =>
+  z.object({ [name]: z.array(item), next: storedCursor }).transform((answer) => ({
+    items: answer[name] as z.output<S>[],
+    nextCursor: answer.next as string | null,
+  }));
 
 /** Yields the items of all pages. */
 export async function* everyItem<T>(

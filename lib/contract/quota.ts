@@ -1,6 +1,7 @@
 /**
- * The errors of an account that has used up a quota or its budget. The status of a quota is 403, not 429 or 507: clients and
- * proxies retry those by themselves, and no retry succeeds until something has been deleted.
+ * The errors of an account that has used up a quota or its budget. The status of a quota is 403, not
+ * 429 or 507: clients and proxies retry those by themselves, and no retry succeeds until something has
+ * been deleted.
  */
 import { appError } from "./app-error.ts";
 

@@ -1,10 +1,11 @@
 /** Why a SQL function of organizations refuses, as errors: keys are what it answers as `refused`. */
-import { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
+import { appError } from "../contract/app-error.ts";
+import { refusalOf } from "../contract/refusal.ts";
 
 const HOUR_SECONDS = 3600;
 
-const errors = {
+/** Reads `{refused}` as its error. */
+export const refusal = refusalOf({
   missing: appError("not_found", "Organization not found"),
   missing_member: appError("not_found", "Member not found"),
   missing_invitation: appError("not_found", "Invitation not found"),
@@ -27,11 +28,4 @@ const errors = {
   limited: appError("rate_limited", "Too many invitations", {
     headers: { "retry-after": String(HOUR_SECONDS) },
   }),
-} as const satisfies Readonly<Record<string, AppError>>;
-
-type Reason = keyof typeof errors;
-
-/** Reads `{refused}` as its error. */
-export const refusal = z
-  .object({ refused: z.enum(Object.keys(errors) as [Reason, ...Reason[]]) })
-  .transform(({ refused }): AppError => errors[refused]);
+});

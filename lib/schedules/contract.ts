@@ -1,7 +1,7 @@
 /** Scheduled prompts, and the request with which a scheduler fires those that are due. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { uuid } from "../contract/fields.ts";
+import { uuid, withAnyField } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { isSchedule, isTimezone } from "./next-run.ts";
 import { task } from "./task.ts";
@@ -119,9 +119,7 @@ export const updateTaskContract = contract({
   description:
     "Omitted fields stay unchanged, and an empty `template_id` removes the template. A new schedule counts from now on. Runs that have started go on.",
   params: byId,
-  body: changes.refine((body) => Object.values(body).some((value) => value !== undefined), {
-    error: `One of ${Object.keys(changes.shape).join(", ")} must be provided`,
-  }),
+  body: withAnyField(changes),
   responses: { 200: { description: "The task", schema: one } },
   errors: ["not_found", "conflict"],
 });
@@ -173,7 +171,7 @@ export const fireTasksContract = contract({
   path: "/api/cron/tasks",
   summary: "Fire the scheduled prompts that are due",
   description:
-    "For deployments without a process that stays, such as Vercel, whose cron jobs call it with `CRON_SECRET`. It may be called at any time and by several at once.",
+    "For deployments without a long-running process, such as Vercel, whose cron jobs call it with `CRON_SECRET`. It may be called at any time and by several at once.",
   tag: "Tasks",
   family: "error",
   auth: "none",

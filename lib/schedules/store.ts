@@ -4,7 +4,8 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import { type Task, task } from "./task.ts";
@@ -12,15 +13,12 @@ import { type Task, task } from "./task.ts";
 /** An account has at most so many tasks. */
 const MAX_TASKS = 100;
 
-const refusals = {
+const refused = refusalOf({
   missing: appError("not_found", "Task not found"),
   template: appError("not_found", "Template not found"),
   full: appError("quota_exceeded", "The account has too many tasks: delete one first"),
   changed: appError("conflict", "The task was changed at the same time: try again"),
-};
-const refused = z
-  .object({ refused: z.enum(["missing", "template", "full", "changed"]) })
-  .transform((answer) => refusals[answer.refused]);
+});
 const found = z.object({ task }).transform((answer) => answer.task);
 
 /** Errors: 404 `Template not found`, 403 for too many tasks. Repeating an id has no effect. */
@@ -46,12 +44,10 @@ export function insertTask(
   return call("create_task", args, z.union([found, refused]));
 }
 
-const pageOfTasks = z
-  .object({ tasks: z.array(task), next: storedCursor })
-  .transform((answer) => ({ tasks: answer.tasks, nextCursor: answer.next }));
-
-export const selectTasks = (accountId: string, page: PageRequest) =>
-  call("list_tasks", { p_account_id: accountId, ...pageArguments(page) }, pageOfTasks);
+export function selectTasks(accountId: string, page: PageRequest): Promise<Page<Task>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_tasks", args, storedPage(task, "tasks"));
+}
 
 /** Errors: 404 `Task not found`. */
 export const selectTask = (accountId: string, id: string): Promise<Task | AppError> =>

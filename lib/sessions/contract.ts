@@ -1,7 +1,7 @@
 /** Sessions, chats and stored messages. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { instructions, queryBoolean, uuid } from "../contract/fields.ts";
+import { instructions, queryBoolean, uuid, withAnyField } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { chat, chatWithMessages, foundChat, session } from "./session.ts";
 
@@ -185,8 +185,8 @@ export const updateChatContract = contract({
   description:
     "Omitted fields stay unchanged. A new model and new instructions apply from the next turn on. Empty `instructions` and an empty `templateId` remove what is set.",
   params: chatParams,
-  body: z
-    .object({
+  body: withAnyField(
+    z.object({
       title: title.optional(),
       modelId: modelId.optional(),
       ...chatInstructions,
@@ -196,10 +196,8 @@ export const updateChatContract = contract({
         .meta({ description: chatInstructions.templateId.description }),
       archived: z.boolean().optional().meta({ description: "Whether the chat is put away" }),
       pinned: z.boolean().optional().meta({ description: "Whether the chat is kept at hand" }),
-    })
-    .refine((body) => Object.values(body).some((value) => value !== undefined), {
-      error: "One of title, modelId, instructions, templateId, archived, pinned must be provided",
     }),
+  ),
   responses: { 200: { description: "The chat", schema: z.object({ chat }) } },
   errors: ["not_found"],
 });

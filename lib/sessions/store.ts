@@ -4,7 +4,13 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  storedCursor,
+  storedPage,
+} from "../contract/pagination.ts";
 import type { AccountQuery } from "../platform/database/account-query.ts";
 import { streamDirectly } from "../platform/database/direct.ts";
 import { call } from "../platform/database/query.ts";
@@ -169,7 +175,7 @@ interface ChatFilters {
 export function selectAccountChats(
   accountId: string,
   { q, artist_id, archived, pinned, ...page }: ChatFilters & PageRequest,
-): Promise<{ chats: FoundChat[]; nextCursor: string | null }> {
+): Promise<Page<FoundChat>> {
   return call(
     "list_account_chats",
     {
@@ -180,9 +186,7 @@ export function selectAccountChats(
       p_pinned: pinned ?? null,
       p_text: q ?? null,
     },
-    z
-      .object({ chats: z.array(foundChat), next: storedCursor })
-      .transform((answer) => ({ chats: answer.chats, nextCursor: answer.next })),
+    storedPage(foundChat, "chats"),
   );
 }
 

@@ -1,7 +1,7 @@
 /** The endpoints of agent templates. */
 import { z } from "zod";
 import { contract, type RunRule } from "../contract/contract.ts";
-import { emailAddress, uuid } from "../contract/fields.ts";
+import { emailAddress, uuid, withAnyField } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { template } from "./template.ts";
 
@@ -117,9 +117,7 @@ export const updateTemplateContract = contract({
     "Omitted fields stay unchanged. `share_emails` replaces the whole list. A template that becomes " +
     "public loses its list, and a public template ignores `share_emails`.",
   params: byId,
-  body: changes.refine((body) => Object.values(body).some((value) => value !== undefined), {
-    error: `One of ${Object.keys(changes.shape).join(", ")} must be provided`,
-  }),
+  body: withAnyField(changes),
   responses: { 200: { description: "The template", schema: one } },
   errors: ["forbidden", "not_found"],
 });

@@ -1,7 +1,7 @@
 /** The endpoints of webhooks. What a delivery looks like is in docs/webhooks.md. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { dateTime, uuid } from "../contract/fields.ts";
+import { dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { EVENT_TYPES } from "./events.ts";
 
@@ -39,6 +39,10 @@ export const webhook = z
   })
   .meta({ id: "Webhook" });
 export type Webhook = z.output<typeof webhook>;
+
+/** Answers a request for one webhook. */
+export const webhookAnswer = (found: Webhook) =>
+  ({ body: { status: "success", webhook: found } }) as const;
 
 const attempt = z
   .object({
@@ -92,6 +96,8 @@ export const createWebhookContract = contract({
   errors: ["quota_exceeded", "conflict"],
 });
 
+export type NewWebhook = z.output<typeof createWebhookContract.body>;
+
 export const listWebhooksContract = contract({
   ...shared,
   method: "GET",
@@ -133,9 +139,7 @@ export const updateWebhookContract = contract({
   description:
     "Omitted fields stay unchanged. Deliveries that wait go to the new `url`; with `enabled: false` they fail.",
   params: byId,
-  body: changes.refine((body) => Object.values(body).some((value) => value !== undefined), {
-    error: `One of ${Object.keys(changes.shape).join(", ")} must be provided`,
-  }),
+  body: withAnyField(changes),
   responses: { 200: { description: "The webhook", schema: one } },
   errors: ["not_found", "conflict"],
 });

@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { checkEndpoint } from "./check-endpoint.ts";
-import type { Webhook, WebhookChanges } from "./contract.ts";
+import type { NewWebhook, Webhook } from "./contract.ts";
 import { newSecret } from "./secret.ts";
 import { insertWebhook } from "./store.ts";
-
-type Values = Required<{ readonly [K in keyof WebhookChanges]: NonNullable<WebhookChanges[K]> }>;
 
 /** Errors: 400 for a URL that events may not be sent to; 403; 409. */
 export async function createWebhook(
   accountId: string,
-  values: Values,
+  values: NewWebhook,
 ): Promise<{ webhook: Webhook; secret: string } | AppError> {
   const fault = checkEndpoint("url", values.url);
   if (fault) return fault;

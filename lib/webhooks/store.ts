@@ -5,9 +5,17 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
-import { type Delivery, delivery, type Webhook, type WebhookChanges, webhook } from "./contract.ts";
+import {
+  type Delivery,
+  delivery,
+  type NewWebhook,
+  type Webhook,
+  type WebhookChanges,
+  webhook,
+} from "./contract.ts";
 
 /** More would make one run cost as many deliveries. */
 const MAX_WEBHOOKS = 20;
@@ -15,18 +23,14 @@ const MAX_WEBHOOKS = 20;
 const webhookNotFound = appError("not_found", "Webhook not found");
 const deliveryNotFound = appError("not_found", "Delivery not found");
 
-const REFUSALS = {
+const refused = refusalOf({
   missing: webhookNotFound,
   taken: appError("conflict", "The account has a webhook with this url"),
   full: appError(
     "quota_exceeded",
     `The account has ${MAX_WEBHOOKS} webhooks: delete one to make room`,
   ),
-} as const;
-
-const refused = z
-  .object({ refused: z.enum(["missing", "taken", "full"]) })
-  .transform((answer) => REFUSALS[answer.refused]);
+});
 const foundWebhook = z.union([
   z.object({ webhook }).transform((answer) => answer.webhook),
   refused,
@@ -37,10 +41,7 @@ const foundDelivery = z.object({ delivery }).transform((answer) => answer.delive
 /** Errors: 403 when the account has 20 webhooks, 409 when it has one with this URL. */
 export function insertWebhook(
   accountId: string,
-  values: Required<{ readonly [K in keyof WebhookChanges]: NonNullable<WebhookChanges[K]> }> & {
-    readonly id: string;
-    readonly sealedSecret: string;
-  },
+  values: NewWebhook & { readonly id: string; readonly sealedSecret: string },
 ): Promise<Webhook | AppError> {
   const args = {
     p_account_id: accountId,
@@ -54,12 +55,10 @@ export function insertWebhook(
   return call("create_webhook", args, foundWebhook);
 }
 
-const pageOfWebhooks = z
-  .object({ webhooks: z.array(webhook), next: storedCursor })
-  .transform((answer) => ({ webhooks: answer.webhooks, nextCursor: answer.next }));
-
-export const selectWebhooks = (accountId: string, page: PageRequest) =>
-  call("list_webhooks", { p_account_id: accountId, ...pageArguments(page) }, pageOfWebhooks);
+export function selectWebhooks(accountId: string, page: PageRequest): Promise<Page<Webhook>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_webhooks", args, storedPage(webhook, "webhooks"));
+}
 
 /** Errors: 404. */
 export const selectWebhook = (accountId: string, id: string): Promise<Webhook | AppError> =>
@@ -102,9 +101,7 @@ export function replaceSecret(
 }
 
 const pageOfDeliveries = z.union([
-  z
-    .object({ deliveries: z.array(delivery), next: storedCursor })
-    .transform((answer) => ({ deliveries: answer.deliveries, nextCursor: answer.next })),
+  storedPage(delivery, "deliveries"),
   missingDelivery.transform(() => webhookNotFound),
 ]);
 
@@ -130,7 +127,3 @@ export function repeatDelivery(
   const found = z.union([foundDelivery, missingDelivery.transform(() => deliveryNotFound)]);
   return call("redeliver_webhook", args, found);
 }
-
-/** The answer of an endpoint to a webhook. */
-export const describeWebhook = (found: Webhook) =>
-  ({ body: { status: "success", webhook: found } }) as const;

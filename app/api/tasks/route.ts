@@ -1,4 +1,4 @@
-import { answer, pageOf } from "@/lib/http/answers.ts";
+import { answer, listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createTaskContract, listTasksContract } from "@/lib/schedules/contract.ts";
@@ -10,9 +10,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTaskContract, ({ caller, effectId, body }) =>
     answer(createTask(caller.accountId, effectId, body), createdTask),
   ),
-  GET: endpoint(listTasksContract, ({ caller, query }) =>
-    answer(selectTasks(caller.accountId, query), ({ tasks, nextCursor }) =>
-      pageOf("/api/tasks", query, nextCursor, { status: "success", tasks }),
-    ),
-  ),
+  GET: endpoint(listTasksContract, async ({ caller, query }) => {
+    const page = await selectTasks(caller.accountId, query);
+    return listOf("/api/tasks", query, "tasks", page);
+  }),
 });

@@ -1,4 +1,4 @@
-import { answer, pageOf } from "@/lib/http/answers.ts";
+import { answer, listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createWebhookContract, listWebhooksContract } from "@/lib/webhooks/contract.ts";
@@ -13,7 +13,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     })),
   ),
   GET: endpoint(listWebhooksContract, async ({ caller, query }) => {
-    const { webhooks, nextCursor } = await selectWebhooks(caller.accountId, query);
-    return pageOf("/api/webhooks", query, nextCursor, { status: "success", webhooks });
+    const page = await selectWebhooks(caller.accountId, query);
+    return listOf("/api/webhooks", query, "webhooks", page);
   }),
 });

@@ -1,18 +1,19 @@
 /** The queries with which accounts list, watch and cancel their runs. */
 import { z } from "zod";
-import { type PageRequest, pageArguments, storedCursor } from "../../contract/pagination.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  storedPage,
+} from "../../contract/pagination.ts";
 import { call } from "../../platform/database/query.ts";
 import { type RunFilters, type RunStep, runItem, runSteps } from "../run-contract.ts";
-
-const pageOfRuns = z
-  .object({ runs: z.array(runItem), next: storedCursor })
-  .transform(({ runs, next }) => ({ runs, nextCursor: next }));
 
 /** Returns a page of the account's runs, newest first. */
 export function selectRuns(
   accountId: string,
   query: PageRequest & RunFilters,
-): Promise<z.output<typeof pageOfRuns>> {
+): Promise<Page<z.output<typeof runItem>>> {
   const args = {
     p_account_id: accountId,
     ...pageArguments(query),
@@ -22,7 +23,7 @@ export function selectRuns(
     p_artist_id: query.artist_id ?? null,
     p_since: query.since ?? null,
   };
-  return call("list_runs", args, pageOfRuns);
+  return call("list_runs", args, storedPage(runItem, "runs"));
 }
 
 /** Returns null when the account has no such run. */

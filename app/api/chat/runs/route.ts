@@ -1,4 +1,4 @@
-import { answer, pageOf } from "@/lib/http/answers.ts";
+import { answer, listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { startRunContract } from "@/lib/turns/contract.ts";
@@ -9,8 +9,8 @@ import { selectRuns } from "@/lib/turns/store/runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listRunsContract, async ({ caller, query }) => {
-    const { runs, nextCursor } = await selectRuns(caller.accountId, query);
-    return pageOf("/api/chat/runs", query, nextCursor, { status: "success", runs } as const);
+    const page = await selectRuns(caller.accountId, query);
+    return listOf("/api/chat/runs", query, "runs", page);
   }),
   POST: endpoint(startRunContract, ({ caller, body: { prompt, messages, ...body }, ...input }) => {
     const given = messages?.length ? { messages } : { prompt: prompt ?? "" };

@@ -2,15 +2,15 @@ import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/webhooks/contract.ts";
-import { describeWebhook, removeWebhook, selectWebhook } from "@/lib/webhooks/store.ts";
+import { removeWebhook, selectWebhook } from "@/lib/webhooks/store.ts";
 import { updateWebhook } from "@/lib/webhooks/update-webhook.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getWebhookContract, ({ caller, params }) =>
-    answer(selectWebhook(caller.accountId, params.id), describeWebhook),
+    answer(selectWebhook(caller.accountId, params.id), contracts.webhookAnswer),
   ),
   PATCH: endpoint(contracts.updateWebhookContract, ({ caller, params, body }) =>
-    answer(updateWebhook(caller.accountId, params.id, body), describeWebhook),
+    answer(updateWebhook(caller.accountId, params.id, body), contracts.webhookAnswer),
   ),
   DELETE: endpoint(contracts.deleteWebhookContract, ({ caller, params }) =>
     answer(removeWebhook(caller.accountId, params.id), done),

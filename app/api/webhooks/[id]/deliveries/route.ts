@@ -1,4 +1,4 @@
-import { answer, pageOf } from "@/lib/http/answers.ts";
+import { answer, listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listDeliveriesContract } from "@/lib/webhooks/contract.ts";
@@ -6,11 +6,8 @@ import { selectDeliveries } from "@/lib/webhooks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listDeliveriesContract, ({ caller, params: { id }, query }) =>
-    answer(selectDeliveries(caller.accountId, id, query), ({ deliveries, nextCursor }) =>
-      pageOf(`/api/webhooks/${id}/deliveries`, query, nextCursor, {
-        status: "success",
-        deliveries,
-      }),
+    answer(selectDeliveries(caller.accountId, id, query), (page) =>
+      listOf(`/api/webhooks/${id}/deliveries`, query, "deliveries", page),
     ),
   ),
 });
