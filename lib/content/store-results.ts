@@ -20,8 +20,9 @@ export interface Origin {
 }
 
 /**
- * Counts the results of a run as usage, stores them and returns their URLs, in order. Quota is reserved for all files or for
- * none before the first one is stored, and stays reserved when the run completes.
+ * Counts the results of a run as usage, stores them and returns their URLs, in order. Quota is
+ * reserved for all files or for none before the first one is stored, and stays reserved when the run
+ * completes.
  *
  * Errors: 403 when the account has no room for them. @throws DatabaseUnavailable
  */

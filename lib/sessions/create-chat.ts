@@ -6,8 +6,8 @@ import { insertChat } from "./store.ts";
 
 /**
  * Creates a chat in a session. A request with an `id` can be repeated.
- * Errors: 400 for an unknown model, 404 for the session or the template, 409 when the id belongs to a chat of
- * another session.
+ * Errors: 400 for an unknown model, 404 for the session or the template, 409 when the id belongs to a
+ * chat of another session.
  */
 export async function createChat(input: {
   readonly accountId: string;

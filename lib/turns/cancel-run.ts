@@ -1,4 +1,4 @@
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
 import { getRun } from "./get-run.ts";
 import { signalAndAwaitEnd } from "./stop-turn.ts";
 import { requestRunStop } from "./store/runs.ts";
@@ -9,7 +9,6 @@ export async function cancelRun(
   runId: string,
 ): Promise<{ cancelled: boolean } | AppError> {
   const found = await requestRunStop(accountId, runId);
-  if (found.outcome === "missing") return appError("not_found", "Run not found");
   if (found.outcome === "active") await signalAndAwaitEnd({ turnId: found.turn_id, runId });
   const run = await getRun(accountId, runId);
   if (isAppError(run)) return run;

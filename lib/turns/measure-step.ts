@@ -68,10 +68,8 @@ export function measureStep(index: number, modelId: string, earlierAttempts: num
       measured((uses) => {
         const sum = (count: (use: ModelUse) => number) =>
           uses.reduce((total, use) => total + count(use), 0);
-        const [inputTokens, outputTokens] = [
-          sum((use) => use.inputTokens),
-          sum((use) => use.outputTokens),
-        ];
+        const inputTokens = sum((use) => use.inputTokens);
+        const outputTokens = sum((use) => use.outputTokens);
         const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
         return { messages: [], calls: [], hasInvalidCall: false, usage, finishReason };
       }),

@@ -59,7 +59,7 @@ export async function runToolCalls(step: ToolCalls): Promise<ToolModelMessage | 
       const earlier = known.find((record) => record.id === recordId);
       const output = earlier
         ? await outputOf(turnId, earlier)
-        : await runAndRecord(step, place, environment);
+        : await runAndRecord(step, call, place, environment);
       if (signal.aborted && !earlier) {
         write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
       } else write({ type: "tool-output-available", toolCallId: call.id, output });
@@ -91,12 +91,11 @@ async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {
 }
 
 async function runAndRecord(
-  { turnId, turn, index, calls }: ToolCalls,
+  { turnId, turn, index }: ToolCalls,
+  call: ToolCall,
   place: number,
   environment: Omit<ToolContext, "model">,
 ): Promise<JSONValue> {
-  const call = calls[place];
-  if (!call) throw new Error("There is no such call");
   const subagent = recordSubagent({ accountId: turn.account_id, turnId }, index, place, turn);
   const output = await runTool(call.name, call.input, { ...environment, model: subagent.model });
   await subagent.recorded();

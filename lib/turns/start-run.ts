@@ -38,9 +38,9 @@ export interface RunRequest {
   readonly instructions?: string | null | undefined;
   /** An agent template that instructs the agent, after which come the `instructions`. */
   readonly template_id?: string | null | undefined;
-  /** Told of the end of the run, besides the webhooks of the account. */
   /** Connectors that the run may use. */
   readonly connectors?: readonly string[] | null | undefined;
+  /** Told of the end of the run, besides the webhooks of the account. */
   readonly webhook_url?: string | null | undefined;
   readonly log: Logger;
 }
@@ -114,7 +114,7 @@ async function startIn(
   }
   const sandbox = await provisionSandbox({ accountId, sessionId, log });
   if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
-  const runId = await startWorkflow(caller, turnId);
+  const runId = await startWorkflow(turnId, runCredentialForm(caller));
   const assigned = await assignRun(turnId, runId);
   if (assigned === null) return deleted;
   // Another attempt at the same effect may have assigned its run first.

@@ -158,7 +158,7 @@ function alreadyStreaming(runId: string | null): AppError {
 
 async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
   try {
-    return { turnId, runId: await startWorkflow(caller, turnId) };
+    return { turnId, runId: await startWorkflow(turnId, runCredentialForm(caller)) };
   } catch (error) {
     // Release the claim, so that the chat does not stay blocked. If this fails as well, the claim
     // expires after a minute.
@@ -168,13 +168,11 @@ async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
   }
 }
 
-/** Starts the durable run of a claimed turn, which continues the trace of the request. */
-export function startWorkflow(caller: Caller, turnId: string): Promise<string> {
-  return startRunOf(turnId, runCredentialForm(caller));
-}
-
-/** Starts the durable run of a turn whose sandbox gets a credential of this form. */
-export function startRunOf(turnId: string, credential: RunCredentialForm): Promise<string> {
+/**
+ * Starts the durable run of a claimed turn, which continues the current trace.
+ * @param credential the form of the credential that the turn's sandbox gets
+ */
+export function startWorkflow(turnId: string, credential: RunCredentialForm): Promise<string> {
   const trace = traceparent();
   const input = { turnId, credential, ...(trace !== undefined && { traceparent: trace }) };
   return inSpan("turn.start", { attributes: { "app.turn.id": turnId } }, () =>

@@ -9,7 +9,10 @@ import { processWide } from "../platform/process-wide.ts";
 class TurnQueue {
   begin: (chatId: string) => Promise<void> = async () => {};
 
-  /** Never rejects, and keeps a function on Vercel alive until it resolves: what is not begun now is found by the timer of any process. */
+  /**
+   * Never rejects, because what is not begun now is found by the timer of any process. Keeps a function
+   * on Vercel alive until it resolves.
+   */
   wake(chatId: string): Promise<void> {
     const begun = this.begin(chatId).catch((error: unknown) =>
       log().warn({ err: error, chatId }, "a waiting turn could not be begun"),

@@ -11,7 +11,7 @@ const sums = {
   input_tokens: count,
   output_tokens: count,
   cost_usd: z.number().nonnegative().meta({
-    description: "In USD; without what no price is known of",
+    description: "In USD, without calls and files whose price is not known",
   }),
   images: count,
   videos: count,

@@ -101,7 +101,7 @@ async function readBeginning(response: Response): Promise<string | null> {
   return text.slice(0, MAX_RESPONSE_CHARS).replaceAll("\0", "\uFFFD").toWellFormed() || null;
 }
 
-/** Says no more about names and addresses that are not public. */
+/** Reveals nothing else about names and addresses that are not public. */
 function describe(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof AddressRefused) return "The URL must have a public address";

@@ -7,8 +7,8 @@ import type { ModelProvider } from "./port.ts";
 
 /**
  * Applies the operator's choice to a provider: `MODELS` replaces its list, `DEFAULT_MODEL` its
- * default, and `MODEL_PRICES` takes precedence over its prices. `embedded/rules` resolves under every configuration, because chats that began with it
- * may be stored. Every answer is bounded.
+ * default, and `MODEL_PRICES` takes precedence over its prices. `embedded/rules` resolves under every
+ * configuration, because chats that began with it may be stored. Every answer is bounded.
  */
 export function offerModels(
   provider: ModelProvider,

@@ -45,9 +45,8 @@ const provisioned = z.union([
 
 /**
  * Creates the session, the chat, its messages, the key and the claim in one transaction.
- * @returns `refused` with the reason when the account may not start the run, for which nothing has changed:
- * `too_many_turns` when it already has `ACCOUNT_ACTIVE_TURNS` active turns, `budget_reached` when it has
- * spent its budget.
+ * @returns `refused` when the account may not start the run, and nothing was created: `too_many_turns`
+ * when it has `ACCOUNT_ACTIVE_TURNS` active turns already, `budget_reached` when it has spent its budget.
  */
 export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned>> {
   return call(

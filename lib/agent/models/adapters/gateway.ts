@@ -37,16 +37,17 @@ export function createGatewayModels({ apiKey, creditsUrl }: GatewaySettings): Mo
       .filter((model) => (model.modelType ?? "language") === "language")
       .map(({ id, name }) => ({ id, name, provider: "gateway" }));
   };
+  const list = () => cache.get("models", () => readList().catch(() => null));
   return {
     name: "gateway",
     defaultModelId: DEFAULT_MODEL_ID,
     // A bare model id would make the AI SDK use its own default gateway.
     resolve: (modelId) => gateway(modelId),
-    list: () => cache.get("models", () => readList().catch(() => null)),
+    list,
     async price(modelId) {
-      const list = cache.get("models", () => readList().catch(() => null));
+      const listed = list();
       // The last ones known, so that a turn does not wait for the list again and again.
-      if (prices === undefined) await list;
+      if (prices === undefined) await listed;
       return prices?.get(modelId) ?? null;
     },
     check: async (deadline) => [
