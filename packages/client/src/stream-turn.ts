@@ -40,7 +40,10 @@ export interface TurnOptions extends ChatAddress {
    * repeated with the same `id`, so that the message is answered once.
    */
   readonly message: string | { readonly id: string; readonly [field: string]: unknown };
-  /** Further fields of the body of `POST /api/chat`, such as `context`. */
+  /**
+   * Further fields of the body of `POST /api/chat`, such as `context`. With `onBusy`, a connection that
+   * is lost before the first chunk cannot be resumed: the events then end with the newest stored message.
+   */
   readonly more?: Readonly<Record<string, unknown>>;
   /** Stops reading. The turn goes on, and `resumeTurn` reads it again. */
   readonly signal?: AbortSignal;
