@@ -46,3 +46,32 @@ test("a page of ten thousand chats reads no more rows than it has, with each fil
     });
   });
 });
+
+test("a word that is frequent elsewhere reads no messages of other accounts", async () => {
+  await rolledBack(async (transaction) => {
+    const { sql } = transaction;
+    const account_id = await transaction.account();
+    const sessions = [];
+    for (const [owner, chats] of [
+      [await transaction.account(), 500],
+      [account_id, 5],
+    ] as const) {
+      const session = randomUUID();
+      sessions.push(session);
+      await sql`insert into sessions (id, account_id) values (${session}, ${owner})`;
+      await sql`insert into chats (session_id, account_id, title)
+        select ${session}, ${owner}, 'chat ' || n from generate_series(1, ${chats}) n`;
+    }
+    await sql`insert into messages (chat_id, id, role, parts)
+      select c.id, 'm' || n, 'user', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
+        'the label ' || repeat('plays a song ', 20) || n))
+      from chats c, generate_series(1, 20) n where c.session_id = any (${sessions}::uuid[])`;
+    await sql`select gin_clean_pending_list('public.messages_words')`;
+    await sql`analyze public.chats`;
+    await sql`analyze public.messages`;
+    const search = () =>
+      transaction.call("list_account_chats", { account_id, ...page, ...none, text: "the" });
+    // Those of its own chats, and again for the passages that are shown.
+    expect(await rowsRead(transaction, "messages", search)).toBeLessThan(500);
+  });
+});

@@ -305,7 +305,6 @@ const withoutLookup = [
   "end_idempotent",
   "extend_idempotent",
   // Called by the functions above, for rows that these have found.
-  "chats_with_words",
   "agent_templates_json",
   "artist_json",
   "can_see_agent_template",
