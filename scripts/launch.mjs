@@ -122,7 +122,12 @@ async function runScript() {
       // The closing of the IPC channel tells the child that this process has exited, even after a
       // kill.
       stdio: ["inherit", "inherit", "inherit", "ipc"],
-      env: { ...process.env, PATH: `${dirname(ownNode)}:${process.env.PATH ?? ""}` },
+      env: {
+        // Compiled modules are kept from one process to the next, so that servers start sooner.
+        NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "compiled"),
+        ...process.env,
+        PATH: `${dirname(ownNode)}:${process.env.PATH ?? ""}`,
+      },
     },
   );
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import next from "next";
 import { z } from "zod";
@@ -41,6 +42,8 @@ const health = await fetch(`${process.env.SELF_ORIGIN}/api/health`);
 if (!health.ok) process.exit(1);
 const server = createServer(listener);
 await listen(server, Number(port), hostname);
+// Otherwise only a process that exits in order leaves its compiled modules to the next.
+flushCompileCache();
 
 for (const signal of ["SIGTERM", "SIGINT"]) {
   process.on(signal, () => {
