@@ -21,12 +21,14 @@ import * as sessions from "../sessions/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
 import * as chat from "../turns/contract.ts";
+import * as queue from "../turns/queue-contract.ts";
 import * as runs from "../turns/run-contract.ts";
 import * as usage from "../usage/contract.ts";
 import * as webhooks from "../webhooks/contract.ts";
 
 const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,
+  queue,
   runs,
   keys,
   signup,

@@ -74,7 +74,7 @@ export const startTurnContract = contract({
     sessionId: uuid.meta({ description: "The session that owns the chat and the sandbox" }),
     onBusy: onBusy.default("reject").meta({
       description:
-        "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them. A client that loses the stream repeats the request. An answer to a question is always rejected.",
+        "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them; `GET /api/chat/{chatId}/queue` lists them. A client that loses the stream repeats the request, and one that repeats it with `interrupt` sends a message now that waits. An answer to a question is always rejected.",
     }),
     context: z
       .object({

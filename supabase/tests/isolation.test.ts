@@ -98,6 +98,10 @@ const attempts: Readonly<Record<string, Attempt>> = {
     }),
   queued_turn_state: (t, account_id, { turn }) =>
     t.call("queued_turn_state", { account_id, turn_id: turn }),
+  list_queued_messages: (t, account_id, { chat }) =>
+    t.call("list_queued_messages", { account_id, chat_id: chat }),
+  remove_queued_message: (t, account_id, { chat }) =>
+    t.call("remove_queued_message", { account_id, chat_id: chat, message_id: "waiting" }),
   find_active_turn: (t, account_id, { chat }) =>
     t.call("find_active_turn", { account_id, chat_id: chat }),
   request_stop: (t, account_id, { chat }) => t.call("request_stop", { account_id, chat_id: chat }),

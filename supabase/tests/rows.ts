@@ -68,6 +68,9 @@ export async function createRows(transaction: Transaction, account: string): Pro
       assistant_message_id, model_id)
     values (${ids.turn}, ${account}, ${ids.session}, ${ids.chat}, ${ids.run}, 'running', 'm1', 'a1',
       'auto')`;
+  await sql`insert into queued_turns (turn_id, account_id, chat_id, message_id, goes_first, claim,
+      credential)
+    values (gen_random_uuid(), ${account}, ${ids.chat}, 'waiting', false, '{}', 'key')`;
   await sql`insert into agent_templates (id, account_id, title, description, prompt, tags, is_private)
     values (${ids.template}, ${account}, 'own', 'own', 'own', '{}', true)`;
   await sql`insert into api_keys (id, account_id, name, hash, prefix)

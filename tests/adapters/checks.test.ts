@@ -55,8 +55,8 @@ const subjects: Record<string, () => Promise<Subject>> = {
   },
   async "the AI Gateway"() {
     const vendor = await startFakeGateway();
-    const { key, creditsUrl } = vendor;
-    return { vendor, key, connect: (apiKey) => createGatewayModels({ apiKey, creditsUrl }) };
+    const { key, origin } = vendor;
+    return { vendor, key, connect: (apiKey) => createGatewayModels({ apiKey, origin }) };
   },
   async "Vercel Sandbox"() {
     const vendor = await startFakeVercel(join(folder, "vercel"), `vcp_${randomUUID()}`);

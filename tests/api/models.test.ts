@@ -7,7 +7,15 @@ const list = z.strictObject({
   status: z.literal("success"),
   default: z.string(),
   models: z
-    .array(z.strictObject({ id: z.string(), name: z.string(), provider: z.string() }))
+    .array(
+      z.strictObject({
+        id: z.string(),
+        name: z.string(),
+        provider: z.string(),
+        context_window: z.int().positive().nullable(),
+        pricing: z.strictObject({ input: z.number(), output: z.number() }).nullable(),
+      }),
+    )
     .min(1),
 });
 

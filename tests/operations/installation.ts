@@ -87,7 +87,7 @@ export async function startInstallation() {
       );
       const { AI_GATEWAY_API_KEY: apiKey } = settings;
       if (apiKey) {
-        const models = createGatewayModels({ apiKey, creditsUrl: gateway.creditsUrl });
+        const models = createGatewayModels({ apiKey, origin: gateway.origin });
         replace("models", offerModels({ ...models, list: async () => null }, settings));
       }
       const options = { timeoutMs: 5_000, asksServices: true };

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { makeImage, makeMedia, storeMedia } from "../support/fixtures/media.ts";
+import { queueMessage } from "../support/fixtures/queued-messages.ts";
 import { writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
 import { validTask } from "../support/fixtures/tasks.ts";
@@ -47,6 +48,11 @@ const aReadyChat = async (owner: Person): Promise<Ids> => {
   const ids = await aChat(owner);
   await owner.withKey.post("/api/sandbox", { sessionId: ids.sessionId });
   return ids;
+};
+const aQueuedMessage = async (owner: Person): Promise<Ids> => {
+  const { sessionId = "", chatId = "" } = await aChat(owner);
+  const message_id = await queueMessage(owner.id, { sessionId, chatId });
+  return { chatId, message_id };
 };
 const aSandboxFile = async (owner: Person): Promise<Ids> => {
   const ids = await aSession(owner);
@@ -255,6 +261,8 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "GET /api/chat/{chatId}/stream": { arrange: aChat },
   "POST /api/chat/{chatId}/stop": { arrange: aChat },
+  "GET /api/chat/{chatId}/queue": { arrange: aQueuedMessage },
+  "DELETE /api/chat/{chatId}/queue/{message_id}": { arrange: aQueuedMessage },
   "POST /api/chat/runs": { arrange: nothing, body: () => ({ prompt: "hello" }) },
   "GET /api/chat/runs/{runId}": { arrange: aRun },
   "GET /api/chat/runs": { arrange: aRun },

@@ -173,6 +173,8 @@ GET /api/sandbox/archive (own)                     | 200   200     404s  404s  4
 POST /api/chat                                     | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/chat/{chatId}/stream                      | 204   204     404c  404c  404c    401x      401x  401u   401u   403k  403k    401x
 POST /api/chat/{chatId}/stop                       | 200   200     404c  404c  404c    401x      401x  401u   401u   403k  403k    401x
+GET /api/chat/{chatId}/queue                       | 200+  200+    404c  404c  404c    401x      401x  401u   401u   200+  200+    401x
+DELETE /api/chat/{chatId}/queue/{message_id}       | 200   200     404c  404c  404c    401x      401x  401u   401u   403k  403k    401x
 POST /api/chat/runs                                | 202   202     202   202   202     401x      401x  401u   401u   403k  403k    401x
   artistId=artist                                  | 202   202     202   202   404m    401x      401x  401u   401u   403k  403k    401x
   artistId=foreign                                 | 404m  404m    404m  202   202     401x      401x  401u   401u   403k  403k    401x

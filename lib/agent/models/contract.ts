@@ -2,6 +2,32 @@
 import { z } from "zod";
 import { contract } from "../../contract/contract.ts";
 
+const perMillion = z.number().nonnegative().meta({
+  description: "USD for a million tokens",
+});
+
+const model = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    provider: z.string(),
+    context_window: z.int().positive().nullable().meta({
+      description: "How many tokens the model takes at once; null when its service does not tell",
+    }),
+    pricing: z
+      .object({ input: perMillion, output: perMillion })
+      .nullable()
+      .meta({ description: "Null when the price is not known" }),
+  })
+  .meta({ id: "Model" });
+
+const modelList = z.object({
+  status: z.literal("success"),
+  default: z.string(),
+  models: z.array(model),
+});
+export type ModelList = z.output<typeof modelList>;
+
 export const listModelsContract = contract({
   method: "GET",
   path: "/api/models",
@@ -16,11 +42,7 @@ export const listModelsContract = contract({
   responses: {
     200: {
       description: "The models, in the provider's order",
-      schema: z.object({
-        status: z.literal("success"),
-        default: z.string(),
-        models: z.array(z.object({ id: z.string(), name: z.string(), provider: z.string() })),
-      }),
+      schema: modelList,
     },
   },
   errors: ["upstream_error"],

@@ -3,7 +3,7 @@ import type { Probe } from "../../platform/outbound/probe.ts";
 import { EMBEDDED_MODEL_ID } from "./adapters/embedded/identity.ts";
 import { createEmbeddedModels } from "./adapters/embedded/models.ts";
 import { boundAnswer } from "./bound-answer.ts";
-import type { ModelProvider } from "./port.ts";
+import type { ModelInfo, ModelProvider } from "./port.ts";
 
 /**
  * Applies the operator's choice to a provider: `MODELS` replaces its list, `DEFAULT_MODEL` its
@@ -24,18 +24,23 @@ export function offerModels(
 ): ModelProvider {
   const embedded = createEmbeddedModels();
   const defaultModelId = DEFAULT_MODEL ?? MODELS[0] ?? provider.defaultModelId;
-  const listed = [...new Set([...MODELS, defaultModelId])].map((id) => ({
-    id,
-    name: id,
-    provider: id === EMBEDDED_MODEL_ID ? "embedded" : provider.name,
-  }));
+  const chosen = [...new Set([...MODELS, defaultModelId])];
+  const describe = async (): Promise<readonly ModelInfo[]> => {
+    const offered = await provider.list();
+    return chosen.map((id) => ({
+      id,
+      name: id,
+      provider: id === EMBEDDED_MODEL_ID ? "embedded" : provider.name,
+      contextWindow: offered?.find((model) => model.id === id)?.contextWindow ?? null,
+    }));
+  };
   const providerOf = (id: string) => (id === EMBEDDED_MODEL_ID ? embedded : provider);
   return {
     name: provider.name,
     defaultModelId,
     resolve: (id) => boundAnswer(providerOf(id).resolve(id)),
     price: async (id) => MODEL_PRICES[id] ?? providerOf(id).price(id),
-    list: async () => (MODELS.length > 0 ? listed : provider.list()),
+    list: async () => (MODELS.length > 0 ? describe() : provider.list()),
     async check(deadline) {
       const probes = (await provider.check?.(deadline)) ?? [];
       if (probes.some(({ outcome }) => outcome !== "accepted")) return probes;

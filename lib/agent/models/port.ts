@@ -7,6 +7,8 @@ export interface ModelInfo {
   readonly id: string;
   readonly name: string;
   readonly provider: string;
+  /** How many tokens the model takes at once; null when its service does not tell. */
+  readonly contextWindow: number | null;
 }
 
 export interface ModelProvider extends Checkable {

@@ -1,7 +1,10 @@
 /** The queries of turns that wait for their chat. */
 import { z } from "zod";
+import { type AppError, appError } from "../../contract/app-error.ts";
+import { refusalOf } from "../../contract/refusal.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
+import { type QueuedMessages, queuedMessages } from "../queue-contract.ts";
 
 /** A turn whose run was not started within this time was left behind by a server that has died. */
 const STALE_SECONDS = 10;
@@ -39,3 +42,33 @@ const state = z.discriminatedUnion("state", [
 /** `gone`: the turn was dropped, because its chat was stopped, or it could not be started. */
 export const queuedTurnState = (accountId: string, turnId: string) =>
   call("queued_turn_state", { p_account_id: accountId, p_turn_id: turnId }, state);
+
+const refused = refusalOf({
+  chat: appError("not_found", "Chat not found"),
+  message: appError("not_found", "Message not found"),
+});
+
+/** Errors: 404 `Chat not found`. */
+export const selectQueuedMessages = (
+  accountId: string,
+  chatId: string,
+): Promise<QueuedMessages | AppError> =>
+  call(
+    "list_queued_messages",
+    { p_account_id: accountId, p_chat_id: chatId },
+    z.union([queuedMessages, refused]),
+  );
+
+const removed = z.object({ removed: z.literal(true) });
+
+/** Errors: 404 `Chat not found`, 404 `Message not found` for one that does not wait. */
+export const deleteQueuedMessage = (
+  accountId: string,
+  chatId: string,
+  messageId: string,
+): Promise<z.output<typeof removed> | AppError> =>
+  call(
+    "remove_queued_message",
+    { p_account_id: accountId, p_chat_id: chatId, p_message_id: messageId },
+    z.union([removed, refused]),
+  );

@@ -1,9 +1,11 @@
 import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { createGatewayModels } from "@/lib/agent/models/adapters/gateway.ts";
 import { isKnownModel } from "@/lib/agent/models/check-model.ts";
 import { type Config, parseConfig } from "@/lib/platform/config.ts";
 import { createServices } from "@/lib/platform/services.ts";
+import { startFakeGateway } from "../../support/fakes/ai-gateway.ts";
 import { deltas, type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
 
 let server: FakeOpenAI;
@@ -110,7 +112,12 @@ describe.each(adapters)("$name", ({ open, long, longer, command }) => {
 describe("which models there are", () => {
   test("the embedded one where nothing is configured", async () => {
     expect(await modelsOf(settings()).list()).toEqual([
-      { id: "embedded/rules", name: "Embedded rules (not an AI)", provider: "embedded" },
+      {
+        id: "embedded/rules",
+        name: "Embedded rules (not an AI)",
+        provider: "embedded",
+        contextWindow: null,
+      },
     ]);
     expect(await isKnownModel(modelsOf(settings()), "embedded/rules")).toBe(true);
     expect(await isKnownModel(modelsOf(settings()), "gpt")).toBe(false);
@@ -125,6 +132,25 @@ describe("which models there are", () => {
     });
     await result.consumeStream();
     expect(server.callsOf("who").map((call) => call.model)).toEqual(["fake-model"]);
+  });
+
+  test("how many tokens each takes, where the server lists it", async () => {
+    const models = await modelsOf(withServer()).list();
+    expect(models?.map((model) => model.contextWindow)).toEqual([128_000, 128_000, null]);
+    const chosen = await modelsOf(withServer({ MODELS: "fake-model" })).list();
+    expect(chosen).toMatchObject([{ id: "fake-model", contextWindow: 128_000 }]);
+  });
+
+  test("those of the AI Gateway, with context windows and prices", async () => {
+    const gateway = await startFakeGateway();
+    const models = createGatewayModels({ apiKey: gateway.key, origin: gateway.origin });
+    expect(await models.list()).toEqual([
+      { id: "label/large", name: "Large", provider: "gateway", contextWindow: 200_000 },
+      { id: "label/small", name: "Small", provider: "gateway", contextWindow: null },
+    ]);
+    expect(await models.price("label/large")).toEqual({ input: 3, output: 15 });
+    expect(await models.price("label/small")).toBeNull();
+    await gateway.close();
   });
 
   test("those of MODELS and DEFAULT_MODEL alone where they are set", async () => {

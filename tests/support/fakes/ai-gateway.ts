@@ -2,7 +2,12 @@ import { randomUUID } from "node:crypto";
 import { HttpResponse, http } from "msw";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
-/** The AI Gateway's endpoint for the balance of an account, on loopback. */
+const listed = (id: string, name: string, pricing?: object) => ({
+  ...{ id, name, pricing, modelType: "language" },
+  specification: { specificationVersion: "v4", provider: "label", modelId: id },
+});
+
+/** The AI Gateway's lists of models and its endpoint for the balance of an account, on loopback. */
 export async function startFakeGateway() {
   const key = `vck_${randomUUID()}`;
   const server = await serveHandlers([
@@ -10,6 +15,17 @@ export async function startFakeGateway() {
       HttpResponse.json({ error: { type: "authentication_error" } }, { status: 401 }),
     ),
     http.get("/v1/credits", () => HttpResponse.json({ balance: "95.50", total_used: "4.50" })),
+    http.get("/v4/ai/config", () =>
+      HttpResponse.json({
+        models: [
+          listed("label/large", "Large", { input: "0.000003", output: "0.000015" }),
+          listed("label/small", "Small"),
+        ],
+      }),
+    ),
+    http.get("/v1/models", () =>
+      HttpResponse.json({ data: [{ id: "label/large", context_window: 200_000 }] }),
+    ),
   ]);
-  return { ...server, key, creditsUrl: `${server.origin}/v1/credits` };
+  return { ...server, key };
 }

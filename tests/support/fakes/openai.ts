@@ -113,7 +113,10 @@ export async function startFakeOpenAI(apiKey?: string) {
     ...(apiKey === undefined ? [] : [guard]),
     http.get("/v1/models", () => {
       const entry = { object: "model", created: 0, owned_by: "fake" };
-      const data = ["fake-model", "fake-small"].map((id) => ({ id, ...entry }));
+      const data = [
+        { id: "fake-model", ...entry, max_model_len: 128_000 },
+        { id: "fake-small", ...entry },
+      ];
       return HttpResponse.json({ object: "list", data });
     }),
     http.post("/v1/chat/completions", async ({ request }) => {

@@ -140,7 +140,8 @@ async function recordResumeAndStop(
   sessionId: string,
   chatId: string,
 ) {
-  const first = await new Conversation(caller, sessionId, chatId).send("run `sleep 100`");
+  const chat = new Conversation(caller, sessionId, chatId);
+  const first = await chat.send("run `sleep 100`");
   await first.until(({ type }) => type === "tool-input-available");
   const request = { params: { chatId } };
   const address = caller.url + addressOf(contractOf("resumeTurn"), request);
@@ -148,6 +149,10 @@ async function recordResumeAndStop(
   const resumed = await fetch(address, { headers: caller.headers });
   const late = { body: { sessionId, chatId, messages: [{ id: "m2", content: "Are you there?" }] } };
   await recorder.ask(caller, "startTurn", late);
+  const next = [{ id: "m3", content: "Then add the tour dates" }];
+  (await chat.send(next, { onBusy: "enqueue" })).leave();
+  await record("listQueuedMessages", request);
+  await record("removeQueuedMessage", { params: { chatId, message_id: "m3" } });
   await record("stopTurn", request);
   const { status, headers } = resumed;
   const text = await resumed.text();

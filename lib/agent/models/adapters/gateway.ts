@@ -8,34 +8,44 @@ import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 
-const CREDITS_URL = "https://ai-gateway.vercel.sh/v1/credits";
+const ORIGIN = "https://ai-gateway.vercel.sh";
 
 interface GatewaySettings {
   readonly apiKey: string;
-  /** Which answers to a key alone, unlike the list of models. Default: the AI Gateway's. */
-  readonly creditsUrl?: string | undefined;
+  /** Default: the AI Gateway's. */
+  readonly origin?: string | undefined;
 }
 
 const DEFAULT_MODEL_ID = "anthropic/claude-sonnet-4.5";
 
 /** Language models through Vercel's AI Gateway. */
-export function createGatewayModels({ apiKey, creditsUrl }: GatewaySettings): ModelProvider {
-  const gateway = createGateway({ apiKey, fetch: boundFetch });
+export function createGatewayModels({ apiKey, origin = ORIGIN }: GatewaySettings): ModelProvider {
+  // The path is the library's own default.
+  const connection = { apiKey, baseURL: `${origin}/v4/ai` };
+  const gateway = createGateway({ ...connection, fetch: boundFetch });
   const lister = createGateway({
-    apiKey,
+    ...connection,
     fetch: (input, init) =>
       boundFetch(input, { ...init, signal: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS) }),
   });
   const cache = createTtlCache<readonly ModelInfo[] | null>(MODEL_LIST_CACHE);
   let prices: ReadonlyMap<string, ModelPrice> | undefined;
   const readList = async () => {
-    const { models } = await lister.getAvailableModels();
+    const [{ models }, contextWindows] = await Promise.all([
+      lister.getAvailableModels(),
+      readContextWindows(origin, apiKey),
+    ]);
     prices = new Map(
       models.flatMap(({ id, pricing }) => (pricing ? [[id, toPrice(pricing)]] : [])),
     );
     return models
       .filter((model) => (model.modelType ?? "language") === "language")
-      .map(({ id, name }) => ({ id, name, provider: "gateway" }));
+      .map(({ id, name }) => ({
+        id,
+        name,
+        provider: "gateway",
+        contextWindow: contextWindows.get(id) ?? null,
+      }));
   };
   const list = () => cache.get("models", () => readList().catch(() => null));
   return {
@@ -51,9 +61,31 @@ export function createGatewayModels({ apiKey, creditsUrl }: GatewaySettings): Mo
       return prices?.get(modelId) ?? null;
     },
     check: async (deadline) => [
-      await probeCredits(new URL(creditsUrl ?? CREDITS_URL), apiKey, deadline),
+      // Unlike the list of models, this answers to a key alone.
+      await probeCredits(new URL(`${origin}/v1/credits`), apiKey, deadline),
     ],
   };
+}
+
+const contextWindowList = z.object({
+  data: z.array(z.object({ id: z.string(), context_window: z.int().positive().nullish() })),
+});
+
+/** Returns the context window of each model in tokens. A list that cannot be read is empty. */
+async function readContextWindows(
+  origin: string,
+  apiKey: string,
+): Promise<ReadonlyMap<string, number>> {
+  const answer = await requestJson(new URL(`${origin}/v1/models`), {
+    vendor: "model",
+    headers: { authorization: `Bearer ${apiKey}` },
+    deadline: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS),
+  });
+  const listed = answer.kind === "json" ? contextWindowList.safeParse(answer.body).data : undefined;
+  const known = (listed?.data ?? []).flatMap(({ id, context_window }) =>
+    context_window ? [[id, context_window] as const] : [],
+  );
+  return new Map(known);
 }
 
 /** The gateway's prices are for one token. */

@@ -13,7 +13,16 @@ import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 /** The id for the first model that the server lists, so that a base URL is sufficient. */
 const AUTO_MODEL_ID = "auto";
 
-const modelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
+const tokens = z.int().positive().nullish().catch(null);
+/** The API has no context window; vLLM lists `max_model_len`, OpenRouter and others `context_length`. */
+const modelList = z.object({
+  data: z.array(z.object({ id: z.string().min(1), max_model_len: tokens, context_length: tokens })),
+});
+
+interface Listed {
+  readonly id: string;
+  readonly contextWindow: number | null;
+}
 
 export interface OpenAiCompatibleSettings {
   readonly baseUrl: string;
@@ -33,8 +42,8 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
     includeUsage: true,
     fetch: boundFetch,
   });
-  const cache = createTtlCache<readonly string[] | null>(MODEL_LIST_CACHE);
-  const readIds = async (): Promise<readonly string[] | null> => {
+  const cache = createTtlCache<readonly Listed[] | null>(MODEL_LIST_CACHE);
+  const readList = async (): Promise<readonly Listed[] | null> => {
     const response = await vendorFetch("model", `${baseUrl.replace(/\/+$/, "")}/models`, {
       headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
       signal: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS),
@@ -43,24 +52,29 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
       await response.body?.cancel();
       return null;
     }
-    return modelList.parse(await readJson(response)).data.map((model) => model.id);
+    return modelList.parse(await readJson(response)).data.map((model) => ({
+      id: model.id,
+      contextWindow: model.max_model_len ?? model.context_length ?? null,
+    }));
   };
-  const ids = () => cache.get("models", () => readIds().catch(() => null));
+  const readModels = () => cache.get("models", () => readList().catch(() => null));
   return {
     name,
     defaultModelId: AUTO_MODEL_ID,
-    resolve: (modelId) => (modelId === AUTO_MODEL_ID ? firstListed(ids, open) : open(modelId)),
+    resolve: (modelId) =>
+      modelId === AUTO_MODEL_ID ? firstListed(readModels, open) : open(modelId),
     async list() {
-      const listed = await ids();
+      const listed = await readModels();
       if (listed === null) return null;
       const first = {
         id: AUTO_MODEL_ID,
-        name: `First listed: ${listed[0] ?? "none"}`,
+        name: `First listed: ${listed[0]?.id ?? "none"}`,
         provider: name,
+        contextWindow: listed[0]?.contextWindow ?? null,
       };
       return [
         ...(offersAuto ? [first] : []),
-        ...listed.map((id) => ({ id, name: id, provider: name })),
+        ...listed.map((model) => ({ ...model, name: model.id, provider: name })),
       ];
     },
     price: async () => null,
@@ -91,11 +105,11 @@ async function probe(
 
 /** Returns a model that resolves to the first listed one at every call. */
 function firstListed(
-  list: () => Promise<readonly string[] | null>,
+  list: () => Promise<readonly Listed[] | null>,
   open: (id: string) => LanguageModelV4,
 ): LanguageModelV4 {
   const first = async (): Promise<LanguageModelV4> => {
-    const id = (await list())?.[0];
+    const id = (await list())?.[0]?.id;
     if (id === undefined) throw new Error("The model server lists no model; set DEFAULT_MODEL");
     return open(id);
   };

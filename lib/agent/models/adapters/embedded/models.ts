@@ -5,7 +5,12 @@ import { EMBEDDED_MODEL_ID } from "./identity.ts";
 /** Provides the rule-based model, under any id. */
 export function createEmbeddedModels(): ModelProvider {
   const list = [
-    { id: EMBEDDED_MODEL_ID, name: "Embedded rules (not an AI)", provider: "embedded" },
+    {
+      id: EMBEDDED_MODEL_ID,
+      name: "Embedded rules (not an AI)",
+      provider: "embedded",
+      contextWindow: null,
+    },
   ];
   return {
     name: "embedded",

@@ -1,0 +1,11 @@
+import { answer, done } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { removeQueuedMessageContract } from "@/lib/turns/queue-contract.ts";
+import { deleteQueuedMessage } from "@/lib/turns/store/queued-turns.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  DELETE: endpoint(removeQueuedMessageContract, ({ caller, params }) =>
+    answer(deleteQueuedMessage(caller.accountId, params.chatId, params.message_id), done),
+  ),
+});

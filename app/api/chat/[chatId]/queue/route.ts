@@ -1,0 +1,13 @@
+import { answer } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listQueuedMessagesContract } from "@/lib/turns/queue-contract.ts";
+import { selectQueuedMessages } from "@/lib/turns/store/queued-turns.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listQueuedMessagesContract, ({ caller, params }) =>
+    answer(selectQueuedMessages(caller.accountId, params.chatId), ({ messages }) => ({
+      body: { status: "success", messages },
+    })),
+  ),
+});
