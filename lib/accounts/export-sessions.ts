@@ -5,6 +5,7 @@ import { createReader } from "../platform/database/account-query.ts";
 import type { ZipEntry } from "../platform/zip.ts";
 import { folderEntries } from "../sandbox/archive-folder.ts";
 import type { FilesRequest } from "../sandbox/with-sandbox-files.ts";
+import { exportBranches } from "../sessions/branches.ts";
 import type { Session } from "../sessions/session.ts";
 import { selectChatBody, selectChats, sessionsQuery } from "../sessions/store.ts";
 
@@ -45,7 +46,13 @@ async function* chatEntries(
   for await (const { id, updatedAt } of chats) {
     const content = await selectChatBody(accountId, sessionId, id);
     if (isAppError(content)) continue;
-    yield { name: `${folder}/chats/${id}.json`, modifiedAt: new Date(updatedAt), content };
+    const modifiedAt = new Date(updatedAt);
+    yield { name: `${folder}/chats/${id}.json`, modifiedAt, content };
+    const more = await exportBranches(accountId, id);
+    if (more.messages.length + more.feedback.length > 0) {
+      const name = `${folder}/chats/${id}.branches.json`;
+      yield { name, modifiedAt, content: JSON.stringify(more, null, 2) };
+    }
   }
 }
 

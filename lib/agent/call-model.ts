@@ -12,6 +12,7 @@ import {
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { closeOpenCalls } from "./close-open-calls.ts";
+import { describeFailure } from "./describe-failure.ts";
 import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
 import { shareModel } from "./models/share-model.ts";
@@ -52,9 +53,8 @@ export interface ModelCall {
 
 /**
  * Calls the model and streams its answer with `write`.
- * @returns the answer for the next call; `busy` when too many model calls of the account are
- * waiting; `failed` after a failure, and also when `signal` has aborted. Throws only what `write`
- * throws.
+ * @returns the answer for the next call; after a failure, and also when `signal` has aborted, the text
+ * of an error that may be shown. Throws only what `write` throws.
  */
 export async function callModel({
   runId,
@@ -64,7 +64,7 @@ export async function callModel({
   model,
   signal,
   write,
-}: ModelCall): Promise<StepResult | "failed" | "busy"> {
+}: ModelCall): Promise<StepResult | { readonly error: string }> {
   const tools = toolSchemas({ headless: turn.headless });
   const messages = limitContext(
     [
@@ -100,13 +100,14 @@ export async function callModel({
       unread.abort();
       throw error;
     }
-    if (signal.aborted) return "failed";
-    const answer = failure === undefined ? await readAnswer(result, results) : "failed";
-    if (answer !== "failed") return answer;
-    if (isQueueRefusal(failure)) return "busy";
+    if (signal.aborted) return { error: describeFailure(undefined) };
+    const answer = failure === undefined ? await readAnswer(result, results) : null;
+    if (answer !== null) return answer;
+    const error = describeFailure(failure);
+    if (isQueueRefusal(failure)) return { error };
     serverLog().warn({ err: failure, runId, modelId: turn.model_id, attempt }, "model call failed");
     // The SDK retries a call that fails before its first chunk, but not a stream that breaks.
-    if (attempt >= MAX_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return "failed";
+    if (attempt >= MAX_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return { error };
     write({ type: "reset-step" });
   }
 }
@@ -148,14 +149,14 @@ async function* contentOf(
 async function readAnswer(
   result: ModelResult,
   results: readonly ToolModelMessage[],
-): Promise<StepResult | "failed"> {
+): Promise<StepResult | null> {
   const [response, calls, usage, finishReason] = await Promise.all([
     result.response,
     result.toolCalls,
     result.usage,
     result.finishReason,
   ]);
-  if (finishReason === "error") return "failed";
+  if (finishReason === "error") return null;
   const answer: StepResult = {
     messages: [...results, ...response.messages],
     calls: calls

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { instructions, queryBoolean, uuid, withAnyField } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
-import { chat, chatWithMessages, foundChat, session } from "./session.ts";
+import { branch, chat, chatWithMessages, feedback, foundChat, rating, session } from "./session.ts";
 
 const title = z.string().trim().max(200);
 const modelId = z.string().trim().min(1).max(200);
@@ -18,7 +18,9 @@ const chatInstructions = {
 const sessionId = uuid.describe("The session's `id`");
 const sessionParams = z.object({ sessionId });
 const chatParams = z.object({ sessionId, chatId: uuid.describe("The chat's `id`") });
+const messageId = z.string().min(1).max(128);
 const done = z.object({ status: z.literal("success") });
+const listedBranches = done.extend({ branches: z.array(branch) });
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
 
@@ -209,5 +211,76 @@ export const deleteChatContract = contract({
   summary: "Delete a chat with its messages; its run is stopped",
   params: chatParams,
   responses: { 200: { description: "The chat was deleted", schema: done } },
+  errors: ["not_found"],
+});
+
+export const listBranchesContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/sessions/{sessionId}/chats/{chatId}/branches",
+  runCredential: true,
+  summary: "List the branches of a chat",
+  description:
+    "A chat shows one path through its messages. This lists those of its messages that are not the only ones at their place, because a message was edited or an answer repeated with `parentId` of `POST /api/chat`.",
+  params: chatParams,
+  responses: {
+    200: {
+      description: "In the order of the chat; empty without branches",
+      schema: listedBranches,
+    },
+  },
+  errors: ["not_found"],
+});
+
+export const chooseBranchContract = contract({
+  ...shared,
+  method: "PUT",
+  path: "/api/sessions/{sessionId}/chats/{chatId}/branch",
+  summary: "Show another branch of a chat",
+  description:
+    "From now on the chat shows the path through this message, which goes on with the newest message after each. The next message follows it there.",
+  params: chatParams,
+  body: z.object({
+    message_id: messageId.meta({ description: "A message of the chat, on any branch" }),
+  }),
+  responses: { 200: { description: "The branches that are shown now", schema: listedBranches } },
+  errors: ["not_found", "conflict"],
+});
+
+export const listFeedbackContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/sessions/{sessionId}/chats/{chatId}/feedback",
+  runCredential: true,
+  summary: "List the ratings of a chat's answers",
+  params: chatParams,
+  responses: {
+    200: {
+      description: "Those of all branches, oldest first",
+      schema: done.extend({ feedback: z.array(feedback) }),
+    },
+  },
+  errors: ["not_found"],
+});
+
+export const rateMessageContract = contract({
+  ...shared,
+  method: "PUT",
+  path: "/api/sessions/{sessionId}/chats/{chatId}/messages/{messageId}/feedback",
+  summary: "Rate an answer",
+  description: "Replaces an earlier rating of the answer together with its comment.",
+  params: chatParams.extend({
+    messageId: messageId.describe("The `id` of an assistant message of the chat"),
+  }),
+  body: z.object({
+    rating: rating.nullable().meta({ description: "Null removes the rating" }),
+    comment: z.string().trim().max(2000).optional(),
+  }),
+  responses: {
+    200: {
+      description: "The rating; null when it was removed",
+      schema: done.extend({ feedback: feedback.nullable() }),
+    },
+  },
   errors: ["not_found"],
 });

@@ -62,3 +62,25 @@ export const chatWithMessages = z.object({
   isStreaming: z.boolean().meta({ description: "True when `chat.activeStreamId` is not null" }),
   messages: z.array(message).meta({ description: "Oldest first; equal times by id" }),
 });
+
+export const branch = z
+  .object({
+    message_id: z.string().meta({ description: "A message that the chat shows" }),
+    sibling_ids: z.array(z.string()).meta({
+      description: "The messages that follow the same one, oldest first, with `message_id` itself",
+    }),
+  })
+  .meta({ id: "Branch" });
+export type Branch = z.output<typeof branch>;
+
+export const rating = z.enum(["up", "down"]);
+
+export const feedback = z
+  .object({
+    message_id: z.string(),
+    rating,
+    comment: z.string().nullable().meta({ description: "Null for none" }),
+    updated_at: dateTime,
+  })
+  .meta({ id: "MessageFeedback" });
+export type Feedback = z.output<typeof feedback>;

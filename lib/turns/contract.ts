@@ -72,6 +72,10 @@ export const startTurnContract = contract({
     }),
     chatId,
     sessionId: uuid.meta({ description: "The session that owns the chat and the sandbox" }),
+    parentId: z.string().max(128).optional().meta({
+      description:
+        "The `id` of the message that the last entry follows; empty for none, and the chat's newest message when absent. What followed it before stays stored as another branch. A new message so replaces a later one, and a stored user message is answered once more. `GET /api/sessions/{sessionId}/chats/{chatId}/branches` lists the branches.",
+    }),
     onBusy: onBusy.default("reject").meta({
       description:
         "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them; `GET /api/chat/{chatId}/queue` lists them. A client that loses the stream repeats the request, and one that repeats it with `interrupt` sends a message now that waits. An answer to a question is always rejected.",

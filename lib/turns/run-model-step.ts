@@ -203,10 +203,7 @@ async function runStep(
     finish(end, error, reason, undefined, await measure.fail(reason));
   if (stop.signal.aborted) return finishWithout("cancelled", null, "interrupted");
   if (tooLong.signal.aborted) return finishWithout("failed", tooLongError, "error");
-  if (answer === "failed") return finishWithout("failed", "The model failed to answer", "error");
-  if (answer === "busy") {
-    return finishWithout("failed", "Too many model calls are waiting: try again later", "error");
-  }
+  if ("error" in answer) return finishWithout("failed", answer.error, "error");
   const measured = await measure.complete(answer);
   if (!answer.hasInvalidCall && answer.calls.every((call) => isAnsweredByClient(call.name))) {
     return finish("completed", null, answer.finishReason, answer, measured);

@@ -35,6 +35,7 @@ export interface TurnRequest {
   readonly chatId: string;
   readonly messages: readonly ChatEntry[];
   readonly contextLimit: number | undefined;
+  readonly parentId: string | undefined;
   readonly onBusy: OnBusy;
   readonly signal: AbortSignal;
 }
@@ -119,6 +120,10 @@ export async function startTurn(
       return tooManyTurns;
     case "budget_reached":
       return budgetReached;
+    case "parent_missing":
+      return appError("not_found", "parentId is not a message of this chat");
+    case "parent_differs":
+      return appError("conflict", "The message is stored after another one than parentId");
     case "id_taken":
       return appError("conflict", "The message id belongs to an assistant message of this chat");
     case "answer_stale":
@@ -190,7 +195,7 @@ async function untilFirstChunk(turn: StartedTurn, signal: AbortSignal): Promise<
 }
 
 async function prepareClaim(
-  { caller, sessionId, chatId, contextLimit, onBusy }: TurnRequest,
+  { caller, sessionId, chatId, contextLimit, parentId, onBusy }: TurnRequest,
   messages: readonly UIMessage[],
 ): Promise<Claim | AppError> {
   const last = messages.at(-1);
@@ -205,6 +210,7 @@ async function prepareClaim(
     title: titleOf(messages),
     defaultModelId: services().models.defaultModelId,
     contextLimit: contextLimit ?? null,
+    parentId: parentId ?? null,
     key: runKey(turnId, runCredentialForm(caller)),
     callerKeyId: keyIdOf(caller),
     onBusy,

@@ -96,6 +96,33 @@ const attempts: Readonly<Record<string, Attempt>> = {
       max_queued: 5,
       credential: "key",
     }),
+  claim_turn_on_branch: (t, account, rows) =>
+    t.call("claim_turn_on_branch", {
+      ...newTurn(account, rows),
+      ...{ max_active: 5, on_busy: "enqueue", max_queued: 5, credential: "key", parent_id: "" },
+    }),
+  list_branches: (t, account_id, { session, chat }) =>
+    t.call("list_branches", { account_id, session_id: session, chat_id: chat }),
+  choose_branch: (t, account_id, { session, chat }) =>
+    t.call("choose_branch", {
+      account_id,
+      session_id: session,
+      chat_id: chat,
+      message_id: "m1",
+    }),
+  list_feedback: (t, account_id, { session, chat }) =>
+    t.call("list_feedback", { account_id, session_id: session, chat_id: chat }),
+  rate_message: (t, account_id, { session, chat }) =>
+    t.call("rate_message", {
+      account_id,
+      session_id: session,
+      chat_id: chat,
+      message_id: "own",
+      rating: "up",
+      comment: null,
+    }),
+  export_branches: (t, account_id, { chat }) =>
+    t.call("export_branches", { account_id, chat_id: chat }),
   queued_turn_state: (t, account_id, { turn }) =>
     t.call("queued_turn_state", { account_id, turn_id: turn }),
   list_queued_messages: (t, account_id, { chat }) =>

@@ -64,6 +64,10 @@ export async function createRows(transaction: Transaction, account: string): Pro
   await sql`insert into chat_connectors (chat_id, account_id, connectors)
     values (${ids.chat}, ${account}, '{own}')`;
   await sql`insert into messages (chat_id, id, role, parts) values (${ids.chat}, 'm1', 'user', '[]')`;
+  await sql`insert into messages (chat_id, id, role, parts)
+    values (${ids.chat}, 'own', 'assistant', '[]')`;
+  await sql`insert into message_feedback (account_id, chat_id, message_id, rating)
+    values (${account}, ${ids.chat}, 'own', 'down')`;
   await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
       assistant_message_id, model_id)
     values (${ids.turn}, ${account}, ${ids.session}, ${ids.chat}, ${ids.run}, 'running', 'm1', 'a1',
@@ -123,6 +127,8 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
       (select jsonb_agg(to_jsonb(r) order by r.id) from chats r where r.account_id = ${account}) as chats,
       (select jsonb_agg(to_jsonb(r) order by r.id) from messages r
         join chats c on c.id = r.chat_id where c.account_id = ${account}) as messages,
+      (select jsonb_agg(to_jsonb(r) order by r.message_id) from message_feedback r
+        where r.account_id = ${account}) as feedback,
       (select jsonb_agg(to_jsonb(r) order by r.id) from turns r where r.account_id = ${account}) as turns,
       (select jsonb_agg(to_jsonb(r) order by r.id) from api_keys r where r.account_id = ${account}) as keys,
       (select jsonb_agg(to_jsonb(r) order by r.id) from agent_templates r where r.account_id = ${account}) as templates,

@@ -39,6 +39,11 @@ test("200: has everything that the account owns, and nothing of others", async (
   const { session, chat } = await createSession(withKey, { title: "Release" });
   await sql`insert into messages (chat_id, id, role, parts)
     values (${chat.id}, 'm1', 'user', '[{"type": "text", "text": "Hello"}]')`;
+  await sql`insert into messages (chat_id, id, role, parts, parent_id, on_path)
+    values (${chat.id}, 'a1', 'assistant', '[]', 'm1', true),
+      (${chat.id}, 'a0', 'assistant', '[]', 'm1', false)`;
+  const messages = `/api/sessions/${session.id}/chats/${chat.id}/messages`;
+  await withKey.request("PUT", `${messages}/a1/feedback`, { body: { rating: "up" } });
   await withKey.post("/api/sandbox", { sessionId: session.id });
   await writeSandboxFile(session.id, "in/notes.txt", "notes");
 
@@ -57,6 +62,7 @@ test("200: has everything that the account owns, and nothing of others", async (
       "connections.json",
       mediaName,
       "runs.json",
+      `${folder}/chats/${chat.id}.branches.json`,
       `${folder}/chats/${chat.id}.json`,
       `${folder}/files/in/`,
       `${folder}/files/in/notes.txt`,
@@ -76,7 +82,13 @@ test("200: has everything that the account owns, and nothing of others", async (
   expect(read("webhooks.json")).toMatchObject([webhook]);
   expect(JSON.stringify(read("webhooks.json"))).not.toContain("whsec_");
   expect(read("task-runs.json")).toMatchObject([{ status: "COMPLETED" }]);
-  expect(read(`${folder}/chats/${chat.id}.json`)).toMatchObject({ messages: [{ id: "m1" }] });
+  expect(read(`${folder}/chats/${chat.id}.json`)).toMatchObject({
+    messages: [{ id: "m1" }, { id: "a1" }],
+  });
+  expect(read(`${folder}/chats/${chat.id}.branches.json`)).toMatchObject({
+    messages: [{ id: "a0", parent_id: "m1" }],
+    feedback: [{ message_id: "a1", rating: "up" }],
+  });
   expect(strFromU8(files[`${folder}/files/in/notes.txt`] ?? new Uint8Array())).toBe("notes");
   expect(Buffer.from(files[mediaName] ?? "").equals(image)).toBe(true);
 });

@@ -36,6 +36,21 @@ const aChat = async (owner: Person): Promise<Ids> => {
     chatId: await idIn(answer, "chat", "id"),
   };
 };
+/** A chat with two answers to one message. */
+const aBranchedChat = async (owner: Person): Promise<Ids> => {
+  const ids = await aChat(owner);
+  const messageId = randomUUID();
+  await sql`insert into messages (chat_id, id, role, parts, parent_id, on_path)
+    values (${ids.chatId ?? ""}, ${randomUUID()}, 'assistant', '[]', '', false),
+      (${ids.chatId ?? ""}, ${messageId}, 'assistant', '[]', '', true)`;
+  return { ...ids, messageId };
+};
+const aRatedChat = async (owner: Person): Promise<Ids> => {
+  const { sessionId, chatId, messageId } = await aBranchedChat(owner);
+  const path = `/api/sessions/${sessionId}/chats/${chatId}/messages/${messageId}/feedback`;
+  await owner.withKey.request("PUT", path, { body: { rating: "up" } });
+  return { sessionId: sessionId ?? "", chatId: chatId ?? "", messageId: messageId ?? "" };
+};
 const aTemplate = async (owner: Person): Promise<Ids> => ({
   id: (await createTemplate(owner.withKey, { is_private: true })).id,
 });
@@ -179,6 +194,16 @@ export const rows: Readonly<Record<string, Row>> = {
     body: () => ({ title: "mine now" }),
   },
   "DELETE /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },
+  "GET /api/sessions/{sessionId}/chats/{chatId}/branches": { arrange: aBranchedChat },
+  "PUT /api/sessions/{sessionId}/chats/{chatId}/branch": {
+    arrange: aBranchedChat,
+    body: ({ messageId }) => ({ message_id: messageId }),
+  },
+  "GET /api/sessions/{sessionId}/chats/{chatId}/feedback": { arrange: aRatedChat },
+  "PUT /api/sessions/{sessionId}/chats/{chatId}/messages/{messageId}/feedback": {
+    arrange: aBranchedChat,
+    body: () => ({ rating: "down", comment: "Too long" }),
+  },
   "PUT /api/sessions/{sessionId}/chats/{chatId}/connectors": {
     arrange: aChat,
     body: () => ({ connectors: ["gmail"] }),

@@ -154,6 +154,10 @@ POST /api/sessions/{sessionId}/chats               | 201+  201+    404s  404s  4
 GET /api/sessions/{sessionId}/chats/{chatId}       | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
 PATCH /api/sessions/{sessionId}/chats/{chatId}     | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/sessions/{sessionId}/chats/{chatId}    | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sessions/{sessionId}/chats/{chatId}/branches | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
+PUT /api/sessions/{sessionId}/chats/{chatId}/branch | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sessions/{sessionId}/chats/{chatId}/feedback | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
+PUT /api/sessions/{sessionId}/chats/{chatId}/messages/{messageId}/feedback | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 PUT /api/sessions/{sessionId}/chats/{chatId}/connectors | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 POST /api/sandbox                                  | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sandbox                                   | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x

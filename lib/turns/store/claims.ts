@@ -18,6 +18,8 @@ export interface Claim {
   readonly title: string;
   readonly defaultModelId: string;
   readonly contextLimit: number | null;
+  /** The message that it follows, empty for none; null for the newest that the chat shows. */
+  readonly parentId: string | null;
   /** The whole conversation when the client sent one, else null. */
   readonly history: readonly UIMessage[] | null;
   /** What is stored as the message that is answered. */
@@ -73,6 +75,8 @@ const claimed = z.discriminatedUnion("outcome", [
       "budget_reached",
       "id_taken",
       "answer_stale",
+      "parent_missing",
+      "parent_differs",
       "queue_full",
       "waiting",
     ]),
@@ -86,7 +90,7 @@ export type ClaimOutcome = z.output<typeof claimed>;
  */
 export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
   return call(
-    "claim_or_queue_turn",
+    "claim_turn_on_branch",
     {
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,
       p_account_id: claim.accountId,
@@ -106,6 +110,7 @@ export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
       p_on_busy: claim.onBusy,
       p_max_queued: MAX_QUEUED,
       p_credential: claim.credential,
+      p_parent_id: claim.parentId,
     },
     claimed,
   );

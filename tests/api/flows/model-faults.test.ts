@@ -81,6 +81,32 @@ describe("a model that", () => {
   });
 
   it.each([
+    [
+      429,
+      SECRET,
+      "The model's provider limits how often it is asked: wait a moment, then try again",
+    ],
+    [
+      401,
+      SECRET,
+      "The model's provider has refused this service's key: the operator has to check it",
+    ],
+    [402, SECRET, "The credit at the model's provider is used up: the operator has to add some"],
+    [404, SECRET, "The model is not available at its provider: choose another one"],
+    [504, SECRET, "The model did not answer in time: try again"],
+    [
+      400,
+      `${SECRET}: maximum context length is 8192 tokens`,
+      "The conversation is too long for this model: start a new chat, or choose a model with a larger context",
+    ],
+  ])("answers %i (%s): the error tells the cause and the remedy", async (fail, message, text) => {
+    const { stream } = await run(`fault-${fail}`, function* () {
+      yield { fail, message, headers: { "retry-after-ms": "1" } };
+    });
+    expect(errorsOf(stream)).toEqual([text]);
+  });
+
+  it.each([
     ["breaks off", { cut: true }],
     ["reports an error", { fail: 500, message: SECRET }],
   ] as const)("%s in mid-text, every time: the turn ends with an error", async (what, fault) => {

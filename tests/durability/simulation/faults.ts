@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** The statements at which a server can die or lose its connection, over REST and in SQL. */
 const POINTS = {
-  claim: /\bclaim_or_queue_turn\b/,
+  claim: /\bclaim_turn_on_branch\b/,
   load: /\bload_turn\b/,
   "start tools": /\bstart_tools\b/,
   "finish tool": /\bfinish_tool\b/,

@@ -34,6 +34,7 @@ export class Conversation {
     more: {
       readonly context?: { readonly contextLimit: number };
       readonly onBusy?: "enqueue" | "interrupt";
+      readonly parentId?: string;
     } = {},
   ): Promise<TurnStream> {
     const { sessionId, chatId } = this;

@@ -104,6 +104,7 @@ async function recordChats(context: Context) {
   await record("startTurn", turn);
   recorder.keep("startTurn", turn, early);
   await record("getChat", { params });
+  await recordBranches(context, params, turn.body);
   await record("updateChat", { params, body: { title: "Hello", pinned: true } });
   await record("chooseConnectors", { params, body: { connectors: ["gmail"] } });
   await record("listAccountChats", { query: { q: "hello", pinned: "true" } });
@@ -132,6 +133,23 @@ async function recordChats(context: Context) {
 
   await record("stopSandbox", { query: { sessionId } });
   await record("deleteSession", { params: { sessionId } });
+}
+
+/** Records another answer to the first message, the way back to the earlier one, and a rating. */
+async function recordBranches(
+  { record, caller }: Context,
+  params: { readonly sessionId: string; readonly chatId: string },
+  turn: object,
+) {
+  const repeated = await caller.post("/api/chat", { ...turn, parentId: "" });
+  expect(repeated.status, repeated.text).toBe(200);
+  const listed = z.object({ branches: z.array(z.object({ sibling_ids: z.array(z.string()) })) });
+  const { branches } = await record("listBranches", { params }, { schema: listed });
+  const [message_id = ""] = branches[0]?.sibling_ids ?? [];
+  await record("chooseBranch", { params, body: { message_id } });
+  const body = { rating: "up", comment: "Just what the label needed" };
+  await record("rateMessage", { params: { ...params, messageId: message_id }, body });
+  await record("listFeedback", { params });
 }
 
 /** Records a turn that ends only when it is stopped, with its whole stream. */

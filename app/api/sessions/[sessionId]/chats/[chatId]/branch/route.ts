@@ -1,0 +1,13 @@
+import { answer } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { chooseBranch } from "@/lib/sessions/branches.ts";
+import { chooseBranchContract } from "@/lib/sessions/contract.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  PUT: endpoint(chooseBranchContract, ({ caller, params, body }) =>
+    answer(chooseBranch(caller.accountId, params, body.message_id), (shown) => ({
+      body: { status: "success", ...shown },
+    })),
+  ),
+});

@@ -1,0 +1,13 @@
+import { answer } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { selectBranches } from "@/lib/sessions/branches.ts";
+import { listBranchesContract } from "@/lib/sessions/contract.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listBranchesContract, ({ caller, params }) =>
+    answer(selectBranches(caller.accountId, params), (body) => ({
+      body: { status: "success", ...body },
+    })),
+  ),
+});

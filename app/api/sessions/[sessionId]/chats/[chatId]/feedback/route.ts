@@ -1,0 +1,13 @@
+import { answer } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { selectFeedback } from "@/lib/sessions/branches.ts";
+import { listFeedbackContract } from "@/lib/sessions/contract.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listFeedbackContract, ({ caller, params }) =>
+    answer(selectFeedback(caller.accountId, params), (body) => ({
+      body: { status: "success", ...body },
+    })),
+  ),
+});

@@ -1,0 +1,13 @@
+import { answer } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { rateMessage } from "@/lib/sessions/branches.ts";
+import { rateMessageContract } from "@/lib/sessions/contract.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  PUT: endpoint(rateMessageContract, ({ caller, params, body }) =>
+    answer(rateMessage(caller.accountId, params, body), (rated) => ({
+      body: { status: "success", ...rated },
+    })),
+  ),
+});

@@ -1,0 +1,47 @@
+import { APICallError, RetryError } from "ai";
+import { isQueueRefusal } from "../platform/fair-queue.ts";
+
+/** What providers say in a 400 or 413 about a conversation that exceeds the model's context. */
+const CONTEXT_TOO_LONG =
+  /context[ _-]?(length|window|limit)|maximum context|prompt is too long|too many (input )?tokens/i;
+
+/**
+ * Says why a model call has failed and what helps, for the person in the chat. The words are always
+ * ours, because those of a provider may have secrets in them.
+ */
+export function describeFailure(failure: unknown): string {
+  if (isQueueRefusal(failure)) return "Too many model calls are waiting: try again later";
+  const cause = RetryError.isInstance(failure) ? failure.lastError : failure;
+  if (isTimeout(cause)) return "The model did not answer in time: try again";
+  if (!(cause instanceof Error) || !("statusCode" in cause)) return "The model failed to answer";
+  switch (cause.statusCode) {
+    case 401:
+    case 403:
+      return "The model's provider has refused this service's key: the operator has to check it";
+    case 402:
+      return "The credit at the model's provider is used up: the operator has to add some";
+    case 404:
+      return "The model is not available at its provider: choose another one";
+    case 408:
+    case 504:
+      return "The model did not answer in time: try again";
+    case 429:
+      return "The model's provider limits how often it is asked: wait a moment, then try again";
+    case 400:
+    case 413:
+    case 422:
+      return CONTEXT_TOO_LONG.test(textOf(cause))
+        ? "The conversation is too long for this model: start a new chat, or choose a model with a larger context"
+        : "The model failed to answer";
+    default:
+      return "The model failed to answer";
+  }
+}
+
+function isTimeout(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  return /timeout/i.test(cause.name) || (cause.cause !== undefined && isTimeout(cause.cause));
+}
+
+const textOf = (cause: Error): string =>
+  APICallError.isInstance(cause) ? `${cause.message} ${cause.responseBody ?? ""}` : cause.message;

@@ -1,0 +1,91 @@
+/** The queries of a chat's branches, and of the ratings of its answers. Each throws DatabaseUnavailable. */
+import { z } from "zod";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { call } from "../platform/database/query.ts";
+import { type Branch, branch, type Feedback, feedback } from "./session.ts";
+
+interface ChatAddress {
+  readonly sessionId: string;
+  readonly chatId: string;
+}
+
+const addressArguments = (accountId: string, { sessionId, chatId }: ChatAddress) => ({
+  p_account_id: accountId,
+  p_session_id: sessionId,
+  p_chat_id: chatId,
+});
+
+const notFound = {
+  session: appError("not_found", "Session not found"),
+  chat: appError("not_found", "Chat not found"),
+  message: appError("not_found", "Message not found"),
+};
+const missing = z
+  .object({ missing: z.enum(["session", "chat", "message"]) })
+  .transform((answer) => notFound[answer.missing]);
+const busy = z
+  .object({ busy: z.literal(true) })
+  .transform(() =>
+    appError("conflict", "A response is streaming for this chat: wait for its end, or stop it"),
+  );
+const branches = z.object({ branches: z.array(branch) });
+
+/** Errors: 404 for the session and the chat. */
+export const selectBranches = (
+  accountId: string,
+  address: ChatAddress,
+): Promise<{ branches: Branch[] } | AppError> =>
+  call("list_branches", addressArguments(accountId, address), z.union([branches, missing]));
+
+/** Errors: 404 for the session, the chat and the message; 409 while a turn is active or waits. */
+export const chooseBranch = (
+  accountId: string,
+  address: ChatAddress,
+  messageId: string,
+): Promise<{ branches: Branch[] } | AppError> =>
+  call(
+    "choose_branch",
+    { ...addressArguments(accountId, address), p_message_id: messageId },
+    z.union([branches, busy, missing]),
+  );
+
+/** Errors: 404 for the session and the chat. */
+export const selectFeedback = (
+  accountId: string,
+  address: ChatAddress,
+): Promise<{ feedback: Feedback[] } | AppError> =>
+  call(
+    "list_feedback",
+    addressArguments(accountId, address),
+    z.union([z.object({ feedback: z.array(feedback) }), missing]),
+  );
+
+/** Errors: 404 for the session, the chat and the message, which must be an assistant's. */
+export const rateMessage = (
+  accountId: string,
+  address: ChatAddress & { readonly messageId: string },
+  given: {
+    readonly rating: Feedback["rating"] | null;
+    readonly comment?: string | undefined;
+  },
+): Promise<{ feedback: Feedback | null } | AppError> =>
+  call(
+    "rate_message",
+    {
+      ...addressArguments(accountId, address),
+      p_message_id: address.messageId,
+      p_rating: given.rating,
+      p_comment: given.comment || null,
+    },
+    z.union([z.object({ feedback: feedback.nullable() }), missing]),
+  );
+
+const rows = z.array(z.record(z.string(), z.unknown()));
+
+/** Returns what the body of a chat leaves out: the messages of its other branches, and the ratings. */
+export const exportBranches = (accountId: string, chatId: string) =>
+  call(
+    "export_branches",
+    { p_account_id: accountId, p_chat_id: chatId },
+    z.object({ messages: rows, feedback: rows }),
+  );
