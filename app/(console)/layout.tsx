@@ -7,6 +7,7 @@ import { mediaOrigin } from "@/lib/content/storage/media-origin.ts";
 import { FrameProvider } from "./_shell/frame.tsx";
 import { Shell } from "./_shell/shell.tsx";
 import { StyleNonce } from "./_shell/style-nonce.tsx";
+import { typefaceClass } from "./_shell/typeface.ts";
 import { Toaster } from "./_ui/toast.tsx";
 import "./globals.css";
 
@@ -29,7 +30,7 @@ export default async function ConsoleLayout({ children }: { readonly children: R
     mediaOrigin: mediaOrigin(),
   };
   return (
-    <html lang="en" {...(theme === "system" ? {} : { className: theme })}>
+    <html lang="en" className={theme === "system" ? typefaceClass : `${typefaceClass} ${theme}`}>
       <body>
         <StyleNonce />
         <FrameProvider frame={frame}>

@@ -11,12 +11,12 @@ describeInBrowser("the console shell", ({ newTab }) => {
     const links = tab.page.getByRole("navigation", { name: "Main" }).getByRole("link");
     expect(await links.allTextContents()).toEqual([
       "Chat",
-      "Templates",
       "Content",
+      "Templates",
       "Runs",
       "Connectors",
       "API keys",
-      "API reference",
+      "Docs",
     ]);
   });
 

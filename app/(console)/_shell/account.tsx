@@ -3,25 +3,37 @@ import { LogOut } from "lucide-react";
 import { signOut, useSession } from "@/app/(console)/_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
+import { SettingsLink } from "./navigation.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
-/** The signed-in email address, the theme toggle and the sign-out button. */
-export function Account() {
+/** The settings, the signed-in email address, the theme toggle and the sign-out button. */
+export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
   const session = useSession();
   return (
-    <section aria-label="Account" className="shrink-0 border-t px-3 py-2">
-      {session.status === "signed-in" ? (
-        <p title={session.email} className="truncate px-1 text-sm text-muted-foreground">
-          {session.email}
-        </p>
-      ) : (
-        <Skeleton className="mx-1 my-0.5 h-4 w-32" />
-      )}
-      <div className="mt-0.5 flex items-center">
+    <section aria-label="Account" className="shrink-0 border-t px-2 py-2">
+      <SettingsLink {...(onNavigate === undefined ? {} : { onNavigate })} />
+      <div className="mt-1 flex items-center gap-0.5 pl-2">
+        {session.status === "signed-in" ? (
+          <p
+            title={session.email}
+            className="min-w-0 flex-1 truncate text-sm text-muted-foreground"
+          >
+            {session.email}
+          </p>
+        ) : (
+          <div className="flex-1">
+            <Skeleton className="h-4 w-28" />
+          </div>
+        )}
         <ThemeToggle />
-        <Button variant="ghost" size="sm" className="ml-auto" onClick={() => void signOut()}>
+        <Button
+          variant="ghost"
+          size="icon"
+          aria-label="Sign out"
+          title="Sign out"
+          onClick={() => void signOut()}
+        >
           <LogOut aria-hidden />
-          Sign out
         </Button>
       </div>
     </section>

@@ -33,11 +33,11 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
               <X aria-hidden className="size-4" />
             </Dialog.Close>
           </div>
-          <div className="shrink-0 px-2 pb-2">
+          <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
             <Navigation onNavigate={onClose} />
           </div>
           <SidebarSlot />
-          <Account />
+          <Account onNavigate={onClose} />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>

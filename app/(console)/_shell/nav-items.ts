@@ -4,16 +4,44 @@ import {
   KeyRound,
   LayoutTemplate,
   ListChecks,
+  type LucideIcon,
   MessageSquare,
   Plug,
+  Settings,
 } from "lucide-react";
 
-export const navItems = [
-  { href: "/chat", label: "Chat", icon: MessageSquare },
-  { href: "/templates", label: "Templates", icon: LayoutTemplate },
-  { href: "/content", label: "Content", icon: Clapperboard },
-  { href: "/runs", label: "Runs", icon: ListChecks },
-  { href: "/connectors", label: "Connectors", icon: Plug },
-  { href: "/keys", label: "API keys", icon: KeyRound },
-  { href: "/docs", label: "API reference", icon: BookOpen },
-] as const;
+export interface NavItem {
+  readonly href: string;
+  readonly label: string;
+  readonly icon: LucideIcon;
+}
+
+/** The main navigation in its order. The first group needs no heading. */
+export const navGroups: readonly {
+  readonly label: string;
+  readonly items: readonly NavItem[];
+}[] = [
+  {
+    label: "Work",
+    items: [
+      { href: "/chat", label: "Chat", icon: MessageSquare },
+      { href: "/content", label: "Content", icon: Clapperboard },
+      { href: "/templates", label: "Templates", icon: LayoutTemplate },
+    ],
+  },
+  {
+    label: "Operate",
+    items: [{ href: "/runs", label: "Runs", icon: ListChecks }],
+  },
+  {
+    label: "Build",
+    items: [
+      { href: "/connectors", label: "Connectors", icon: Plug },
+      { href: "/keys", label: "API keys", icon: KeyRound },
+      { href: "/docs", label: "Docs", icon: BookOpen },
+    ],
+  },
+];
+
+/** At the foot of the sidebar, beside the account. */
+export const settingsItem: NavItem = { href: "/settings", label: "Settings", icon: Settings };

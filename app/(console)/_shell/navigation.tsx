@@ -1,35 +1,64 @@
 "use client";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
+import { useId } from "react";
 import { cn } from "../_ui/class-names.ts";
-import { navItems } from "./nav-items.ts";
+import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
 
 export function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
-  const path = usePathname();
+  const id = useId();
   return (
-    <nav aria-label="Main">
-      <ul className="flex flex-col gap-0.5">
-        {navItems.map(({ href, label, icon: Icon }) => {
-          const current = path === href || path.startsWith(`${href}/`);
-          return (
-            <li key={href}>
-              <Link
-                href={href}
-                prefetch={false}
-                aria-current={current ? "page" : undefined}
-                {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
-                className={cn(
-                  "flex h-8 items-center gap-2.5 rounded-md px-2 text-muted-foreground hover:bg-hover hover:text-foreground",
-                  current && "bg-hover font-medium text-foreground",
-                )}
-              >
-                <Icon aria-hidden className="size-4 shrink-0" />
-                {label}
-              </Link>
-            </li>
-          );
-        })}
-      </ul>
+    <nav aria-label="Main" className="flex flex-col gap-3">
+      {navGroups.map(({ label, items }, index) => (
+        <div key={label}>
+          <p
+            id={`${id}-${label}`}
+            className={
+              index === 0 ? "sr-only" : "px-2 pb-0.5 text-xs font-medium text-muted-foreground"
+            }
+          >
+            {label}
+          </p>
+          <ul aria-labelledby={`${id}-${label}`} className="flex flex-col gap-px">
+            {items.map((item) => (
+              <li key={item.href}>
+                <NavLink item={item} onNavigate={onNavigate} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
     </nav>
+  );
+}
+
+/** The link to the settings, which stands apart from the pages. */
+export function SettingsLink({ onNavigate }: { readonly onNavigate?: () => void }) {
+  return <NavLink item={settingsItem} onNavigate={onNavigate} />;
+}
+
+function NavLink({
+  item: { href, label, icon: Icon },
+  onNavigate,
+}: {
+  readonly item: NavItem;
+  readonly onNavigate: (() => void) | undefined;
+}) {
+  const path = usePathname();
+  const current = path === href || path.startsWith(`${href}/`);
+  return (
+    <Link
+      href={href}
+      prefetch={false}
+      aria-current={current ? "page" : undefined}
+      {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
+      className={cn(
+        "flex h-7.5 items-center gap-2.5 rounded-md px-2 text-muted-foreground transition-colors hover:bg-hover hover:text-foreground max-md:h-9",
+        current && "bg-hover font-medium text-foreground",
+      )}
+    >
+      <Icon aria-hidden className={cn("size-4 shrink-0", current && "text-accent-text")} />
+      {label}
+    </Link>
   );
 }

@@ -17,7 +17,15 @@ import { ThemeToggle } from "./theme-toggle.tsx";
 
 const Drawer = dynamic(() => import("./drawer.tsx").then((module) => module.Drawer));
 
-const privatePages = ["/chat", "/templates", "/content", "/runs", "/connectors", "/keys"];
+const privatePages = [
+  "/chat",
+  "/templates",
+  "/content",
+  "/runs",
+  "/connectors",
+  "/keys",
+  "/settings",
+];
 
 /** The landing page, the API reference and the 404 page are public. */
 const isPublic = (path: string): boolean =>
@@ -65,11 +73,11 @@ function SignedInFrame({ children }: { readonly children: ReactNode }) {
           </Button>
           <Brand />
         </header>
-        <aside className="hidden w-60 shrink-0 flex-col border-r bg-sidebar md:flex">
+        <aside className="hidden w-62 shrink-0 flex-col border-r bg-sidebar md:flex">
           <div className="flex h-13 shrink-0 items-center px-4">
             <Brand />
           </div>
-          <div className="shrink-0 px-2 pb-2">
+          <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
             <Navigation />
           </div>
           {drawer ? <div className="flex-1" /> : <SidebarSlot />}
@@ -104,7 +112,7 @@ function SignedOutFrame({ children }: { readonly children: ReactNode }) {
           </Link>
         ) : (
           <Link href="/docs" className={buttonStyle({ variant: "ghost", size: "sm" })}>
-            API reference
+            Docs
           </Link>
         )}
       </TopBar>
@@ -130,7 +138,7 @@ function SkipLink() {
   return (
     <a
       href="#main"
-      className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-accent focus:px-3 focus:py-2 focus:text-accent-foreground"
+      className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-primary focus:px-3 focus:py-2 focus:text-primary-foreground"
     >
       Skip to content
     </a>

@@ -9,7 +9,7 @@ export const buttonStyle = cva(
   {
     variants: {
       variant: {
-        primary: "bg-accent text-accent-foreground hover:bg-accent-hover",
+        primary: "bg-primary text-primary-foreground hover:bg-primary-hover",
         outline: "border border-input bg-surface hover:bg-muted",
         ghost: "hover:bg-hover",
         danger: "bg-danger text-danger-foreground hover:bg-danger-hover",

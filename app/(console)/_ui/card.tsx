@@ -1,6 +1,31 @@
-import type { ComponentProps } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { cn } from "./class-names.ts";
 
 export function Card({ className, ...rest }: ComponentProps<"div">) {
-  return <div {...rest} className={cn("rounded-xl border bg-surface p-4 shadow-xs", className)} />;
+  return <div {...rest} className={cn("rounded-xl border bg-surface p-5 shadow-xs", className)} />;
+}
+
+/** A card with a heading, for one subject of a page, such as a group of settings. */
+export function SectionCard({
+  title,
+  description,
+  children,
+}: {
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section className="rounded-xl border bg-surface shadow-xs">
+      <div className="border-b px-5 py-4">
+        <h2 className="font-semibold">{title}</h2>
+        {description !== undefined && (
+          <p className="mt-0.5 max-w-2xl text-sm text-pretty text-muted-foreground">
+            {description}
+          </p>
+        )}
+      </div>
+      <div className="p-5">{children}</div>
+    </section>
+  );
 }

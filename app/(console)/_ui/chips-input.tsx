@@ -46,7 +46,7 @@ export function ChipsInput({
     <div
       className={cn(
         controlStyle,
-        "flex min-h-9 flex-wrap items-center gap-1 px-1.5 py-1 focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent-text",
+        "flex min-h-9 flex-wrap items-center gap-1 px-1.5 py-1 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-ring",
         ids["aria-invalid"] && "border-danger-text",
       )}
     >

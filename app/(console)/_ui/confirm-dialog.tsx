@@ -1,9 +1,9 @@
 "use client";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions, DialogClose } from "./dialog.tsx";
 
-/** A dialog before an irreversible action. It closes if `onConfirm` resolves to null, and otherwise shows the text as its error. */
+/** A dialog before an irreversible action. "Cancel" has the focus, so that Enter does no harm. It closes if `onConfirm` resolves to null, and otherwise shows the text as its error. */
 export function ConfirmDialog({
   title,
   description,
@@ -21,6 +21,7 @@ export function ConfirmDialog({
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
   const [errorText, setErrorText] = useState<string | null>(null);
+  const cancel = useRef<HTMLButtonElement>(null);
   const run = async () => {
     setBusy(true);
     const failure = await onConfirm();
@@ -34,6 +35,7 @@ export function ConfirmDialog({
       description={description}
       trigger={trigger}
       open={open}
+      initialFocus={cancel}
       onOpenChange={(next) => {
         setOpen(next);
         setErrorText(null);
@@ -46,7 +48,9 @@ export function ConfirmDialog({
       )}
       <DialogActions>
         <DialogClose asChild>
-          <Button variant="outline">Cancel</Button>
+          <Button ref={cancel} variant="outline">
+            Cancel
+          </Button>
         </DialogClose>
         <Button variant="danger" busy={busy} onClick={() => void run()}>
           {confirm}

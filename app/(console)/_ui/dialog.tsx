@@ -1,7 +1,7 @@
 "use client";
 import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
-import type { ReactNode } from "react";
+import type { ReactNode, RefObject } from "react";
 import { cn } from "./class-names.ts";
 
 export const DialogClose = Base.Close;
@@ -14,6 +14,7 @@ export function Dialog({
   open,
   onOpenChange,
   className,
+  initialFocus,
   children,
 }: {
   readonly title: string;
@@ -22,6 +23,8 @@ export function Dialog({
   readonly open?: boolean;
   readonly onOpenChange?: (open: boolean) => void;
   readonly className?: string;
+  /** What has the focus when the dialog opens, in place of the first control. */
+  readonly initialFocus?: RefObject<HTMLElement | null>;
   readonly children: ReactNode;
 }) {
   return (
@@ -34,6 +37,11 @@ export function Dialog({
         <Base.Overlay className="fixed inset-0 z-40 bg-black/45 backdrop-blur-[1px]" />
         <Base.Content
           {...(description === undefined ? { "aria-describedby": undefined } : {})}
+          onOpenAutoFocus={(event) => {
+            if (!initialFocus?.current) return;
+            event.preventDefault();
+            initialFocus.current.focus();
+          }}
           className={cn(
             "fixed top-[12vh] left-1/2 z-50 max-h-[80vh] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-xl border bg-surface p-5 shadow-xl animate-appear max-sm:top-4 max-sm:max-h-[calc(100dvh-2rem)]",
             className,

@@ -1,28 +1,45 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** Says that a list is empty and what to do about it. */
+/**
+ * Says what a list will hold, what that is good for, and how to begin. `points` are up to three short
+ * sentences that teach what is not obvious.
+ */
 export function EmptyState({
   icon: Icon,
   title,
   text,
+  points,
   children,
 }: {
   readonly icon: LucideIcon;
   readonly title: string;
   readonly text: ReactNode;
-  /** The button for that action. */
+  readonly points?: readonly string[];
+  /** The buttons for the first step. */
   readonly children?: ReactNode;
 }) {
   return (
-    <div className="flex flex-col items-center rounded-xl border border-dashed px-6 py-12 text-center">
-      <span className="grid size-10 place-items-center rounded-full bg-accent-soft text-accent-text">
+    <div className="flex flex-col items-center rounded-xl border bg-muted/35 px-6 py-12 text-center sm:py-14">
+      <span className="grid size-11 place-items-center rounded-xl border bg-surface text-muted-foreground shadow-xs">
         <Icon aria-hidden className="size-5" />
       </span>
-      <h2 className="mt-3 font-semibold">{title}</h2>
-      <p className="mt-1 max-w-sm text-muted-foreground">{text}</p>
+      <h2 className="mt-4 text-lg font-semibold tracking-tight">{title}</h2>
+      <p className="mt-1 max-w-md text-balance text-muted-foreground">{text}</p>
+      {points !== undefined && (
+        <ul className="mt-5 grid w-full max-w-3xl gap-2.5 text-left sm:grid-cols-[repeat(auto-fit,minmax(13rem,1fr))]">
+          {points.map((point) => (
+            <li
+              key={point}
+              className="rounded-lg border bg-surface px-3.5 py-3 text-sm text-muted-foreground"
+            >
+              {point}
+            </li>
+          ))}
+        </ul>
+      )}
       {children !== undefined && (
-        <div className="mt-4 flex flex-wrap justify-center gap-2">{children}</div>
+        <div className="mt-5 flex flex-wrap justify-center gap-2">{children}</div>
       )}
     </div>
   );

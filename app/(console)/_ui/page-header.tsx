@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
 
-/** The layout of a page with text, lists and forms. */
+/** The layout of a page with text, lists and forms, which scrolls as a whole. */
 export function Page({
   className,
   children,
@@ -10,7 +10,10 @@ export function Page({
   readonly children: ReactNode;
 }) {
   return (
-    <div className={cn("mx-auto w-full max-w-5xl px-4 py-6 sm:px-8 sm:py-8", className)}>
+    <div
+      data-page=""
+      className={cn("mx-auto w-full max-w-5xl px-4 pt-6 pb-16 sm:px-8 sm:pt-9", className)}
+    >
       {children}
     </div>
   );
@@ -29,9 +32,9 @@ export function PageHeader({
   return (
     <header className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
       <div className="min-w-0">
-        <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
+        <h1 className="text-2xl font-semibold">{title}</h1>
         {description !== undefined && (
-          <p className="mt-1 max-w-2xl text-muted-foreground">{description}</p>
+          <p className="mt-1.5 max-w-2xl text-pretty text-muted-foreground">{description}</p>
         )}
       </div>
       {children !== undefined && <div className="flex flex-wrap gap-2">{children}</div>}

@@ -22,7 +22,7 @@ export function Segmented<T extends string>({
   return (
     <fieldset className={cn("min-w-0", className)}>
       <legend className={hideLabel ? "sr-only" : "mb-1.5 text-sm font-medium"}>{label}</legend>
-      <div className="flex w-fit max-w-full gap-0.5 overflow-x-auto rounded-lg bg-muted p-0.5">
+      <div className="flex w-fit max-w-full gap-0.5 overflow-x-auto overflow-y-hidden rounded-lg [scrollbar-width:none] bg-muted p-0.5">
         {options.map((option) => (
           <label key={option.value} className="relative shrink-0 cursor-pointer">
             <input
@@ -33,7 +33,7 @@ export function Segmented<T extends string>({
               onChange={() => onChange(option.value)}
               className="peer absolute inset-0 cursor-pointer appearance-none rounded-md focus-visible:-outline-offset-2"
             />
-            <span className="pointer-events-none relative flex h-7 items-center rounded-md border border-transparent px-2.5 text-sm font-medium whitespace-nowrap text-muted-foreground peer-checked:border-border peer-checked:bg-surface peer-checked:text-foreground peer-checked:shadow-xs dark:peer-checked:border-input dark:peer-checked:bg-hover peer-focus-visible:outline-2 peer-focus-visible:-outline-offset-1 peer-focus-visible:outline-accent-text">
+            <span className="pointer-events-none relative flex h-7 items-center rounded-md border border-transparent px-2.5 text-sm font-medium whitespace-nowrap text-muted-foreground peer-checked:border-border peer-checked:bg-surface peer-checked:text-foreground peer-checked:shadow-xs dark:peer-checked:border-input dark:peer-checked:bg-hover peer-focus-visible:outline-2 peer-focus-visible:-outline-offset-1 peer-focus-visible:outline-ring">
               {option.label}
             </span>
           </label>

@@ -9,7 +9,7 @@ export function Table({
   ...rest
 }: ComponentProps<"table"> & { readonly label: string }) {
   return (
-    <ScrollBox label={label} className="rounded-xl border bg-surface">
+    <ScrollBox label={label} className="rounded-xl border bg-surface shadow-xs">
       <table {...rest} className={cn("w-full border-collapse text-left", className)} />
     </ScrollBox>
   );
@@ -21,7 +21,7 @@ export function HeadCell({ className, ...rest }: ComponentProps<"th">) {
       scope="col"
       {...rest}
       className={cn(
-        "border-b bg-muted/60 px-4 py-2 text-sm font-medium whitespace-nowrap text-muted-foreground",
+        "border-b bg-muted/50 px-4 py-2 text-xs font-medium whitespace-nowrap text-muted-foreground",
         className,
       )}
     />
@@ -30,6 +30,12 @@ export function HeadCell({ className, ...rest }: ComponentProps<"th">) {
 
 export function Cell({ className, ...rest }: ComponentProps<"td">) {
   return (
-    <td {...rest} className={cn("border-b px-4 py-2.5 in-[tr:last-child]:border-b-0", className)} />
+    <td
+      {...rest}
+      className={cn(
+        "border-b px-4 py-2.5 tabular-nums in-[tr:last-child]:border-b-0 in-[tr:hover]:bg-muted/40",
+        className,
+      )}
+    />
   );
 }

@@ -1,0 +1,42 @@
+"use client";
+import { Download } from "lucide-react";
+import { useState } from "react";
+import { fetchWithBearer, networkError, toApiError } from "@/app/(console)/_api/request.ts";
+import { Button } from "../_ui/button.tsx";
+import { SectionCard } from "../_ui/card.tsx";
+import { toast } from "../_ui/toast.tsx";
+
+/** Downloads everything that the account owns. */
+export function ExportAccount() {
+  const [busy, setBusy] = useState(false);
+  const download = async () => {
+    setBusy(true);
+    try {
+      const response = await fetchWithBearer("/api/accounts/me/export");
+      if (response.ok) save(await response.blob());
+      else toast((await toApiError(response)).message, "danger");
+    } catch {
+      toast(networkError.message, "danger");
+    }
+    setBusy(false);
+  };
+  return (
+    <SectionCard
+      title="Export"
+      description="A ZIP archive with your chats, files, templates, schedules, media and usage."
+    >
+      <Button variant="outline" busy={busy} onClick={() => void download()}>
+        <Download aria-hidden />
+        Export account
+      </Button>
+    </SectionCard>
+  );
+}
+
+function save(archive: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(archive);
+  link.download = "account.zip";
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,2 @@
+/** The pages of the settings, each at `app/(console)/settings/<name>/page.tsx`. */
+export const settingsTabs = [{ href: "/settings", label: "Account" }] as const;
