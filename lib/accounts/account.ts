@@ -14,6 +14,13 @@ export const accountView = z.object({
         .number()
         .nullable()
         .meta({ description: "What the turns of a calendar month may cost; null for no budget" }),
+      timezone: z
+        .string()
+        .nullable()
+        .meta({
+          description: "The IANA time zone that times are shown and planned in; null until chosen",
+          examples: ["Europe/Berlin"],
+        }),
       created_at: dateTime,
     })
     .meta({ id: "Account" }),

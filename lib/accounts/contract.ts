@@ -1,7 +1,7 @@
 /** The endpoints of the account that a credential belongs to. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { accountImage, accountName, emailAddress, uuid } from "../contract/fields.ts";
+import { accountImage, accountName, emailAddress, timezone, uuid } from "../contract/fields.ts";
 import { accountView } from "./account.ts";
 
 const shared = { tag: "Account", family: "error", auth: "required" } as const;
@@ -49,6 +49,10 @@ const changes = z.object({
     .nullable()
     .optional()
     .describe("What the turns of a calendar month may cost. Null removes the budget"),
+  timezone: timezone
+    .nullable()
+    .optional()
+    .describe("The IANA time zone that times are shown and planned in. Null removes it"),
 });
 export type AccountChanges = z.output<typeof changes>;
 

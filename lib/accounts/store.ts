@@ -14,7 +14,7 @@ export const selectAccount = (accountId: string): Promise<AccountView> =>
   call("get_account", { p_account_id: accountId }, accountView);
 
 export function updateAccount(accountId: string, changes: AccountChanges): Promise<AccountView> {
-  const { name, image, monthly_budget_usd: budget } = changes;
+  const { name, image, monthly_budget_usd: budget, timezone } = changes;
   return call(
     "update_account",
     {
@@ -22,9 +22,11 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
       p_name: name ?? null,
       p_image: image ?? null,
       p_monthly_budget_usd: budget ?? null,
+      p_timezone: timezone ?? null,
       p_clear: [
         ...(image === null ? ["image"] : []),
         ...(budget === null ? ["monthly_budget_usd"] : []),
+        ...(timezone === null ? ["timezone"] : []),
       ],
     },
     accountView,

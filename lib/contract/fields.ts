@@ -10,6 +10,22 @@ export const instructions = z.string().trim().max(10_000);
 /** A date and time of a response: ISO 8601 in UTC. */
 export const dateTime = z.iso.datetime();
 
+/** Whether it is the name of an IANA time zone. An offset is none, as it knows no daylight saving. */
+export function isTimezone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: text });
+    return /^[A-Z]/i.test(text);
+  } catch {
+    return false;
+  }
+}
+
+export const timezone = z
+  .string()
+  .max(100)
+  .refine(isTimezone, { error: "timezone must be an IANA time zone" })
+  .meta({ examples: ["Europe/Berlin"] });
+
 /** A single line of text. @param field its name, for the error */
 export const singleLine = (field: string) =>
   z

@@ -1,10 +1,10 @@
 /** Scheduled prompts, and the request with which a scheduler fires those that are due. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { uuid, withAnyField } from "../contract/fields.ts";
+import { timezone as anyTimezone, uuid, withAnyField } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
-import { isSchedule, isTimezone } from "./next-run.ts";
-import { task } from "./task.ts";
+import { isSchedule } from "./next-run.ts";
+import { task, taskFiring } from "./task.ts";
 
 const title = z.string().trim().min(1).max(200);
 const prompt = z.string().trim().min(1).max(10_000).meta({ description: "The user's message" });
@@ -18,11 +18,7 @@ const schedule = z
       "A cron expression of five fields: minute, hour, day of the month, month, day of the week",
     examples: ["0 9 * * MON"],
   });
-const timezone = z
-  .string()
-  .max(100)
-  .refine(isTimezone, { error: "timezone must be an IANA time zone" })
-  .meta({ description: "The time zone that the schedule is read in", examples: ["Europe/Berlin"] });
+const timezone = anyTimezone.meta({ description: "The time zone that the schedule is read in" });
 const templateId = uuid.meta({
   description: "An agent template that the caller can see: its prompt instructs the agent",
 });
@@ -136,6 +132,28 @@ export const deleteTaskContract = contract({
     200: {
       description: "The task was deleted",
       schema: z.object({ status: z.literal("success") }),
+    },
+  },
+  errors: ["not_found"],
+});
+
+export const listTaskFiringsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/tasks/{id}/runs",
+  tool: true,
+  summary: "List the runs of a scheduled prompt, newest first",
+  params: byId,
+  query: pageQuery,
+  responses: {
+    200: {
+      description: "One page; `link` has the URL of the next one",
+      headers: ["link"],
+      schema: z.object({
+        status: z.literal("success"),
+        runs: z.array(taskFiring),
+        next_cursor: nextCursor,
+      }),
     },
   },
   errors: ["not_found"],

@@ -23,13 +23,3 @@ export function isSchedule(text: string): boolean {
     return false;
   }
 }
-
-/** Whether it is the name of an IANA time zone. An offset is none, as it knows no daylight saving. */
-export function isTimezone(text: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: text });
-    return /^[A-Z]/i.test(text);
-  } catch {
-    return false;
-  }
-}

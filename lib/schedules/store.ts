@@ -8,7 +8,7 @@ import { type Page, type PageRequest, pageArguments, storedPage } from "../contr
 import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
-import { type Task, task } from "./task.ts";
+import { type Task, type TaskFiring, task, taskFiring } from "./task.ts";
 
 /** An account has at most so many tasks. */
 const MAX_TASKS = 100;
@@ -47,6 +47,16 @@ export function insertTask(
 export function selectTasks(accountId: string, page: PageRequest): Promise<Page<Task>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
   return call("list_tasks", args, storedPage(task, "tasks"));
+}
+
+/** Errors: 404 `Task not found`. */
+export function selectTaskFirings(
+  accountId: string,
+  taskId: string,
+  page: PageRequest,
+): Promise<Page<TaskFiring> | AppError> {
+  const args = { p_account_id: accountId, p_task_id: taskId, ...pageArguments(page) };
+  return call("list_task_firings", args, z.union([storedPage(taskFiring, "runs"), refused]));
 }
 
 /** Errors: 404 `Task not found`. */

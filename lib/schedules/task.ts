@@ -2,22 +2,28 @@
 import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
 
-const lastRun = z.object({
-  task_run_id: z.string().meta({ description: "For `runId` of `GET /api/tasks/runs`" }),
-  run_id: z
-    .string()
-    .nullable()
-    .meta({ description: "For `GET /api/chat/runs/{runId}`; null until the run has started" }),
-  chat_id: uuid.nullable().meta({ description: "The chat that has the answer" }),
-  status: z.string().meta({
-    description: "As of the task run: QUEUED, EXECUTING, COMPLETED, FAILED, CANCELED or EXPIRED",
-  }),
-  scheduled_for: dateTime
-    .nullable()
-    .meta({ description: "The time of the schedule; null for a run that was asked for" }),
-  created_at: dateTime,
-  finished_at: dateTime.nullable(),
-});
+/** One run of a task, by its schedule or on request. */
+export const taskFiring = z
+  .object({
+    task_run_id: z.string().meta({ description: "For `runId` of `GET /api/tasks/runs`" }),
+    run_id: z
+      .string()
+      .nullable()
+      .meta({ description: "For `GET /api/chat/runs/{runId}`; null until the run has started" }),
+    chat_id: uuid.nullable().meta({ description: "The chat that has the answer" }),
+    session_id: uuid.nullable().meta({ description: "The session of that chat" }),
+    status: z.string().meta({
+      description: "As of the task run: QUEUED, EXECUTING, COMPLETED, FAILED, CANCELED or EXPIRED",
+    }),
+    error: z.string().nullable().meta({ description: "Why it failed, or could not start" }),
+    scheduled_for: dateTime
+      .nullable()
+      .meta({ description: "The time of the schedule; null for a run that was asked for" }),
+    created_at: dateTime,
+    finished_at: dateTime.nullable(),
+  })
+  .meta({ id: "TaskFiring" });
+export type TaskFiring = z.output<typeof taskFiring>;
 
 export const task = z
   .object({
@@ -31,7 +37,7 @@ export const task = z
     model: z.string().nullable().meta({ description: "Null for the default model" }),
     enabled: z.boolean(),
     next_run_at: dateTime.nullable().meta({ description: "Null while the task is disabled" }),
-    last_run: lastRun.nullable().meta({ description: "Null before the first run" }),
+    last_run: taskFiring.nullable().meta({ description: "Null before the first run" }),
     created_at: dateTime,
     updated_at: dateTime,
   })

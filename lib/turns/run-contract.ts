@@ -107,7 +107,18 @@ const runStep = z
   })
   .meta({ id: "RunStep" });
 export type RunStep = z.output<typeof runStep>;
-export const runSteps = z.array(runStep);
+
+const runDetail = runItem
+  .extend({
+    artist_id: uuid.nullable().meta({ description: "The artist that the work was for" }),
+    prompt: z.string().nullable().meta({
+      description:
+        "The text of the message that the run answers, at most 10,000 characters; null when it has none or is gone",
+    }),
+  })
+  .meta({ id: "RunDetail" });
+export const runTrace = z.object({ run: runDetail, steps: z.array(runStep) });
+export type RunTrace = z.output<typeof runTrace>;
 
 export const listRunStepsContract = contract({
   ...shared,
@@ -121,8 +132,8 @@ export const listRunStepsContract = contract({
   params,
   responses: {
     200: {
-      description: "The steps, in their order",
-      schema: z.object({ status: z.literal("success"), steps: runSteps }),
+      description: "The run, and its steps in their order",
+      schema: z.object({ status: z.literal("success"), ...runTrace.shape }),
     },
   },
   errors: ["not_found"],

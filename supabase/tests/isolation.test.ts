@@ -134,6 +134,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
   request_stop: (t, account_id, { chat }) => t.call("request_stop", { account_id, chat_id: chat }),
   get_run: (t, account_id, { run }) => t.call("get_run", { account_id, run_id: run }),
   get_run_steps: (t, account_id, { run }) => t.call("get_run_steps", { account_id, run_id: run }),
+  get_run_trace: (t, account_id, { run }) => t.call("get_run_trace", { account_id, run_id: run }),
   request_run_stop: (t, account_id, { run }) =>
     t.call("request_run_stop", { account_id, run_id: run }),
   complete_model_call: (t, account_id, { turn: turn_id }) =>
@@ -164,6 +165,8 @@ const attempts: Readonly<Record<string, Attempt>> = {
   get_task_run: (t, account_id, { finishedTaskRun: id }) =>
     t.call("get_task_run", { account_id, id }),
   get_task: (t, account_id, { task: id }) => t.call("get_task", { account_id, id }),
+  list_task_firings: (t, account_id, { task: task_id }) =>
+    t.call("list_task_firings", { account_id, task_id, ...page }),
   update_task: (t, account_id, { task: id }) =>
     t.call("update_task", {
       account_id,

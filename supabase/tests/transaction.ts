@@ -27,6 +27,19 @@ export class Transaction {
     }
   }
 
+  /** @returns how many rows of a table the work reads. */
+  async rowsRead(table: string, work: () => Promise<unknown>): Promise<number> {
+    const count = async () => {
+      const [row] = await this
+        .sql`select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as rows
+        from pg_stat_xact_user_tables where relname = ${table}`;
+      return Number(row?.rows);
+    };
+    const before = await count();
+    await work();
+    return (await count()) - before;
+  }
+
   /** @returns the id of a new personal account. */
   async account(): Promise<string> {
     const id = randomUUID();

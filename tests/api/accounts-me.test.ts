@@ -32,6 +32,7 @@ describe("GET /api/accounts/me 200", () => {
         name: null,
         image: null,
         monthly_budget_usd: null,
+        timezone: null,
         created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       },
       organizations: [
@@ -59,20 +60,24 @@ describe("GET /api/accounts/me 200", () => {
 });
 
 describe("PATCH /api/accounts/me 200", () => {
-  test("changes what is given, keeps the rest, and null clears image and budget", async () => {
+  test("changes what is given, keeps the rest, and null clears image, budget and time zone", async () => {
     const { withKey } = await createPerson();
     const image = "https://example.com/ada.png";
-    const first = { name: "Ada", image, monthly_budget_usd: 12.34 };
+    const timezone = "Europe/Berlin";
+    const first = { name: "Ada", image, monthly_budget_usd: 12.34, timezone };
     expect((await withKey.patch(PATH, first)).body).toMatchObject({ account: first });
     const { body } = await withKey.patch(PATH, { name: " Ada Marin ", monthly_budget_usd: 0 });
-    expect(body).toMatchObject({ account: { name: "Ada Marin", image, monthly_budget_usd: 0 } });
+    expect(body).toMatchObject({
+      account: { name: "Ada Marin", image, monthly_budget_usd: 0, timezone },
+    });
     const cleared = await withKey.patch(PATH, {
       name: null,
       image: null,
       monthly_budget_usd: null,
+      timezone: null,
     });
     expect(cleared.body).toMatchObject({
-      account: { name: "Ada Marin", image: null, monthly_budget_usd: null },
+      account: { name: "Ada Marin", image: null, monthly_budget_usd: null, timezone: null },
     });
     expect((await withKey.get(PATH)).body).toEqual(cleared.body);
   });
@@ -86,6 +91,7 @@ describe("PATCH /api/accounts/me 400", () => {
     [{ image: "http://example.com/a.png" }, "image must be an https URL"],
     [{ monthly_budget_usd: -1 }, "monthly_budget_usd must be at least 0"],
     [{ monthly_budget_usd: "5" }, "monthly_budget_usd must be a number"],
+    [{ timezone: "+02:00" }, "timezone must be an IANA time zone"],
   ])("%j is refused", async (body, error) => {
     const { withKey } = await createPerson();
     const answer = await withKey.patch(PATH, body);

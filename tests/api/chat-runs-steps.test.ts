@@ -1,16 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { runSteps } from "../../lib/turns/run-contract.ts";
+import { runTrace } from "../../lib/turns/run-contract.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { startRun, waitForRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
 
-async function readSteps(caller: Client, runId: string) {
+async function readTrace(caller: Client, runId: string) {
   const answer = await caller.get(`/api/chat/runs/${runId}/steps`);
   expect(answer.status, answer.text).toBe(200);
-  return z.strictObject({ status: z.literal("success"), steps: runSteps }).parse(answer.body).steps;
+  return z.strictObject({ status: z.literal("success"), ...runTrace.shape }).parse(answer.body);
 }
+
+const readSteps = async (caller: Client, runId: string) => (await readTrace(caller, runId)).steps;
 
 describe("GET /api/chat/runs/{runId}/steps 200", () => {
   test("a running run has the steps so far, with the state of their tools", async () => {
@@ -30,7 +32,12 @@ describe("GET /api/chat/runs/{runId}/steps 200", () => {
     const person = await createPerson();
     const run = await startRun(person.withKey, { prompt: "run: echo hi" });
     const { createdAt, finishedAt } = await waitForRun(person.withKey, run);
-    const steps = await readSteps(person.withKey, run.runId);
+    const { run: detail, steps } = await readTrace(person.withKey, run.runId);
+    const listed = await person.withKey.get("/api/chat/runs");
+    expect(listed.body).toMatchObject({ runs: [{ runId: run.runId }] });
+    const { artist_id, prompt, ...item } = detail;
+    expect({ artist_id, prompt }).toEqual({ artist_id: null, prompt: "run: echo hi" });
+    expect(listed.body).toMatchObject({ runs: [item] });
     expect(steps.map(({ index, attempts }) => ({ index, attempts }))).toEqual([
       { index: 0, attempts: 1 },
       { index: 1, attempts: 1 },

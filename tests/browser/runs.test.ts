@@ -15,7 +15,7 @@ import { sql } from "../support/harness/stack.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-describeInBrowser("the page of runs", ({ newTab }) => {
+describeInBrowser("the list of task runs", ({ newTab }) => {
   it("says what to do where no task has run", async () => {
     const tab = await newTab();
     await open(tab);
@@ -88,25 +88,6 @@ describeInBrowser("the page of runs", ({ newTab }) => {
     await page.getByText("No task runs yet").waitFor();
   });
 
-  it("starts an agent run, follows it and leads into its chat", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await open(tab);
-    const prompt = "Say hello in one line";
-    await page.getByRole("button", { name: "Start agent run" }).click();
-    const dialog = page.getByRole("dialog");
-    expect(await dialog.getByRole("button", { name: "Start" }).isDisabled()).toBe(true);
-    await dialog.getByLabel("Prompt").fill(prompt);
-    await dialog.getByRole("button", { name: "Start" }).click();
-    const row = page.getByRole("listitem").filter({ hasText: prompt });
-    await row.getByText("Completed").waitFor();
-    await page.reload();
-    await row.getByText("Completed").waitFor();
-    await row.getByRole("link", { name: "Open chat" }).click();
-    await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);
-    await page.getByRole("main").getByText(prompt).first().waitFor();
-  });
-
   it("shows hostile text as text", async () => {
     const tab = await newTab();
     const { page } = tab;
@@ -159,10 +140,6 @@ describeInBrowser("the page of runs", ({ newTab }) => {
       await page.getByRole("main").getByRole("listitem").first().getByRole("button").click();
       await page.getByRole("region", { name: "Attempts" }).waitFor();
       expect(await seriousFindings(page)).toEqual([]);
-      await page.getByRole("button", { name: "Close" }).click();
-      await page.getByRole("button", { name: "Start agent run" }).click();
-      await page.getByRole("dialog").waitFor();
-      expect(await seriousFindings(page)).toEqual([]);
     },
   );
 });
@@ -174,7 +151,7 @@ async function open(
 ): Promise<SignedIn> {
   const account = await signIn(tab);
   for (const run of runs(account)) await insertRun(account.id, run);
-  await tab.page.goto("/runs");
+  await tab.page.goto("/runs?tab=tasks");
   await tab.page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
   return account;
 }

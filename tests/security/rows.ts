@@ -253,6 +253,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/tasks/{id}": { arrange: aTask },
   "PATCH /api/tasks/{id}": { arrange: aTask, body: () => ({ title: "mine now" }) },
   "DELETE /api/tasks/{id}": { arrange: aTask },
+  "GET /api/tasks/{id}/runs": { arrange: aTask },
   "POST /api/tasks/{id}/run": { arrange: aTask },
   "GET /api/cron/tasks": { arrange: nothing },
   "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },

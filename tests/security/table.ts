@@ -253,6 +253,7 @@ PATCH /api/tasks/{id}                              | 200+  200+    404y  404y  4
   artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
   artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/tasks/{id}                             | 200   200     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
+GET /api/tasks/{id}/runs                           | 200   200     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 POST /api/tasks/{id}/run                           | 202   202     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 GET /api/cron/tasks                                | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
 

@@ -1,54 +1,63 @@
 "use client";
 import { Plus } from "lucide-react";
-import { useSearchParams } from "next/navigation";
+import dynamic from "next/dynamic";
+import { useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { Button } from "../_ui/button.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
-import { HeadlessRuns } from "./headless-runs.tsx";
-import { StartRunDialog } from "./start-run-dialog.tsx";
-import { TaskRunPanel } from "./task-run-panel.tsx";
+import { AgentRuns } from "./agent-runs.tsx";
 import { TaskRuns } from "./task-runs.tsx";
 
-/** The page of runs. The tab and the open run are in the address, so that they can be linked to. */
+const StartRunDialog = dynamic(() =>
+  import("./start-run-dialog.tsx").then((module) => module.StartRunDialog),
+);
+const TaskRunPanel = dynamic(() =>
+  import("./task-run-panel.tsx").then((module) => module.TaskRunPanel),
+);
+
+/** The page of runs. The tab, the filters and the open task run are in the address, to be linked to. */
 export function RunsPage() {
   const query = useSearchParams();
+  const router = useRouter();
   const [isStarting, setIsStarting] = useState(false);
-  const runId = query.get("runId");
-  const tab = query.get("tab") === "agent" ? "agent" : "tasks";
+  const taskRunId = query.get("runId");
+  const tab = query.get("tab") === "tasks" || taskRunId !== null ? "tasks" : "agent";
   const show = (next: Readonly<Record<string, string>>) => {
     const text = new URLSearchParams(next).toString();
     // `pushState` avoids a request, because the page stays the same.
     history.pushState(null, "", text === "" ? "/runs" : `/runs?${text}`);
   };
   return (
-    <Page>
-      <PageHeader title="Runs" description="Tasks and agent runs that work in the background.">
+    <Page className="max-w-6xl">
+      <PageHeader
+        title="Runs"
+        description="Everything the agent works on: chats, background runs and schedules, as it happens."
+      >
         <Button onClick={() => setIsStarting(true)}>
           <Plus aria-hidden />
           Start agent run
         </Button>
       </PageHeader>
-      <Tabs value={tab} onValueChange={(next) => show(next === "agent" ? { tab: "agent" } : {})}>
+      <Tabs value={tab} onValueChange={(next) => show(next === "tasks" ? { tab: "tasks" } : {})}>
         <TabsList aria-label="Run type">
-          <TabsTrigger value="tasks">Tasks</TabsTrigger>
           <TabsTrigger value="agent">Agent runs</TabsTrigger>
+          <TabsTrigger value="tasks">Task runs</TabsTrigger>
         </TabsList>
-        <TabsContent value="tasks">
-          <TaskRuns onOpen={(id) => show({ runId: id })} />
-        </TabsContent>
         <TabsContent value="agent">
-          <HeadlessRuns onStart={() => setIsStarting(true)} />
+          <AgentRuns onStart={() => setIsStarting(true)} />
+        </TabsContent>
+        <TabsContent value="tasks">
+          <TaskRuns onOpen={(id) => show({ tab: "tasks", runId: id })} />
         </TabsContent>
       </Tabs>
-      {runId !== null && <TaskRunPanel key={runId} runId={runId} onClose={() => show({})} />}
+      {taskRunId !== null && (
+        <TaskRunPanel key={taskRunId} runId={taskRunId} onClose={() => show({ tab: "tasks" })} />
+      )}
       {isStarting && (
         <StartRunDialog
           onClose={() => setIsStarting(false)}
-          onStarted={() => {
-            setIsStarting(false);
-            show({ tab: "agent" });
-          }}
+          onStarted={(runId) => router.push(`/runs/${runId}`)}
         />
       )}
     </Page>

@@ -3,10 +3,9 @@ import { type FormEvent, useState } from "react";
 import type { z } from "zod";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
-import { useSession } from "@/app/(console)/_session/auth.ts";
-import { rememberRun } from "@/app/(console)/runs/_state/started-runs.ts";
 import type { listModelsContract } from "@/lib/agent/models/contract.ts";
 import type { startRunContract } from "@/lib/turns/contract.ts";
+import type { RunTrace } from "@/lib/turns/run-contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
@@ -17,33 +16,34 @@ import { Textarea } from "../_ui/textarea.tsx";
 type Models = z.output<(typeof listModelsContract)["responses"][200]["schema"]>;
 type Started = z.output<(typeof startRunContract)["responses"][202]["schema"]>;
 
+/** @param from the run to repeat: its prompt, model and artist */
 export function StartRunDialog({
+  from,
   onClose,
   onStarted,
 }: {
+  readonly from?: RunTrace["run"];
   readonly onClose: () => void;
-  readonly onStarted: () => void;
+  readonly onStarted: (runId: string) => void;
 }) {
-  const session = useSession();
   const { data: models } = useQuery<Models>("/api/models");
-  const [prompt, setPrompt] = useState("");
-  const [model, setModel] = useState("");
+  const [prompt, setPrompt] = useState(from?.prompt ?? "");
+  const [model, setModel] = useState(from?.model_id ?? "");
   const { send, busy, error } = useSubmit<Started>();
   const defaultModel = models?.models.find(({ id }) => id === models.default);
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const body = { prompt, ...(model === "" ? {} : { model }) };
+    const artistId = from?.artist_id ?? undefined;
+    const body = { prompt, artistId, ...(model === "" ? {} : { model }) };
     const result = await send("/api/chat/runs", { body });
-    if (!result.ok || session.status !== "signed-in") return;
-    rememberRun(session.email, { ...result.data, prompt, createdAt: new Date().toISOString() });
-    onStarted();
+    if (result.ok) onStarted(result.data.runId);
   };
 
   const isPromptInvalid = error?.fields.includes("prompt") ?? false;
   return (
     <Dialog
-      title="Start agent run"
+      title={from === undefined ? "Start agent run" : "Run again"}
       description="The agent works in its own session and sandbox. You can close this page while it runs."
       open
       onOpenChange={(open) => !open && onClose()}
@@ -59,6 +59,7 @@ export function StartRunDialog({
             <Textarea
               {...ids}
               rows={6}
+              placeholder="Compare this week's streams of our new single with the last release, and write a summary for the label."
               value={prompt}
               onChange={(event) => setPrompt(event.target.value)}
             />

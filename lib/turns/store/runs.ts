@@ -7,7 +7,7 @@ import {
   storedPage,
 } from "../../contract/pagination.ts";
 import { call } from "../../platform/database/query.ts";
-import { type RunFilters, type RunStep, runItem, runSteps } from "../run-contract.ts";
+import { type RunFilters, type RunTrace, runItem, runTrace } from "../run-contract.ts";
 
 /** Returns a page of the account's runs, newest first. */
 export function selectRuns(
@@ -27,8 +27,8 @@ export function selectRuns(
 }
 
 /** Returns null when the account has no such run. */
-export const selectRunSteps = (accountId: string, runId: string): Promise<RunStep[] | null> =>
-  call("get_run_steps", { p_account_id: accountId, p_run_id: runId }, runSteps.nullable());
+export const selectRunTrace = (accountId: string, runId: string): Promise<RunTrace | null> =>
+  call("get_run_trace", { p_account_id: accountId, p_run_id: runId }, runTrace.nullable());
 
 const stopped = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("missing") }),

@@ -18,6 +18,7 @@ export async function recordTasks({ record }: Context, cronSecret: string) {
   await record("updateTask", { params, body: { enabled: false } });
   await record("listTasks", { query: { limit: "10" } });
   await record("runTask", { params, headers: { "idempotency-key": "chart-watch-now" } });
+  await record("listTaskFirings", { params, query: { limit: "10" } });
   await record("fireTasks", { headers: { authorization: `Bearer ${cronSecret}` } });
   await record("deleteTask", { params });
 }

@@ -2,11 +2,13 @@ import { appError } from "@/lib/contract/app-error.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listRunStepsContract } from "@/lib/turns/run-contract.ts";
-import { selectRunSteps } from "@/lib/turns/store/runs.ts";
+import { selectRunTrace } from "@/lib/turns/store/runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listRunStepsContract, async ({ caller, params }) => {
-    const steps = await selectRunSteps(caller.accountId, params.runId);
-    return steps ? { body: { status: "success", steps } } : appError("not_found", "Run not found");
+    const trace = await selectRunTrace(caller.accountId, params.runId);
+    return trace
+      ? { body: { status: "success", ...trace } }
+      : appError("not_found", "Run not found");
   }),
 });

@@ -1,0 +1,31 @@
+import type { ReactNode } from "react";
+import { formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
+import { RUN_KIND_LABELS, runDurationOf } from "@/app/(console)/runs/_state/run-state.ts";
+import type { RunTrace } from "@/lib/turns/run-contract.ts";
+
+/** What a run is and what it has used, in one row. */
+export function RunFacts({ run, now }: { readonly run: RunTrace["run"]; readonly now: number }) {
+  const { usage, cost_usd: cost } = run;
+  return (
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-3 rounded-xl border bg-surface px-4 py-3.5 sm:grid-cols-3 lg:flex lg:flex-wrap lg:gap-x-10">
+      <Fact name="Started">{formatDateTime(run.createdAt)}</Fact>
+      <Fact name="Duration">{formatDuration(run.duration_ms ?? runDurationOf(run, now))}</Fact>
+      <Fact name="Kind">{RUN_KIND_LABELS[run.kind]}</Fact>
+      <Fact name="Model">{run.model_id}</Fact>
+      <Fact name="Tokens">
+        {formatCount(usage.input_tokens)} in · {formatCount(usage.output_tokens)} out
+      </Fact>
+      <Fact name="Cost">{cost === null ? "Unknown" : formatUsd(cost)}</Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted-foreground">{name}</dt>
+      <dd className="mt-0.5 truncate tabular-nums">{children}</dd>
+    </div>
+  );
+}

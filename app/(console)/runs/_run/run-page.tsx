@@ -1,0 +1,191 @@
+"use client";
+import { ArrowLeft, MessageSquare, RotateCcw, SearchX, Square } from "lucide-react";
+import dynamic from "next/dynamic";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { api } from "@/app/(console)/_api/request.ts";
+import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { runStateOf } from "@/app/(console)/runs/_state/run-state.ts";
+import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { CopyButton } from "../../_ui/copy-button.tsx";
+import { EmptyState } from "../../_ui/empty-state.tsx";
+import { ErrorState } from "../../_ui/error-state.tsx";
+import { Page } from "../../_ui/page-header.tsx";
+import { ScrollBox } from "../../_ui/scroll-box.tsx";
+import { Skeleton } from "../../_ui/skeleton.tsx";
+import { toast } from "../../_ui/toast.tsx";
+import { RunBadge } from "../run-badge.tsx";
+import { RunFacts } from "./run-facts.tsx";
+import { Timeline } from "./timeline.tsx";
+
+const StartRunDialog = dynamic(() =>
+  import("../start-run-dialog.tsx").then((module) => module.StartRunDialog),
+);
+
+const POLL_MS = 1_500;
+
+/** One run with the timeline of its model calls and tools, kept up to date until it ends. */
+export function RunPage({ runId }: { readonly runId: string }) {
+  const path = `/api/chat/runs/${encodeURIComponent(runId)}/steps`;
+  const { data: trace, error, loading, reload } = useQuery<RunTrace>(path);
+  const isActive = trace !== undefined && trace.run.finishedAt === null;
+  usePoll(reload, isActive && !loading, POLL_MS);
+  const now = useClock(isActive);
+  return (
+    <Page className="max-w-6xl">
+      <Link
+        href="/runs"
+        prefetch={false}
+        className="-ml-1.5 inline-flex h-7 items-center gap-1.5 rounded-md px-1.5 text-sm text-muted-foreground hover:bg-hover hover:text-foreground"
+      >
+        <ArrowLeft aria-hidden className="size-4" />
+        Runs
+      </Link>
+      {trace === undefined && error?.status === 404 && (
+        <div className="mt-4">
+          <EmptyState
+            icon={SearchX}
+            title="Run not found"
+            text="Its chat has been deleted, or it belongs to another account."
+          >
+            <Link href="/runs" className={buttonStyle({ variant: "outline" })}>
+              All runs
+            </Link>
+          </EmptyState>
+        </div>
+      )}
+      {error !== null && (trace !== undefined || error.status !== 404) && (
+        <div className="mt-4">
+          <ErrorState error={error} onRetry={reload} />
+        </div>
+      )}
+      {trace === undefined && error === null && <RunSkeleton />}
+      {trace !== undefined && <Details trace={trace} now={now} onChange={reload} />}
+    </Page>
+  );
+}
+
+function Details({
+  trace,
+  now,
+  onChange,
+}: {
+  readonly trace: RunTrace;
+  readonly now: number;
+  readonly onChange: () => void;
+}) {
+  const { run } = trace;
+  const state = runStateOf(run);
+  return (
+    <>
+      <header className="mt-2 mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0">
+          <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+            <h1 className="line-clamp-2 text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
+              {run.title.trim() || "Untitled"}
+            </h1>
+            <span aria-live="polite">
+              <RunBadge state={state} />
+            </span>
+          </div>
+          <div className="mt-0.5 flex items-center gap-1">
+            <code className="min-w-0 truncate font-mono text-xs text-muted-foreground">
+              {run.runId}
+            </code>
+            <CopyButton
+              text={run.runId}
+              label="Copy run ID"
+              variant="ghost"
+              className="size-6 [&_svg]:size-3.5"
+            />
+          </div>
+        </div>
+        <Actions run={run} onChange={onChange} />
+      </header>
+      {run.error !== null && (
+        <div role="alert" className="mb-5 rounded-xl border bg-danger-soft px-4 py-3">
+          <p className="font-medium text-danger-text">The run failed</p>
+          <p className="mt-0.5 text-danger-text [overflow-wrap:anywhere]">{run.error}</p>
+        </div>
+      )}
+      <RunFacts run={run} now={now} />
+      {run.prompt !== null && (
+        <section aria-label="Prompt" className="mt-6">
+          <h2 className="mb-2 text-sm font-medium text-muted-foreground">Prompt</h2>
+          <ScrollBox
+            label="Prompt text"
+            className="max-h-40 rounded-xl border bg-surface px-4 py-3"
+          >
+            <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">{run.prompt}</p>
+          </ScrollBox>
+        </section>
+      )}
+      <Timeline trace={trace} now={now} />
+    </>
+  );
+}
+
+function Actions({
+  run,
+  onChange,
+}: {
+  readonly run: RunTrace["run"];
+  readonly onChange: () => void;
+}) {
+  const router = useRouter();
+  const [isCancelling, setIsCancelling] = useState(false);
+  const [isStarting, setIsStarting] = useState(false);
+  const cancel = async () => {
+    setIsCancelling(true);
+    const result = await api(`/api/chat/runs/${run.runId}/cancel`, { method: "POST" });
+    setIsCancelling(false);
+    if (result.ok) onChange();
+    else toast(result.error.message, "danger");
+  };
+  return (
+    <div className="flex flex-wrap gap-2">
+      {run.finishedAt === null && (
+        <Button variant="outline" busy={isCancelling} onClick={() => void cancel()}>
+          <Square aria-hidden />
+          Cancel run
+        </Button>
+      )}
+      {run.prompt !== null && (
+        <Button variant="outline" onClick={() => setIsStarting(true)}>
+          <RotateCcw aria-hidden />
+          Run again
+        </Button>
+      )}
+      <Link
+        href={`/chat/${run.sessionId}/${run.chatId}`}
+        prefetch={false}
+        className={buttonStyle({ variant: "outline" })}
+      >
+        <MessageSquare aria-hidden />
+        Open chat
+      </Link>
+      {isStarting && (
+        <StartRunDialog
+          from={run}
+          onClose={() => setIsStarting(false)}
+          onStarted={(runId) => router.push(`/runs/${runId}`)}
+        />
+      )}
+    </div>
+  );
+}
+
+function RunSkeleton() {
+  return (
+    <div aria-busy="true" className="mt-4 flex flex-col gap-5">
+      <p className="sr-only">Loading run…</p>
+      <Skeleton className="h-8 w-72 max-w-full" />
+      <Skeleton className="h-20 rounded-xl" />
+      <Skeleton className="h-80 rounded-xl" />
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+import type { ReactNode } from "react";
+import { formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
+import type { Span } from "@/app/(console)/runs/_state/run-spans.ts";
+import { Badge } from "../../_ui/badge.tsx";
+
+/** What one bar of the timeline stands for. */
+export function SpanDetails({ span }: { readonly span: Span }) {
+  return (
+    <section
+      aria-label="Step details"
+      className="rounded-xl border bg-surface px-4 py-3.5 lg:sticky lg:top-4"
+    >
+      {span.kind === "wait" && (
+        <>
+          <h3 className="font-medium">Start</h3>
+          <p className="mt-1 text-sm text-muted-foreground">
+            From the request to the first model call: the run waits for its turn, and its sandbox
+            opens.
+          </p>
+        </>
+      )}
+      {span.kind === "model" && <ModelCall span={span} />}
+      {span.kind === "tool" && <ToolCall span={span} />}
+      <Facts>
+        <Fact name="Began after">{formatDuration(span.start)}</Fact>
+        <Fact name={span.isOpen ? "So far" : "Duration"}>
+          {formatDuration(span.end - span.start)}
+        </Fact>
+      </Facts>
+    </section>
+  );
+}
+
+function ModelCall({ span }: { readonly span: Span & { kind: "model" } }) {
+  const { step } = span;
+  return (
+    <>
+      <h3 className="font-medium">Model call {span.number}</h3>
+      {step === null ? (
+        <p className="mt-1 text-sm text-muted-foreground">The model is answering.</p>
+      ) : (
+        <Facts>
+          <Fact name="Model">{step.model_id}</Fact>
+          <Fact name="Input">{formatCount(step.usage.input_tokens)} tokens</Fact>
+          <Fact name="Output">{formatCount(step.usage.output_tokens)} tokens</Fact>
+          <Fact name="Cost">{step.cost_usd === null ? "Unknown" : formatUsd(step.cost_usd)}</Fact>
+          {step.finish_reason !== null && (
+            <Fact name="Ended with">{FINISH_LABELS[step.finish_reason] ?? step.finish_reason}</Fact>
+          )}
+          {step.attempts > 1 && <Fact name="Attempts">{step.attempts}</Fact>}
+          {step.tool_calls.length > 0 && (
+            <Fact name="Tools">{step.tool_calls.map(({ name }) => name).join(", ")}</Fact>
+          )}
+        </Facts>
+      )}
+    </>
+  );
+}
+
+/** The AI SDK's reasons why a model has ended its answer. */
+const FINISH_LABELS: Readonly<Record<string, string>> = {
+  stop: "An answer",
+  "tool-calls": "Tool calls",
+  length: "The length limit",
+  "content-filter": "The content filter",
+  error: "An error",
+};
+
+const TOOL_STATES = {
+  pending: ["Waiting", "neutral"],
+  running: ["Running", "accent"],
+  completed: ["Completed", "success"],
+  failed: ["Failed", "danger"],
+} as const;
+
+function ToolCall({ span: { call } }: { readonly span: Span & { kind: "tool" } }) {
+  const [label, tone] = TOOL_STATES[call.state];
+  return (
+    <>
+      <div className="flex items-center justify-between gap-2">
+        <h3 className="min-w-0 truncate font-medium">{call.name}</h3>
+        <Badge tone={tone}>{label}</Badge>
+      </div>
+      {call.error !== null && (
+        <p className="mt-2 rounded-md bg-danger-soft px-3 py-2 text-sm text-danger-text [overflow-wrap:anywhere]">
+          {call.error}
+        </p>
+      )}
+      <Facts>
+        <Fact name="Call ID">
+          <code className="font-mono text-xs break-all">{call.id}</code>
+        </Fact>
+      </Facts>
+    </>
+  );
+}
+
+function Facts({ children }: { readonly children: ReactNode }) {
+  return (
+    <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">{children}</dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted-foreground">{name}</dt>
+      <dd className="min-w-0 text-right tabular-nums [overflow-wrap:anywhere]">{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,159 @@
+"use client";
+import { Hourglass, ListTree, Sparkles, Wrench } from "lucide-react";
+import { useState } from "react";
+import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
+import { type Span, spansOf, ticksOf } from "@/app/(console)/runs/_state/run-spans.ts";
+import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { cn } from "../../_ui/class-names.ts";
+import { EmptyState } from "../../_ui/empty-state.tsx";
+import { SpanDetails } from "./span-details.tsx";
+
+const icons = { wait: Hourglass, model: Sparkles, tool: Wrench } as const;
+
+/** The model calls and tools of a run as bars on a common time axis, with the details of a chosen one. */
+export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly now: number }) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const spans = spansOf(trace, now);
+  const { run } = trace;
+  const ended = run.finishedAt === null ? now : Date.parse(run.finishedAt);
+  const total = Math.max(1, ended - Date.parse(run.createdAt), ...spans.map(({ end }) => end));
+  const span = spans.find(({ id }) => id === chosen) ?? spans.find(isFailed) ?? spans.at(-1);
+  return (
+    <section aria-label="Timeline" className="mt-6">
+      <h2 className="mb-2 text-sm font-medium text-muted-foreground">Timeline</h2>
+      {spans.length === 0 || span === undefined ? (
+        <EmptyState
+          icon={ListTree}
+          title="No trace"
+          text="The steps of a run are kept for 30 days unless this server is set up otherwise. Its answer is still in the chat."
+        />
+      ) : (
+        <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_19rem]">
+          <div className="overflow-hidden rounded-xl border bg-surface">
+            <Axis total={total} />
+            <ol className="py-1.5">
+              {spans.map((one) => (
+                <li key={one.id}>
+                  <Row
+                    span={one}
+                    total={total}
+                    isChosen={one === span}
+                    onChoose={() => setChosen(one.id)}
+                  />
+                </li>
+              ))}
+            </ol>
+          </div>
+          <SpanDetails key={span.id} span={span} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+const columns =
+  "grid grid-cols-[minmax(0,9.5rem)_minmax(0,1fr)_4rem] items-center gap-x-3 px-3 sm:grid-cols-[minmax(0,15rem)_minmax(0,1fr)_4.5rem]";
+
+function Axis({ total }: { readonly total: number }) {
+  return (
+    <div
+      aria-hidden
+      className={cn(columns, "border-b bg-muted/60 py-1.5 text-xs text-muted-foreground")}
+    >
+      <span>Step</span>
+      <span className="relative h-4 overflow-hidden">
+        {ticksOf(total).map((at) => (
+          <span
+            key={at}
+            className="absolute top-0 border-l pl-1 whitespace-nowrap tabular-nums max-sm:nth-[even]:hidden"
+            style={{ left: `${(at / total) * 100}%` }}
+          >
+            {at === 0 ? "0" : formatDuration(at)}
+          </span>
+        ))}
+      </span>
+      <span className="text-right">Time</span>
+    </div>
+  );
+}
+
+function Row({
+  span,
+  total,
+  isChosen,
+  onChoose,
+}: {
+  readonly span: Span;
+  readonly total: number;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+}) {
+  const Icon = icons[span.kind];
+  const failed = isFailed(span);
+  const duration = formatDuration(span.end - span.start);
+  return (
+    <button
+      type="button"
+      aria-pressed={isChosen}
+      onClick={onChoose}
+      className={cn(
+        columns,
+        "h-8 w-full text-left hover:bg-muted/60 focus-visible:-outline-offset-2",
+        isChosen && "bg-muted",
+      )}
+    >
+      <span className={cn("flex min-w-0 items-center gap-2", span.kind === "tool" && "pl-5")}>
+        <Icon
+          aria-hidden
+          className={cn("size-3.5 shrink-0 text-muted-foreground", failed && "text-danger-text")}
+        />
+        <span className={cn("truncate text-sm", failed && "text-danger-text")}>
+          {labelOf(span)}
+          {failed && <span className="sr-only"> (failed)</span>}
+        </span>
+      </span>
+      <span aria-hidden className="relative h-3.5">
+        <span
+          className={cn(
+            "absolute inset-y-0 min-w-1 rounded-sm",
+            barOf(span),
+            span.isOpen && "animate-pulse",
+          )}
+          style={{
+            left: `min(${(span.start / total) * 100}%, 100% - 0.25rem)`,
+            width: `${((span.end - span.start) / total) * 100}%`,
+          }}
+        />
+      </span>
+      <span className="text-right text-sm text-muted-foreground tabular-nums">
+        {span.isOpen && <span className="sr-only">so far </span>}
+        {duration}
+      </span>
+    </button>
+  );
+}
+
+const isFailed = (span: Span): boolean => span.kind === "tool" && span.call.state === "failed";
+
+function labelOf(span: Span): string {
+  switch (span.kind) {
+    case "wait":
+      return "Start";
+    case "model":
+      return `Model call ${span.number}`;
+    case "tool":
+      return span.call.name;
+  }
+}
+
+function barOf(span: Span): string {
+  if (isFailed(span)) return "bg-danger";
+  switch (span.kind) {
+    case "wait":
+      return "bg-input";
+    case "model":
+      return "bg-accent";
+    case "tool":
+      return "bg-success-text";
+  }
+}

@@ -1,0 +1,84 @@
+/** The rows of a run's timeline: when each model call and each tool worked. */
+import type { RunStep, RunTrace } from "@/lib/turns/run-contract.ts";
+
+type ToolCall = RunStep["tool_calls"][number];
+
+interface Times {
+  readonly id: string;
+  /** In milliseconds since the run was created. */
+  readonly start: number;
+  readonly end: number;
+  /** True while it still works: `end` is then the present. */
+  readonly isOpen: boolean;
+}
+
+export type Span = Times &
+  (
+    | { readonly kind: "wait" }
+    | { readonly kind: "model"; readonly number: number; readonly step: RunStep | null }
+    | { readonly kind: "tool"; readonly call: ToolCall }
+  );
+
+/** A start that is shorter is not worth a row. */
+const MIN_WAIT_MS = 20;
+
+/** Returns the rows of a run, in the order in which they began. @param now in milliseconds */
+export function spansOf({ run, steps }: RunTrace, now: number): Span[] {
+  const origin = Date.parse(run.createdAt);
+  const runEnd = run.finishedAt === null ? now : Date.parse(run.finishedAt);
+  const since = (date: string) => Math.max(0, Date.parse(date) - origin);
+  const isRunning = run.finishedAt === null;
+  const spans: Span[] = [];
+  const firstStart = steps[0]?.started_at ?? null;
+  const waited = firstStart === null ? runEnd - origin : since(firstStart);
+  if (waited >= MIN_WAIT_MS && (firstStart !== null || isRunning)) {
+    const isOpen = firstStart === null;
+    spans.push({ kind: "wait", id: "wait", start: 0, end: waited, isOpen });
+  }
+  for (const step of steps) {
+    if (step.started_at === null) continue;
+    spans.push({
+      kind: "model",
+      id: `step-${step.index}`,
+      number: step.index + 1,
+      step,
+      start: since(step.started_at),
+      end: since(step.finished_at ?? step.started_at),
+      isOpen: false,
+    });
+    for (const call of step.tool_calls) {
+      const isOpen = call.finished_at === null && call.started_at !== null && isRunning;
+      const asked = since(step.finished_at ?? step.started_at);
+      const start = call.started_at === null ? asked : since(call.started_at);
+      const end =
+        call.finished_at === null ? (isOpen ? now - origin : start) : since(call.finished_at);
+      spans.push({ kind: "tool", id: `tool-${step.index}-${call.id}`, call, start, end, isOpen });
+    }
+  }
+  const last = steps.at(-1);
+  const worksOn = last?.tool_calls.some(({ state }) => state === "running" || state === "pending");
+  if (isRunning && last && !worksOn) {
+    const start = Math.max(...spans.map(({ end }) => end));
+    const number = last.index + 2;
+    const end = Math.max(start, now - origin);
+    spans.push({
+      kind: "model",
+      id: `step-${last.index + 1}`,
+      number,
+      step: null,
+      start,
+      end,
+      isOpen: true,
+    });
+  }
+  return spans;
+}
+
+/** Returns at most six round marks of a time axis, in milliseconds. */
+export function ticksOf(total: number): number[] {
+  const power = 10 ** Math.floor(Math.log10(Math.max(total, 1) / 5));
+  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => total / one <= 5) ?? total;
+  const ticks: number[] = [];
+  for (let at = 0; at <= total; at += step) ticks.push(at);
+  return ticks;
+}

@@ -1,0 +1,184 @@
+"use client";
+import { Bot, CalendarClock, MessageSquare, Plus, SearchX } from "lucide-react";
+import Link from "next/link";
+import { useSearchParams } from "next/navigation";
+import { useMemo } from "react";
+import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
+import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { formatCompact, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
+import {
+  hasFilters,
+  type RunFilters,
+  readFilters,
+  runsPath,
+} from "@/app/(console)/runs/_state/run-filters.ts";
+import {
+  RUN_KIND_LABELS,
+  type RunItem,
+  runDurationOf,
+  runStateOf,
+} from "@/app/(console)/runs/_state/run-state.ts";
+import { Button } from "../_ui/button.tsx";
+import { EmptyState } from "../_ui/empty-state.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { RelativeTime } from "../_ui/relative-time.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { RunBadge } from "./run-badge.tsx";
+import { RunFilterBar } from "./run-filter-bar.tsx";
+
+const icons = { chat: MessageSquare, headless: Bot, task: CalendarClock } as const;
+const ACTIVE_POLL_MS = 2_500;
+/** Runs that others start, such as schedules and API clients, appear by themselves. */
+const IDLE_POLL_MS = 10_000;
+
+/** All runs of the account, newest first, kept up to date. */
+export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
+  const query = useSearchParams();
+  const filters = readFilters(query);
+  const setFilters = (next: Partial<RunFilters>) => {
+    const entries = Object.entries({ ...filters, ...next }).filter(([, value]) => value !== "");
+    const text = new URLSearchParams(entries).toString();
+    history.replaceState(null, "", text === "" ? "/runs" : `/runs?${text}`);
+  };
+  const key = JSON.stringify(filters);
+  const path = useMemo(() => runsPath(JSON.parse(key), Date.now()), [key]);
+  const runs = usePages<RunItem>(path, "runs", ({ runId }) => runId);
+  const { items, error, loading, refresh } = runs;
+  const isLive = items?.some(({ finishedAt }) => finishedAt === null) ?? false;
+  usePoll(refresh, !loading, isLive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
+  const now = useClock(isLive);
+  const isFiltered = hasFilters(filters);
+
+  if (items?.length === 0 && !isFiltered) return <NoRuns onStart={onStart} />;
+  return (
+    <>
+      <RunFilterBar filters={filters} onChange={setFilters} />
+      {error !== null && (
+        <div className="mb-3">
+          <ErrorState error={error} onRetry={refresh} />
+        </div>
+      )}
+      {items === undefined ? (
+        error === null && <RowSkeletons />
+      ) : items.length === 0 ? (
+        <EmptyState
+          icon={SearchX}
+          title="No matching runs"
+          text="No run matches these filters. Remove a filter, or choose a longer time."
+        >
+          <Button
+            variant="outline"
+            onClick={() => setFilters({ status: "", kind: "", artist: "", chat: "", since: "" })}
+          >
+            Clear filters
+          </Button>
+        </EmptyState>
+      ) : (
+        <>
+          <div
+            aria-hidden
+            className="grid grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem] gap-x-4 px-4 pb-1.5 text-xs font-medium text-muted-foreground max-lg:hidden"
+          >
+            <span>Run</span>
+            <span>Status</span>
+            <span>Model</span>
+            <span className="text-right">Tokens</span>
+            <span className="text-right">Cost</span>
+            <span className="text-right">Duration</span>
+            <span className="text-right">Started</span>
+          </div>
+          <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
+            {items.map((run) => (
+              <li key={run.runId}>
+                <Row run={run} now={now} />
+              </li>
+            ))}
+          </ul>
+          {runs.hasMore && (
+            <div className="mt-4 text-center">
+              <Button variant="outline" busy={loading} onClick={runs.loadMore}>
+                Load more
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Row({ run, now }: { readonly run: RunItem; readonly now: number }) {
+  const Icon = icons[run.kind];
+  const kind = RUN_KIND_LABELS[run.kind];
+  const duration = formatDuration(run.duration_ms ?? runDurationOf(run, now));
+  const cost = run.cost_usd === null ? "" : formatUsd(run.cost_usd);
+  return (
+    <Link
+      href={`/runs/${run.runId}`}
+      prefetch={false}
+      className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2.5 hover:bg-muted/60 focus-visible:-outline-offset-2 lg:grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem]"
+    >
+      <span className="flex min-w-0 items-center gap-3">
+        <span className="grid size-7 shrink-0 place-items-center rounded-md bg-muted text-muted-foreground">
+          <Icon aria-hidden className="size-4" />
+        </span>
+        <span className="min-w-0">
+          <span className="block truncate font-medium">{run.title.trim() || "Untitled"}</span>
+          <span className="block truncate text-sm text-muted-foreground">
+            <span className="tabular-nums lg:hidden">
+              <RelativeTime date={run.createdAt} />
+              {" · "}
+              {duration}
+              {" · "}
+            </span>
+            {kind}
+            {run.error !== null && <span className="text-danger-text"> · {run.error}</span>}
+          </span>
+        </span>
+      </span>
+      <span className="justify-self-end lg:justify-self-start">
+        <RunBadge state={runStateOf(run)} />
+      </span>
+      <span className="truncate text-sm text-muted-foreground max-lg:hidden">{run.model_id}</span>
+      <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
+        {run.usage.total_tokens > 0 && formatCompact(run.usage.total_tokens)}
+      </span>
+      <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
+        {cost}
+      </span>
+      <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
+        {duration}
+      </span>
+      <RelativeTime
+        date={run.createdAt}
+        className="text-right text-sm whitespace-nowrap text-muted-foreground max-lg:hidden"
+      />
+    </Link>
+  );
+}
+
+function NoRuns({ onStart }: { readonly onStart: () => void }) {
+  return (
+    <EmptyState
+      icon={Bot}
+      title="No agent runs yet"
+      text="Ask for something that takes a while, such as a check of this quarter's royalty statements. The agent works in its own sandbox, and you can follow each step here."
+    >
+      <Button onClick={onStart}>
+        <Plus aria-hidden />
+        Start agent run
+      </Button>
+    </EmptyState>
+  );
+}
+
+function RowSkeletons() {
+  return (
+    <div aria-busy="true">
+      <p className="sr-only">Loading runs…</p>
+      <Skeleton className="h-96 rounded-xl" />
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+"use client";
+import { X } from "lucide-react";
+import type { z } from "zod";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import {
+  KIND_OPTIONS,
+  type RunFilters,
+  SINCE_OPTIONS,
+  STATUS_OPTIONS,
+} from "@/app/(console)/runs/_state/run-filters.ts";
+import type { listArtistsContract } from "@/lib/artists/contract.ts";
+import { Button } from "../_ui/button.tsx";
+import { Segmented } from "../_ui/segmented.tsx";
+import { Select } from "../_ui/select.tsx";
+
+type Artists = z.output<(typeof listArtistsContract)["responses"][200]["schema"]>;
+
+export function RunFilterBar({
+  filters,
+  onChange,
+}: {
+  readonly filters: RunFilters;
+  readonly onChange: (next: Partial<RunFilters>) => void;
+}) {
+  const artists = useQuery<Artists>("/api/artists?limit=100").data?.artists ?? [];
+  return (
+    <div className="mb-4 flex flex-wrap items-center gap-2">
+      <Segmented
+        label="Status"
+        hideLabel
+        options={STATUS_OPTIONS}
+        value={STATUS_OPTIONS.find(({ value }) => value === filters.status)?.value ?? ""}
+        onChange={(status) => onChange({ status })}
+      />
+      <Filter
+        label="Kind"
+        all="All kinds"
+        options={KIND_OPTIONS}
+        value={filters.kind}
+        onChange={(kind) => onChange({ kind })}
+      />
+      {(artists.length > 0 || filters.artist !== "") && (
+        <Filter
+          label="Artist"
+          all="All artists"
+          options={artists.map(({ account_id, name }) => ({ value: account_id, label: name }))}
+          value={filters.artist}
+          onChange={(artist) => onChange({ artist })}
+        />
+      )}
+      <Filter
+        label="Time"
+        all="Any time"
+        options={SINCE_OPTIONS}
+        value={filters.since}
+        onChange={(since) => onChange({ since })}
+      />
+      {filters.chat !== "" && (
+        <Button variant="outline" size="sm" onClick={() => onChange({ chat: "" })}>
+          This chat only
+          <X aria-label="Show all chats" />
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Filter({
+  label,
+  all,
+  options,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly all: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <Select
+      aria-label={label}
+      className="w-38 max-sm:min-w-0 max-sm:flex-1 max-sm:basis-[40%]"
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">{all}</option>
+      {options.map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.label}
+        </option>
+      ))}
+    </Select>
+  );
+}

@@ -1,0 +1,13 @@
+import { answer, listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listTaskFiringsContract } from "@/lib/schedules/contract.ts";
+import { selectTaskFirings } from "@/lib/schedules/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listTaskFiringsContract, ({ caller, params: { id }, query }) =>
+    answer(selectTaskFirings(caller.accountId, id, query), (page) =>
+      listOf(`/api/tasks/${id}/runs`, query, "runs", page),
+    ),
+  ),
+});

@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { rolledBack } from "./transaction.ts";
+
+const page = { limit: 25, after_at: null, after_id: null };
+const none = { status: null, kind: null, chat_id: null, artist_id: null, since: null };
+
+test("a page of a hundred thousand runs reads no more rows than it has, with each filter", async () => {
+  await rolledBack(async (transaction) => {
+    const { sql } = transaction;
+    const account_id = await transaction.account();
+    const [session, chat, otherChat, artist] = [
+      randomUUID(),
+      randomUUID(),
+      randomUUID(),
+      randomUUID(),
+    ];
+    await sql`insert into sessions (id, account_id) values (${session}, ${account_id})`;
+    await sql`insert into chats (id, session_id, account_id)
+      select id, ${session}, ${account_id} from unnest(${[chat, otherChat]}::uuid[]) id`;
+    await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, kind, artist_id,
+        message_id, assistant_message_id, model_id, created_at, finished_at)
+      select gen_random_uuid(), ${account_id}, ${session},
+        case when n % 5000 = 0 then ${otherChat}::uuid else ${chat}::uuid end, 'wrun_' || n,
+        case when n % 5000 = 1 then 'failed' else 'completed' end,
+        case when n % 5000 = 2 then 'task' else 'chat' end,
+        case when n % 5000 = 3 then ${artist}::uuid end,
+        'm', 'a', 'auto', now() - n * interval '1 minute', now()
+      from generate_series(1, 100000) n`;
+    await sql`analyze public.turns`;
+    const list = (filters: object) => () =>
+      transaction.call("list_runs", { account_id, ...page, ...none, ...filters });
+    const since = new Date(Date.now() - 3_600_000);
+    for (const [filters, count] of [
+      [{}, 25],
+      [{ since }, 25],
+      [{ status: "failed" }, 20],
+      [{ kind: "task" }, 20],
+      [{ chat_id: otherChat }, 20],
+      [{ artist_id: artist }, 20],
+    ] as const) {
+      expect(await transaction.rowsRead("turns", list(filters))).toBeLessThan(100);
+      expect(Object(await list(filters)()).runs).toHaveLength(count);
+    }
+    // Which of two filters is the rarer one is for the planner to know.
+    const failedTasks = list({ status: "failed", kind: "task" });
+    expect(await transaction.rowsRead("turns", failedTasks)).toBeLessThan(100);
+  });
+});

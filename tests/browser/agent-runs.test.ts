@@ -1,0 +1,155 @@
+/** All runs of an account, and the page of one run with its timeline. */
+import { randomUUID } from "node:crypto";
+import { expect, it } from "vitest";
+import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
+import { createSession } from "../support/fixtures/sessions.ts";
+import {
+  appearances,
+  describeInBrowser,
+  type SignedIn,
+  seriousFindings,
+  sidewaysScroll,
+  signIn,
+} from "../support/harness/browser.ts";
+import { client } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
+
+describeInBrowser("agent runs", ({ newTab }) => {
+  it("are listed by the server, page by page and by filters that stay in the address", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await signIn(tab);
+    await page.goto("/runs");
+    await page.getByRole("heading", { name: "No agent runs yet" }).waitFor();
+
+    await storeRuns(account, { count: 60, status: "completed" });
+    await storeRuns(account, { count: 2, status: "failed", error: "The model is overloaded" });
+    await page.reload();
+    const rows = page.getByRole("main").getByRole("listitem");
+    await expect.poll(() => rows.count()).toBe(25);
+    await page.getByRole("button", { name: "Load more" }).click();
+    await expect.poll(() => rows.count()).toBe(50);
+
+    await page.getByRole("radio", { name: "Failed" }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+    expect(await rows.first().textContent()).toContain("The model is overloaded");
+    expect(new URL(page.url()).search).toBe("?status=failed");
+    await page.getByLabel("Kind").selectOption("Scheduled");
+    await page.getByRole("heading", { name: "No matching runs" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "No matching runs" }).waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await expect.poll(() => rows.count()).toBe(25);
+  });
+
+  it("are started, followed on a timeline, run again and cancelled", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    await signIn(tab);
+    await page.goto("/runs");
+    await page.getByRole("button", { name: "Start agent run" }).first().click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByRole("button", { name: "Start" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Prompt").fill("run: echo hi");
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await page.waitForURL(/\/runs\/\w+$/);
+    await page.getByText("Completed", { exact: true }).first().waitFor();
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    const labels = timeline.getByRole("listitem").getByRole("button");
+    await timeline.getByRole("button", { name: /Model call 2/ }).waitFor();
+    expect((await labels.allTextContents()).join()).toMatch(/Model call 1.*bash.*Model call 2/);
+    await timeline.getByRole("button", { name: /bash/ }).click();
+    const details = page.getByRole("region", { name: "Step details" });
+    await details.getByText("Completed").waitFor();
+
+    const firstUrl = page.url();
+    await page.getByRole("button", { name: "Run again" }).click();
+    expect(await dialog.getByLabel("Prompt").inputValue()).toBe("run: echo hi");
+    await dialog.getByLabel("Prompt").fill("run: sleep 100");
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await page.waitForURL((url) => url.href !== firstUrl);
+    await timeline.getByRole("button", { name: /bash.*so far/ }).waitFor();
+    await page.getByRole("button", { name: "Cancel run" }).click();
+    await page.getByText("Cancelled", { exact: true }).first().waitFor();
+    expect(await page.getByRole("button", { name: "Cancel run" }).count()).toBe(0);
+
+    await page.getByRole("link", { name: "Open chat" }).click();
+    await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);
+  });
+
+  it("show hostile text as text, and a run that is not there as missing", async () => {
+    const tab = await newTab({ expected: /status of 404/ });
+    const { page } = tab;
+    const account = await signIn(tab);
+    const texts = hostileTexts();
+    for (const text of texts) {
+      await storeRuns(account, {
+        count: 1,
+        status: "failed",
+        error: text,
+        title: text.slice(0, 200),
+      });
+    }
+    await page.goto("/runs");
+    const rows = page.getByRole("main").getByRole("listitem");
+    await expect.poll(() => rows.count()).toBe(Math.min(25, texts.length));
+    expect(await sidewaysScroll(page)).toBe(0);
+    await rows.first().getByRole("link").click();
+    await page.getByRole("alert").filter({ hasText: "The run failed" }).waitFor();
+    await page.getByRole("heading", { name: "No trace" }).waitFor();
+    await page.goto("/runs/wrun_unknown");
+    await page.getByRole("heading", { name: "Run not found" }).waitFor();
+    expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+  });
+
+  it.each(appearances)(
+    "have no serious finding of axe in $colorScheme at $width px",
+    async (appearance) => {
+      const tab = await newTab(appearance);
+      const { page } = tab;
+      const account = await signIn(tab);
+      for (const status of ["queued", "running", "completed", "failed", "cancelled"]) {
+        await storeRuns(account, { count: 1, status, error: status === "failed" ? "Why" : null });
+      }
+      await page.goto("/runs");
+      await page.getByText("Cancelled", { exact: true }).last().waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await sidewaysScroll(page)).toBe(0);
+      const api = client({ bearer: account.bearer });
+      const { body } = await api.post("/api/chat/runs", { prompt: "run: cat /missing" });
+      await page.goto(`/runs/${Object(body).runId}`);
+      await page.getByText("Completed", { exact: true }).first().waitFor();
+      await page.getByRole("button", { name: /bash/ }).click();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await sidewaysScroll(page)).toBe(0);
+      await page.getByRole("button", { name: "Run again" }).click();
+      await page.getByRole("dialog").waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+    },
+  );
+});
+
+/** Stores runs of a new chat, each a second older than the one before. */
+async function storeRuns(
+  account: SignedIn,
+  {
+    count,
+    status,
+    error = null,
+    title = "Release plan",
+  }: {
+    readonly count: number;
+    readonly status: string;
+    readonly error?: string | null;
+    readonly title?: string;
+  },
+): Promise<void> {
+  const { session, chat } = await createSession(client({ bearer: account.bearer }), { title });
+  const finishedAt = status === "queued" || status === "running" ? null : new Date();
+  await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, kind, error,
+      message_id, assistant_message_id, model_id, created_at, finished_at)
+    select gen_random_uuid(), ${account.id}, ${session.id}, ${chat.id},
+      ${`wrun_${randomUUID().slice(0, 8)}`} || n, ${status}, 'chat', ${error},
+      'm', 'a', 'auto', now() - make_interval(secs => n), ${finishedAt}
+    from generate_series(1, ${count}) n`;
+}
