@@ -117,15 +117,20 @@ describeInBrowser("the chat", (browsing) => {
   });
 
   it("says plainly that a turn failed, and goes on", async () => {
+    let isFailing = true;
     place.model.script("fails", function* () {
-      yield { text: "So far." };
-      yield { fail: 400 };
+      yield { text: isFailing ? "So far." : "All of it." };
+      if (isFailing) yield { fail: 400 };
     });
     const { page, conversation } = await openChatPage(browsing, place.server);
     await sendMessage(page, "[script:fails]");
     await page.getByRole("alert").getByText("The model failed to answer").waitFor();
     await answers(page).last().getByText("Ended with an error").waitFor();
     await expectShown(page, conversation, "So far.");
+    isFailing = false;
+    await page.getByRole("button", { name: "Retry" }).click();
+    await expectShown(page, conversation, "All of it.");
+    await answers(page).getByText("2 / 2").waitFor();
     await sendMessage(page, "[deltas:2]");
     await expectShown(page, conversation, "0 1 ");
     expect(await page.getByRole("alert").getByText("failed").count()).toBe(0);

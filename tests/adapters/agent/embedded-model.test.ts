@@ -171,7 +171,7 @@ describe("the report tells what came back", () => {
       { exitCode: 1, stdout: "", stderr: "no\n", truncated: false },
       "`x` ended with exit code 1.\nIt printed nothing.\nTo stderr:\n```\nno\n```",
     ],
-    ["run `x`", { error: "Stopped" }, "running `x` failed: Stopped"],
+    ["run `x`", { error: "Stopped" }, "running `x` was stopped."],
     [
       "read a",
       {

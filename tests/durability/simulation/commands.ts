@@ -1,7 +1,12 @@
 /** Carries out one command. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import { asClientHolds } from "../../support/harness/conversation.ts";
+import { branch as branchShape } from "../../../lib/sessions/session.ts";
+import {
+  asClientHolds,
+  type Entry,
+  type StoredMessage,
+} from "../../support/harness/conversation.ts";
 import type { Cluster, Node } from "./cluster.ts";
 import type { Effect } from "./faults.ts";
 import type { Chat, Model } from "./model.ts";
@@ -27,6 +32,12 @@ export async function execute(model: Model, command: Command): Promise<string> {
       const both = [send(model, node, chat, first), send(model, other, chat, second)];
       return (await Promise.all(both)).join(" and ");
     }
+    case "edit":
+      return branch(model, node, chat, () => model.write(chat, command.turn));
+    case "regenerate":
+      return branch(model, node, chat, ({ id, parts }) => ({ id, parts }));
+    case "switch":
+      return switchBranch(model, node, chat);
     case "retry":
       return chat.newest ? send(model, node, chat, chat.newest) : "nothing to send";
     case "resume":
@@ -50,6 +61,37 @@ async function resume(model: Model, node: Node, chat: Chat, from: number): Promi
   const stream = await attempt(() => talkAt(model, node, chat).resume({ startIndex: from }));
   if (stream?.status === 200) model.readers.push(stream);
   return expectOneOf(chat, stream, [200, 204]);
+}
+
+/** Sends a message in place of the newest of the user that the chat shows. */
+async function branch(
+  model: Model,
+  node: Node,
+  chat: Chat,
+  entryFor: (shown: StoredMessage) => Entry,
+): Promise<string> {
+  const messages = (await readChat(model, node, chat))?.messages ?? [];
+  const place = messages.findLastIndex(({ role }) => role === "user");
+  const shown = messages[place];
+  if (!shown) return "nothing to replace";
+  return send(model, node, chat, entryFor(shown), messages[place - 1]?.id ?? "");
+}
+
+const branchesView = z.object({ branches: z.array(branchShape) });
+
+async function switchBranch(model: Model, node: Node, chat: Chat): Promise<string> {
+  const { sessionId, chatId } = chat.conversation;
+  const path = `/api/sessions/${sessionId}/chats/${chatId}`;
+  const listed = await attempt(() => callerAt(model, node).get(`${path}/branches`));
+  expectOneOf(chat, listed, [200]);
+  const branches = listed?.status === 200 ? branchesView.parse(listed.body).branches : [];
+  const [message_id] = branches[0]?.sibling_ids ?? [];
+  if (message_id === undefined) return "no branches";
+  const body = { message_id };
+  const chosen = await attempt(() =>
+    callerAt(model, node).request("PUT", `${path}/branch`, { body }),
+  );
+  return expectOneOf(chat, chosen, [200, 409]);
 }
 
 const stopView = z.object({ stopped: z.boolean() });

@@ -44,6 +44,17 @@ async function violationsInDatabase({ cluster, accountId }: Model): Promise<stri
     where finished_at is not null and error is null and not exists (select from messages m
       where m.chat_id = t.chat_id and m.id = t.assistant_message_id and m.role = 'assistant')
     union all
+    select 'a shown message does not follow the one before it: ' || id from (
+      select m.id, m.parent_id,
+        coalesce(lag(m.id) over (partition by m.chat_id order by m.created_at, m.id), '') as before
+      from messages m join chats c on c.id = m.chat_id
+      where c.account_id = ${accountId} and m.on_path) shown
+    where parent_id <> before
+    union all
+    select 'a live run answers a message that is not shown: turn ' || t.id
+    from turn t join messages m on m.chat_id = t.chat_id and m.id = t.message_id
+    where t.finished_at is null and not m.on_path
+    union all
     select 'a credential outlives its run: ' || k.name from api_keys k
     where k.account_id = ${accountId} and k.scope = 'run' and k.revoked_at is null
       and not exists (select from turn t where t.key_id = k.id and t.finished_at is null)
@@ -137,11 +148,15 @@ async function violationsInView(model: Model, node: Node, chat: Chat): Promise<s
   if (!view) return [];
   const users = view.messages.filter(({ role }) => role === "user");
   const ids = users.map(({ id }) => id);
+  const { chatId } = chat.conversation;
+  const stored = await model.cluster.workspace
+    .sql`select id from messages where chat_id = ${chatId}`;
+  const storedIds = stored.map(({ id }) => String(id));
   return [
     ...ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => `${id} is stored twice`),
     ...ids.filter((id) => !chat.sent.has(id)).map((id) => `${id} was never sent`),
     ...[...chat.accepted]
-      .filter((id) => !ids.includes(id))
+      .filter((id) => !storedIds.includes(id))
       .map((id) => `${id} was accepted and is not stored`),
   ];
 }

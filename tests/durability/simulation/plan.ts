@@ -28,6 +28,10 @@ export type Command =
     })
   /** Two servers at once get a message each, or the same one. */
   | (Target & { readonly name: "race"; readonly turn: TurnPlan; readonly same: boolean })
+  /** Sends another message in place of the newest that the chat shows. */
+  | (Target & { readonly name: "edit"; readonly turn: TurnPlan })
+  /** Has the newest message that the chat shows answered once more, or shows an earlier branch. */
+  | (Target & { readonly name: "regenerate" | "switch" })
   /** Sends the chat's newest message again. */
   | (Target & { readonly name: "retry" })
   /** Reads the running turn from an index on, as a client that has seen all before it. */
@@ -82,6 +86,8 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
       onBusy: fc.constantFrom("enqueue" as const, "interrupt" as const),
     }),
   ],
+  [3, fc.record({ ...named("edit"), ...target, turn })],
+  [4, fc.record({ ...named("regenerate", "switch"), ...target })],
   [14, fc.record({ ...named("retry", "answer", "stop"), ...target })],
   [6, fc.record({ ...named("resume"), ...target, from: fc.nat(20) })],
   [8, fc.record({ ...named("proceed"), ...target })],

@@ -15,8 +15,15 @@ export const talkAt = (model: Model, node: Node, chat: Chat): Conversation =>
   chat.conversation.through(callerAt(model, node));
 
 /** Posts a message, and reads the stream if there is one. */
-export async function send(model: Model, node: Node, chat: Chat, entry: Entry): Promise<string> {
-  const stream = await attempt(() => talkAt(model, node, chat).send([entry]));
+export async function send(
+  model: Model,
+  node: Node,
+  chat: Chat,
+  entry: Entry,
+  parentId?: string,
+): Promise<string> {
+  const more = parentId === undefined ? {} : { parentId };
+  const stream = await attempt(() => talkAt(model, node, chat).send([entry], more));
   accept(model, chat, entry, stream);
   return expectOneOf(chat, stream, [200, 409]);
 }

@@ -1,7 +1,7 @@
 /** The end of a simulation: when nothing fails any more, every turn ends and every chat is free. */
 import type { UIMessage } from "ai";
 import { expect } from "vitest";
-import { asClientHolds } from "../../support/harness/conversation.ts";
+import { asClientHolds, type StoredMessage } from "../../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn, type Frame } from "../../support/harness/turn-stream.ts";
 import { letAMinutePass, withAnswer } from "./commands.ts";
 import { expectInvariants, readLogs } from "./invariants.ts";
@@ -71,11 +71,16 @@ async function expectStored(
   logs: ReadonlyMap<string, readonly Frame[]>,
 ): Promise<void> {
   const { cluster } = model;
+  const { chatId } = chat.conversation;
   const view = await readChat(model, await cluster.pick(0), chat);
   if (!view) return;
+  // Those of other branches, too.
+  const rows = await cluster.workspace.sql<(StoredMessage & { metadata: unknown })[]>`
+    select id, role, parts, metadata from messages
+    where chat_id = ${chatId} and role = 'assistant' order by created_at, id`;
   const turns = await cluster.workspace.sql`
     select run_id, message_id, assistant_message_id from turns
-    where chat_id = ${chat.conversation.chatId} and run_id is not null order by created_at`;
+    where chat_id = ${chatId} and run_id is not null order by created_at`;
   const assembled = new Map<string, UIMessage>();
   for (const { run_id, message_id, assistant_message_id } of turns) {
     const frames = logs.get(String(run_id)) ?? [];
@@ -85,7 +90,9 @@ async function expectStored(
     const message = await assemble(chunks, asked ? withAnswer(asked) : undefined);
     assembled.set(String(assistant_message_id), message);
   }
-  const stored = view.messages.filter(({ role }) => role === "assistant").map(asClientHolds);
+  const stored = rows.map(({ metadata, ...row }) =>
+    asClientHolds({ ...row, ...(metadata && { metadata }) } as StoredMessage),
+  );
   expect(stored).toEqual(stored.map(({ id }) => assembled.get(id)));
   expect(stored).toHaveLength(assembled.size);
   for (const part of stored.flatMap(({ parts }) => parts)) {

@@ -2,12 +2,14 @@
 import { MessageSquareOff } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { titleOfChat } from "@/app/(console)/chat/_list/chat-list.ts";
 import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
+import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
 import { buttonStyle } from "../../_ui/button.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
+import { MessageActionsContext } from "../_message/message-actions.ts";
 import { OpenFileContext } from "../_tools/file-link.tsx";
 import { Composer } from "./composer.tsx";
 import { ConversationHeader } from "./conversation-header.tsx";
@@ -38,6 +40,20 @@ export function ConversationPage({
   const answer = useCallback(
     (toolCallId: string, output: unknown) => void conversation.answer(toolCallId, output),
     [conversation],
+  );
+  const nextArrow = useRef<{ messageId: string; direction: -1 | 1 } | null>(null);
+  const { siblings, ratings } = view;
+  const last = messages.at(-1);
+  const lastMessageId = last?.id;
+  const hasError = error !== null;
+  const canRetry =
+    !isBusy && (last?.role === "user" || textAt(last?.metadata, "finishReason") === "error");
+  const actions = useMemo(
+    () => ({
+      ...{ siblings, ratings, isBusy, lastMessageId, hasError, nextArrow },
+      branches: conversation.branches,
+    }),
+    [conversation, siblings, ratings, isBusy, lastMessageId, hasError],
   );
   const takeReturnedText = useCallback(() => conversation.takeReturnedText(), [conversation]);
   useEscape(isBusy ? stop : null);
@@ -70,9 +86,24 @@ export function ConversationPage({
           {phase === "loading" ? (
             <ConversationSkeleton connection={view.connection} />
           ) : (
-            <MessageList messages={messages} isBusy={isBusy} onAnswer={answer} />
+            <MessageActionsContext value={actions}>
+              <MessageList
+                messages={messages}
+                sentMessageId={view.sentMessageId}
+                isBusy={isBusy}
+                onAnswer={answer}
+              />
+            </MessageActionsContext>
           )}
-          <Notices view={view} onDismiss={() => conversation.dismissError()} />
+          <Notices
+            view={view}
+            onRetry={
+              canRetry && lastMessageId !== undefined
+                ? () => void conversation.branches.regenerate(lastMessageId)
+                : null
+            }
+            onDismiss={() => conversation.dismissError()}
+          />
           <Composer
             draftKey={chatId}
             isBusy={isBusy}

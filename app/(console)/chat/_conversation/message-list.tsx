@@ -15,17 +15,19 @@ import { useStickToEnd } from "./use-stick-to-end.ts";
  */
 export function MessageList({
   messages,
+  sentMessageId,
   isBusy,
   onAnswer,
 }: {
   readonly messages: readonly UIMessage[];
+  /** A new one scrolls to the end. */
+  readonly sentMessageId: string | null;
   readonly isBusy: boolean;
   readonly onAnswer: (toolCallId: string, output: unknown) => void;
 }) {
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const newestUserMessageId = messages.findLast((message) => message.role === "user")?.id;
-  const { isAtEnd, jump } = useStickToEnd(scroller, content, newestUserMessageId);
+  const { isAtEnd, jump } = useStickToEnd(scroller, content, sentMessageId);
   const { shown, hidden, marker, showEarlier } = useEarlierMessages(messages, scroller);
   const last = messages.at(-1);
   const answerable = useCallback(

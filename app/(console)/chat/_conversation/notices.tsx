@@ -1,6 +1,7 @@
 "use client";
-import { CircleAlert, WifiOff, X } from "lucide-react";
+import { CircleAlert, RotateCw, WifiOff, X } from "lucide-react";
 import { useEffect, useState } from "react";
+import { Button } from "@/app/(console)/_ui/button.tsx";
 import type { ConversationView } from "@/app/(console)/chat/_state/conversation.ts";
 
 /** Shorter interruptions are not shown. */
@@ -9,9 +10,12 @@ const NOTICE_DELAY_MS = 800;
 /** Shows a lost connection and the last error, and announces turns to screen readers. */
 export function Notices({
   view: { connection, error, isReading },
+  onRetry,
   onDismiss,
 }: {
   readonly view: ConversationView;
+  /** Null when there is nothing to answer again. */
+  readonly onRetry: (() => void) | null;
   readonly onDismiss: () => void;
 }) {
   const isLost = useDelayedTrue(connection === "lost", NOTICE_DELAY_MS);
@@ -42,6 +46,12 @@ export function Notices({
               <span className="block text-xs opacity-80">Request ID: {error.requestId}</span>
             )}
           </p>
+          {onRetry && (
+            <Button variant="outline" size="sm" className="-my-0.5" onClick={onRetry}>
+              <RotateCw aria-hidden />
+              Retry
+            </Button>
+          )}
           <button
             type="button"
             aria-label="Dismiss"

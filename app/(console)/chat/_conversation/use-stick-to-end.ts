@@ -11,7 +11,7 @@ const NEAR_END_PX = 40;
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   content: RefObject<HTMLElement | null>,
-  newestUserMessageId: string | undefined,
+  sentMessageId: string | null,
 ): { isAtEnd: boolean; jump: () => void } {
   const [isAtEnd, setAtEnd] = useState(true);
   const sticks = useRef(true);
@@ -26,7 +26,7 @@ export function useStickToEnd(
   }, [scroller]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new message of the user scrolls to the end
-  useLayoutEffect(jump, [jump, newestUserMessageId]);
+  useLayoutEffect(jump, [jump, sentMessageId]);
 
   useEffect(() => {
     const box = scroller.current;

@@ -1,36 +1,91 @@
 "use client";
 import type { UIMessage } from "ai";
+import { RefreshCw, RotateCw } from "lucide-react";
+import type { MouseEvent } from "react";
 import { numberAt, textAt, valueAt } from "@/app/(console)/chat/_state/tool-call.ts";
+import { Button } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
+import { actionStyle, quietStyle } from "./action-style.ts";
+import { BranchArrows } from "./branch-arrows.tsx";
+import { focusConversation, useMessageActions } from "./message-actions.ts";
+import { RateAnswer } from "./rate-answer.tsx";
 
-/** The model, token count and duration of a turn, and how it ended if it was cut short. */
+/** What can be done with an answer, its model, tokens and duration, and how it ended if it was cut short. */
 export function MessageFooter({ message }: { readonly message: UIMessage }) {
-  const { metadata } = message;
+  const actions = useMessageActions();
+  const { id, metadata } = message;
   const text = message.parts
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("\n\n");
+  const reason = textAt(metadata, "finishReason") ?? "";
+  const ending = ENDINGS[reason];
+  const isLast = id === actions?.lastMessageId;
+  const canRetry = isLast && !actions?.isBusy && !actions?.hasError && reason === "error";
+  const repeat = ({ currentTarget }: MouseEvent) => {
+    focusConversation(currentTarget);
+    void actions?.branches.regenerate(id);
+  };
+  return (
+    <RateAnswer messageId={id} className="flex flex-col">
+      {(thumbs) => (
+        <footer
+          className={cn(
+            "flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted-foreground",
+            !isLast && "-mb-2",
+          )}
+        >
+          {ending !== undefined && <span className="font-medium text-warning-text">{ending}</span>}
+          {canRetry && (
+            <Button variant="outline" size="sm" onClick={repeat}>
+              <RotateCw aria-hidden />
+              Retry
+            </Button>
+          )}
+          <BranchArrows messageId={id} />
+          <div className={cn("flex flex-wrap items-center gap-x-2", !isLast && quietStyle)}>
+            <div className="-ml-1.5 flex items-center">
+              {text !== "" && (
+                <CopyButton
+                  text={text}
+                  label="Copy message"
+                  variant="ghost"
+                  className={actionStyle}
+                />
+              )}
+              {actions && (
+                <Button
+                  variant="ghost"
+                  size="icon"
+                  className={actionStyle}
+                  aria-label="Regenerate answer"
+                  title="Regenerate answer"
+                  disabled={actions.isBusy}
+                  onClick={repeat}
+                >
+                  <RefreshCw aria-hidden />
+                </Button>
+              )}
+              {thumbs}
+            </div>
+            <span>{details(metadata)}</span>
+          </div>
+        </footer>
+      )}
+    </RateAnswer>
+  );
+}
+
+function details(metadata: unknown): string {
   const tokens = numberAt(valueAt(metadata, "usage"), "totalTokens");
   const duration = numberAt(metadata, "durationMs");
-  const details = [
+  return [
     textAt(metadata, "modelId"),
     tokens === null ? null : `${tokens.toLocaleString("en")} tokens`,
     duration === null ? null : inSeconds(duration),
-  ].filter((detail) => detail !== null);
-  const ending = ENDINGS[textAt(metadata, "finishReason") ?? ""];
-  return (
-    <footer className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted-foreground">
-      {text !== "" && (
-        <CopyButton
-          text={text}
-          label="Copy message"
-          variant="ghost"
-          className="-ml-1.5 size-7 [&_svg]:size-3.5"
-        />
-      )}
-      {ending !== undefined && <span className="font-medium text-warning-text">{ending}</span>}
-      <span>{details.join(" · ")}</span>
-    </footer>
-  );
+  ]
+    .filter((detail) => detail !== null)
+    .join(" · ");
 }
 
 const ENDINGS: Readonly<Record<string, string | undefined>> = {

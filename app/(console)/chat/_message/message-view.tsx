@@ -1,15 +1,20 @@
 "use client";
 import type { UIMessage } from "ai";
 import dynamic from "next/dynamic";
-import { memo, type ReactNode, useRef } from "react";
+import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { readToolCall, type ToolCall } from "@/app/(console)/chat/_state/tool-call.ts";
 import { TodoList } from "../_tools/todo-list.tsx";
 import { ToolRow } from "../_tools/tool-row.tsx";
 import { keyed } from "./keyed.ts";
 import { Markdown } from "./markdown.tsx";
+import { useMessageActions } from "./message-actions.ts";
 import { MessageFooter } from "./message-footer.tsx";
 import { Reasoning } from "./reasoning.tsx";
+import { UserFooter } from "./user-footer.tsx";
 
+const EditMessage = dynamic(() =>
+  import("./edit-message.tsx").then((module) => module.EditMessage),
+);
 const QuestionCard = dynamic(() =>
   import("../_tools/question-card.tsx").then((module) => module.QuestionCard),
 );
@@ -34,8 +39,31 @@ export const MessageView = memo(function MessageView({
 });
 
 function UserMessage({ message }: { readonly message: UIMessage }) {
+  const actions = useMessageActions();
+  const [isEditing, setEditing] = useState(false);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    if (wasEditing.current && !isEditing) editButton.current?.focus({ preventScroll: true });
+    wasEditing.current = isEditing;
+  }, [isEditing]);
+  const text = message.parts
+    .flatMap((part) => (part.type === "text" ? [part.text] : []))
+    .join("\n\n");
+  if (isEditing && actions) {
+    return (
+      <article aria-label="You">
+        <EditMessage
+          text={text}
+          isBusy={actions.isBusy}
+          onCancel={() => setEditing(false)}
+          onSend={(edited) => void actions.branches.edit(message.id, edited)}
+        />
+      </article>
+    );
+  }
   return (
-    <article aria-label="You" className="flex flex-col items-end gap-1">
+    <article aria-label="You" className="group/message flex flex-col items-end gap-1">
       {keyed(message.parts).map(({ key, item: part }) =>
         part.type === "text" ? (
           <p
@@ -46,6 +74,12 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
           </p>
         ) : null,
       )}
+      <UserFooter
+        messageId={message.id}
+        text={text}
+        editButton={editButton}
+        onEdit={() => setEditing(true)}
+      />
     </article>
   );
 }
@@ -62,7 +96,7 @@ function AssistantMessage({
   const calls = useToolCalls(message);
   const lastPlan = [...calls.values()].findLast((call) => call.name === "todo");
   return (
-    <article aria-label="Agent" className="flex min-w-0 flex-col gap-3">
+    <article aria-label="Agent" className="group/message flex min-w-0 flex-col gap-3">
       {keyed(group(message.parts)).map(({ key, item: parts }) => (
         <div key={key} className="flex min-w-0 flex-col">
           {keyed(parts).map(({ key: inside, item: part }) => {

@@ -9,8 +9,27 @@ export interface ChatError {
 
 export const unreachableChat: ChatError = { text: unreachable, requestId: null };
 
+/** Refusals that mean more in a chat than elsewhere, by the beginning of the API's message. */
+const REFUSALS: readonly (readonly [string, string])[] = [
+  [
+    "Too many active turns",
+    "Too many chats are being answered at once. Wait for one to end, or stop one.",
+  ],
+  [
+    "Too many messages wait",
+    "Too many messages are waiting in this chat. Wait for one to be answered, or stop the chat.",
+  ],
+  [
+    "The question has been answered",
+    "This question has been answered already, maybe in another tab.",
+  ],
+  ["A response is streaming", "The agent is answering in this chat. Wait for its end, or stop it."],
+];
+
 /** Returns the text for a refused request, or for a turn that ended with an error. */
 export function toChatError(error: Error): ChatError {
-  if (!(error instanceof ChatRequestError)) return { text: error.message, requestId: null };
-  return { text: describeError(error), requestId: error.requestId };
+  if (!(error instanceof ChatRequestError))
+    return { text: error.message.replace(/\.?$/, "."), requestId: null };
+  const refusal = REFUSALS.find(([beginning]) => error.message.startsWith(beginning));
+  return { text: refusal?.[1] ?? describeError(error), requestId: error.requestId };
 }

@@ -3,8 +3,11 @@ export interface ChatEvent {
   readonly sessionId: string;
   /** Null for a session as a whole. */
   readonly chatId: string | null;
-  /** `changed`: the chat was created or renamed. `started`, `ended`: one of its turns was. */
-  readonly type: "started" | "ended" | "changed" | "deleted";
+  /**
+   * `changed`: the chat was created or renamed. `started`, `ended`: one of its turns was. `branch`: it
+   * shows another branch.
+   */
+  readonly type: "started" | "ended" | "changed" | "branch" | "deleted";
 }
 
 type Listener = (event: ChatEvent, isOwn: boolean) => void;

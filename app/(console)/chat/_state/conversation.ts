@@ -15,9 +15,10 @@ import {
   createDurableChatTransport,
   type DurableChatTransportOptions,
 } from "./durable-chat-transport.ts";
+import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
 import { isOpenQuestion, reuseUnchanged, type StoredChat } from "./stored-messages.ts";
 
-export interface ConversationView {
+export interface ConversationView extends Marks {
   /** `missing`: the chat does not exist or is not the caller's. `failed`: it could not be read; see `error`. */
   readonly phase: "loading" | "ready" | "missing" | "failed";
   readonly chat: ChatRow | null;
@@ -29,6 +30,8 @@ export interface ConversationView {
   readonly error: ChatError | null;
   /** The text of a message that was not accepted, to be sent again. */
   readonly returnedText: string | null;
+  /** The newest message that was sent or answered again in this tab. */
+  readonly sentMessageId: string | null;
 }
 
 export interface ConversationOptions
@@ -36,10 +39,13 @@ export interface ConversationOptions
   readonly chatId: string;
   /** Called when a turn of this chat began or ended in this tab. */
   readonly onTurn: (event: "started" | "ended") => void;
+  /** Called when this tab has made the chat show another branch. */
+  readonly onBranch: () => void;
 }
 
 export class Conversation {
   readonly chat: Chat<UIMessage>;
+  readonly branches: MessageBranches;
   readonly #options: ConversationOptions;
   readonly #listeners = new Set<() => void>();
   readonly #closed = new AbortController();
@@ -51,6 +57,8 @@ export class Conversation {
     isStopping: false,
     error: null,
     returnedText: null,
+    sentMessageId: null,
+    ...noMarks,
   };
   #isOutdated = false;
   #isRefreshing = false;
@@ -72,6 +80,15 @@ export class Conversation {
       transport,
       generateId: () => crypto.randomUUID(),
     });
+    this.branches = new MessageBranches({
+      ...options,
+      chat: this.chat,
+      fetch: (path, init) => this.#fetch(path, init),
+      isReading: () => this.isReading,
+      read: (turn) => this.#read(turn),
+      refresh: () => this.refresh(),
+      show: (change) => this.#show(change),
+    });
   }
 
   getView = (): ConversationView => this.#view;
@@ -92,7 +109,7 @@ export class Conversation {
     for (let attempt = 0; this.#isOutdated && !this.#closed.signal.aborted; attempt++) {
       this.#isOutdated = false;
       if (this.isReading) break;
-      const stored = await this.#loadStored();
+      const [stored] = await Promise.all([this.#loadStored(), this.branches.load()]);
       if (!stored?.isStreaming || this.isReading) continue;
       // Without a delay, a turn that cannot be read would be requested in a tight loop.
       if (attempt > 0) await this.#waitForRetry(attempt);
@@ -113,6 +130,7 @@ export class Conversation {
       return;
     }
     const id = crypto.randomUUID();
+    this.#show({ sentMessageId: id });
     const parts: UIMessage["parts"] = [{ type: "text", text }];
     await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
     if (this.chat.error instanceof ChatRequestError) {

@@ -60,11 +60,16 @@ export function createDurableChatTransport(
     return response;
   }
 
-  async function post(chatId: string, message: UIMessage, signal: AbortSignal): Promise<Response> {
+  async function post(
+    chatId: string,
+    message: UIMessage,
+    more: object | undefined,
+    signal: AbortSignal,
+  ): Promise<Response> {
     const send = (path: string, body: unknown) =>
       request(path, { method: "POST", body: JSON.stringify(body) }, signal);
     const entry = { id: message.id, role: message.role, parts: message.parts };
-    const turn = { sessionId, chatId, messages: [entry] };
+    const turn = { sessionId, chatId, ...more, messages: [entry] };
     const response = await send("/api/chat", turn);
     if (response.headers.get("x-error-code") !== "sandbox_missing") return response;
     // A new session has no sandbox yet, and a stopped one has none any more.
@@ -115,11 +120,11 @@ export function createDurableChatTransport(
     // A resumed stream begins with the first chunk of the turn.
     resumeStreamIsReplay: true,
 
-    async sendMessages({ chatId, messages, abortSignal }) {
+    async sendMessages({ chatId, messages, body, abortSignal }) {
       const newest = messages.at(-1);
       if (!newest) throw new Error("There is no message to send");
       const controller = linkedController(abortSignal);
-      const response = await post(chatId, newest, controller.signal);
+      const response = await post(chatId, newest, body, controller.signal);
       if (!response.ok) throw await toChatRequestError(response);
       return toStream(chunks(chatId, response, controller.signal), controller);
     },

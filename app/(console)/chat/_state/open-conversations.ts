@@ -31,6 +31,7 @@ export function openConversation(sessionId: string, chatId: string): Conversatio
       publishChatEvent({ sessionId, chatId, type });
       closeIfUnused(chatId);
     },
+    onBranch: () => publishChatEvent({ sessionId, chatId, type: "branch" }),
   });
   const stopListening = onChatEvent((event, isOwn) => {
     const isMine =

@@ -7,6 +7,7 @@ import {
   textAt,
   valueAt,
 } from "@/app/(console)/chat/_state/tool-call.ts";
+import { cn } from "../../_ui/class-names.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { Code } from "../_message/code-block.tsx";
 import { keyed } from "../_message/keyed.ts";
@@ -23,7 +24,12 @@ export function ToolDetail({ call }: { readonly call: ToolCall }) {
     <div className="flex flex-col gap-2">
       <Detail call={call} />
       {call.error !== null && (
-        <p className="rounded-md bg-danger-soft px-3 py-2 text-sm break-words text-danger-text">
+        <p
+          className={cn(
+            "rounded-md px-3 py-2 text-sm break-words",
+            call.state === "stopped" ? "bg-muted" : "bg-danger-soft text-danger-text",
+          )}
+        >
           {call.error}
         </p>
       )}

@@ -91,7 +91,12 @@ const describers: Readonly<Record<string, (call: ToolRequest, result: unknown) =
 export function describeResult(call: ToolRequest, result: unknown): string {
   if (result === undefined) return `The result of ${call.label} is no longer in my context.`;
   const failed = failure.safeParse(result);
-  if (failed.success) return `${call.label} failed: ${failed.data.error}`;
+  if (failed.success) {
+    const { error } = failed.data;
+    return /^Stopped\b/.test(error)
+      ? `${call.label} was stopped.`
+      : `${call.label} failed: ${error}`;
+  }
   if (typeof result === "string") return `${call.label} gave:\n${quote(result)}`;
   const describe = describers[call.tool];
   return describe ? describe(call, result) : other(call, result);

@@ -1,0 +1,70 @@
+"use client";
+import { ChevronLeft, ChevronRight } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { Button } from "../../_ui/button.tsx";
+import { useMessageActions } from "./message-actions.ts";
+
+const arrowStyle = "size-6 [&_svg]:size-3.5";
+
+/** "2 / 3": switches between the messages at one place. Nothing for a message that is alone there. */
+export function BranchArrows({ messageId }: { readonly messageId: string }) {
+  const actions = useMessageActions();
+  const ids = actions?.siblings.get(messageId) ?? [];
+  const place = ids.indexOf(messageId);
+  const group = useRef<HTMLFieldSetElement>(null);
+  const nextArrow = actions?.nextArrow;
+  const isShown = place >= 0 && ids.length > 1;
+  useEffect(() => {
+    if (!isShown || nextArrow?.current?.messageId !== messageId) return;
+    const arrows = [...(group.current?.querySelectorAll("button") ?? [])];
+    const [wanted, other] = nextArrow.current.direction < 0 ? arrows : arrows.reverse();
+    nextArrow.current = null;
+    // At the end of the row, only the other arrow can still be used.
+    (wanted?.disabled ? other : wanted)?.focus({ preventScroll: true });
+  }, [isShown, messageId, nextArrow]);
+  if (!actions || !isShown) return null;
+
+  const go = (direction: -1 | 1) => {
+    const target = ids[place + direction];
+    if (target === undefined || actions.isBusy) return;
+    actions.nextArrow.current = { messageId: target, direction };
+    void actions.branches.choose(target);
+  };
+  return (
+    <fieldset
+      ref={group}
+      aria-label="Versions of this message"
+      className="flex items-center text-xs text-muted-foreground tabular-nums"
+      onKeyDown={(event) => {
+        if (event.key === "ArrowLeft") go(-1);
+        if (event.key === "ArrowRight") go(1);
+      }}
+    >
+      <Button
+        variant="ghost"
+        size="icon"
+        className={arrowStyle}
+        aria-label="Previous version"
+        title="Previous version (←)"
+        disabled={place === 0 || actions.isBusy}
+        onClick={() => go(-1)}
+      >
+        <ChevronLeft aria-hidden />
+      </Button>
+      <span>
+        {place + 1} / {ids.length}
+      </span>
+      <Button
+        variant="ghost"
+        size="icon"
+        className={arrowStyle}
+        aria-label="Next version"
+        title="Next version (→)"
+        disabled={place === ids.length - 1 || actions.isBusy}
+        onClick={() => go(1)}
+      >
+        <ChevronRight aria-hidden />
+      </Button>
+    </fieldset>
+  );
+}

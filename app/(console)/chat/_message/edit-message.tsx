@@ -1,0 +1,72 @@
+"use client";
+import { useEffect, useRef, useState } from "react";
+import { Button } from "../../_ui/button.tsx";
+import { focusConversation } from "./message-actions.ts";
+
+/** The form in place of a message of the user. Escape cancels. */
+export function EditMessage({
+  text: initial,
+  isBusy,
+  onCancel,
+  onSend,
+}: {
+  readonly text: string;
+  readonly isBusy: boolean;
+  readonly onCancel: () => void;
+  readonly onSend: (text: string) => void;
+}) {
+  const [text, setText] = useState(initial);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const canSend = text.trim() !== "" && !isBusy;
+  useEffect(() => {
+    const { current } = box;
+    current?.focus({ preventScroll: true });
+    current?.setSelectionRange(current.value.length, current.value.length);
+  }, []);
+  const send = () => {
+    if (!canSend || !box.current) return;
+    focusConversation(box.current);
+    onSend(text.trim());
+  };
+  return (
+    <form
+      className="w-full rounded-2xl border border-input bg-surface shadow-xs focus-within:border-accent-text focus-within:ring-1 focus-within:ring-accent-text"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        ref={box}
+        rows={1}
+        value={text}
+        aria-label="Edit message"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.nativeEvent.isComposing) return;
+          if (event.key === "Escape") {
+            // Else it would also stop the running turn.
+            event.preventDefault();
+            onCancel();
+          }
+          const isPlain = !event.shiftKey && !matchMedia("(pointer: coarse)").matches;
+          if (event.key !== "Enter" || !isPlain) return;
+          event.preventDefault();
+          send();
+        }}
+        className="block field-sizing-content max-h-[40vh] min-h-16 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 outline-none max-sm:text-[16px]"
+      />
+      <div className="flex items-center justify-between gap-2 px-2 pb-2">
+        <p className="px-1.5 text-xs text-muted-foreground">The earlier version is kept.</p>
+        <div className="flex gap-2">
+          <Button variant="ghost" size="sm" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" size="sm" disabled={!canSend}>
+            Send
+          </Button>
+        </div>
+      </div>
+    </form>
+  );
+}

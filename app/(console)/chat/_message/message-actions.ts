@@ -1,0 +1,24 @@
+"use client";
+import { createContext, type RefObject, useContext } from "react";
+import type { Marks, MessageBranches } from "@/app/(console)/chat/_state/message-branches.ts";
+
+/** What can be done with the messages of the chat that is shown. */
+interface MessageActions extends Marks {
+  readonly branches: Pick<MessageBranches, "edit" | "regenerate" | "choose" | "rate">;
+  /** While a turn is read, messages are neither changed nor repeated. */
+  readonly isBusy: boolean;
+  readonly lastMessageId: string | undefined;
+  /** The notice above the composer tells of a failure, and has the button to try again. */
+  readonly hasError: boolean;
+  /** The arrow that gets the focus as soon as its message, on another branch, is shown. */
+  readonly nextArrow: RefObject<{ messageId: string; direction: -1 | 1 } | null>;
+}
+
+/** A context, so that a new rating renders the footers only. Null outside of a chat. */
+export const MessageActionsContext = createContext<MessageActions | null>(null);
+
+export const useMessageActions = (): MessageActions | null => useContext(MessageActionsContext);
+
+/** Moves the focus to the conversation, because what has it is about to disappear. */
+export const focusConversation = (from: Element): void =>
+  from.closest<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true });

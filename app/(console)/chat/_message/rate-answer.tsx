@@ -1,0 +1,141 @@
+"use client";
+import { MessageSquareText, ThumbsDown, ThumbsUp } from "lucide-react";
+import { type ReactNode, useRef, useState } from "react";
+import { Button } from "../../_ui/button.tsx";
+import { Field } from "../../_ui/field.tsx";
+import { Textarea } from "../../_ui/textarea.tsx";
+import { actionStyle } from "./action-style.ts";
+import { useMessageActions } from "./message-actions.ts";
+
+const MAX_COMMENT_CHARS = 2000;
+
+/** Thumbs up and down for the row that `children` makes, and below it a comment to go with either. */
+export function RateAnswer({
+  messageId,
+  className,
+  children,
+}: {
+  readonly messageId: string;
+  readonly className: string;
+  readonly children: (thumbs: ReactNode) => ReactNode;
+}) {
+  const actions = useMessageActions();
+  const [isOpen, setOpen] = useState(false);
+  const commentButton = useRef<HTMLButtonElement>(null);
+  if (!actions) return <div className={className}>{children(null)}</div>;
+  const rated = actions.ratings.get(messageId);
+  const rate = (rating: "up" | "down") => {
+    const isTakenBack = rated?.rating === rating;
+    setOpen(!isTakenBack && rating === "down");
+    void actions.branches.rate(messageId, isTakenBack ? null : rating, rated?.comment ?? "");
+  };
+  const close = () => {
+    setOpen(false);
+    commentButton.current?.focus();
+  };
+  const thumbs = (
+    <>
+      {(["up", "down"] as const).map((rating) => {
+        const Icon = rating === "up" ? ThumbsUp : ThumbsDown;
+        const label = rating === "up" ? "Good answer" : "Bad answer";
+        return (
+          <Button
+            key={rating}
+            variant="ghost"
+            size="icon"
+            className={`${actionStyle} aria-pressed:text-foreground aria-pressed:[&_svg]:fill-current`}
+            aria-label={label}
+            title={label}
+            aria-pressed={rated?.rating === rating}
+            onClick={() => rate(rating)}
+          >
+            <Icon aria-hidden />
+          </Button>
+        );
+      })}
+      {rated && (
+        <Button
+          ref={commentButton}
+          variant="ghost"
+          size="icon"
+          className={actionStyle}
+          aria-label={rated.comment === null ? "Add a comment" : "Edit comment"}
+          title={rated.comment === null ? "Add a comment" : "Edit comment"}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <MessageSquareText
+            aria-hidden
+            className={rated.comment === null ? "" : "text-foreground"}
+          />
+        </Button>
+      )}
+    </>
+  );
+  return (
+    <div className={className}>
+      {children(thumbs)}
+      {isOpen && rated && (
+        <CommentForm
+          initial={rated.comment ?? ""}
+          isBad={rated.rating === "down"}
+          onCancel={close}
+          onSave={(comment) => {
+            void actions.branches.rate(messageId, rated.rating, comment);
+            close();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function CommentForm({
+  initial,
+  isBad,
+  onCancel,
+  onSave,
+}: {
+  readonly initial: string;
+  readonly isBad: boolean;
+  readonly onCancel: () => void;
+  readonly onSave: (comment: string) => void;
+}) {
+  const [text, setText] = useState(initial);
+  return (
+    <form
+      className="mt-1 flex max-w-lg flex-col gap-2 rounded-lg border bg-surface p-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave(text.trim());
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        onCancel();
+      }}
+    >
+      <Field label={isBad ? "What was wrong?" : "What was good?"}>
+        {(ids) => (
+          <Textarea
+            {...ids}
+            rows={2}
+            value={text}
+            maxLength={MAX_COMMENT_CHARS}
+            placeholder={isBad ? "The release date is a week off" : "The split sheet is complete"}
+            autoFocus
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+      </Field>
+      <div className="flex justify-end gap-2">
+        <Button variant="ghost" size="sm" onClick={onCancel}>
+          {initial === "" ? "Skip" : "Cancel"}
+        </Button>
+        <Button type="submit" size="sm" disabled={text.trim() === initial}>
+          Save comment
+        </Button>
+      </div>
+    </form>
+  );
+}

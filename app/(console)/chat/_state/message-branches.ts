@@ -1,0 +1,155 @@
+/**
+ * What the service keeps of a chat beside the messages that it shows: its other branches, and the ratings
+ * of its answers; and what a person does with them.
+ */
+import type { Chat } from "@ai-sdk/react";
+import type { UIMessage } from "ai";
+import type { Branch, Feedback } from "@/lib/sessions/session.ts";
+import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
+import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
+
+export interface Marks {
+  /** The ids of all messages at the place of a message, oldest first. None for one that is alone there. */
+  readonly siblings: ReadonlyMap<string, readonly string[]>;
+  /** By the id of the answer. */
+  readonly ratings: ReadonlyMap<string, Feedback>;
+}
+
+export const noMarks: Marks = { siblings: new Map(), ratings: new Map() };
+
+interface Shown extends Marks {
+  readonly error: ChatError | null;
+  readonly returnedText: string | null;
+  readonly sentMessageId: string | null;
+}
+
+interface MessageBranchesOptions {
+  readonly sessionId: string;
+  readonly chatId: string;
+  readonly chat: Chat<UIMessage>;
+  /** Called when this tab has made the chat show another branch. */
+  readonly onBranch: () => void;
+  /** Resolves with null when there is no response. */
+  readonly fetch: (path: string, init: RequestInit) => Promise<Response | null>;
+  readonly isReading: () => boolean;
+  /** Reads a turn to its end. */
+  readonly read: (turn: () => Promise<void>) => Promise<void>;
+  readonly refresh: () => Promise<void>;
+  readonly show: (change: Partial<Shown>) => void;
+}
+
+export class MessageBranches {
+  readonly #options: MessageBranchesOptions;
+  #marks = noMarks;
+  /** Counts changes, because a list that was requested before one is outdated. */
+  #version = 0;
+
+  constructor(options: MessageBranchesOptions) {
+    this.#options = options;
+  }
+
+  /** Reads branches and ratings. Those that cannot be read stay as they are. */
+  async load(): Promise<void> {
+    const version = ++this.#version;
+    const [branches, feedback] = await Promise.all([
+      this.#read<{ branches: Branch[] }>("branches"),
+      this.#read<{ feedback: Feedback[] }>("feedback"),
+    ]);
+    if (version !== this.#version) return;
+    this.#set({
+      ...(branches && { siblings: toSiblings(branches.branches) }),
+      ...(feedback && {
+        ratings: new Map(feedback.feedback.map((rated) => [rated.message_id, rated])),
+      }),
+    });
+  }
+
+  /** Sends another text in place of a message, with its files. The chat goes on from there. */
+  async edit(messageId: string, text: string): Promise<void> {
+    const { chat, isReading, show } = this.#options;
+    const { messages } = chat;
+    const place = messages.findIndex((message) => message.id === messageId);
+    if (isReading() || place < 0) return;
+    const id = crypto.randomUUID();
+    const files = messages[place]?.parts.filter((part) => part.type === "file") ?? [];
+    const parts: UIMessage["parts"] = [...files, { type: "text", text }];
+    chat.messages = messages.slice(0, place);
+    const siblings = [...(this.#marks.siblings.get(messageId) ?? [messageId]), id];
+    this.#set({ siblings: new Map([...this.#marks.siblings, [id, siblings]]) });
+    show({ error: null, sentMessageId: id });
+    const body = { parentId: messages[place - 1]?.id ?? "" };
+    await this.#options.read(() => chat.sendMessage({ id, role: "user", parts }, { body }));
+    if (chat.error instanceof ChatRequestError) show({ returnedText: text });
+    await this.#options.refresh();
+  }
+
+  /** Has a message of the user answered once more: that which the message with this id is, or answers. */
+  async regenerate(messageId: string): Promise<void> {
+    const { chat, isReading, show } = this.#options;
+    const { messages } = chat;
+    const end = messages.findIndex((message) => message.id === messageId) + 1;
+    const place = messages.slice(0, end).findLastIndex(({ role }) => role === "user");
+    if (isReading() || place < 0) return;
+    chat.messages = messages.slice(0, place + 1);
+    show({ error: null, sentMessageId: messages[place]?.id ?? null });
+    const body = { parentId: messages[place - 1]?.id ?? "" };
+    await this.#options.read(() => chat.sendMessage(undefined, { body }));
+    await this.#options.refresh();
+  }
+
+  /** Makes the chat show the branch of a message. */
+  async choose(messageId: string): Promise<void> {
+    const { isReading, onBranch, refresh, show } = this.#options;
+    if (isReading()) return;
+    const shown = await this.#put<{ branches: Branch[] }>("branch", { message_id: messageId });
+    const error = "text" in shown ? shown : null;
+    if (!("text" in shown)) this.#set({ siblings: toSiblings(shown.branches) });
+    show({ error });
+    if (error === null) onBranch();
+    await refresh();
+  }
+
+  /** Rates an answer; null takes the rating back. Shown at once, and undone if it cannot be stored. */
+  async rate(messageId: string, rating: Feedback["rating"] | null, comment: string): Promise<void> {
+    const before = this.#marks.ratings.get(messageId);
+    const updated_at = new Date().toISOString();
+    const show = (rated: Feedback | null | undefined) => {
+      const ratings = new Map(this.#marks.ratings);
+      if (rated) ratings.set(messageId, rated);
+      else ratings.delete(messageId);
+      this.#set({ ratings });
+    };
+    show(rating && { message_id: messageId, rating, comment: comment || null, updated_at });
+    const path = `messages/${encodeURIComponent(messageId)}/feedback`;
+    const stored = await this.#put<{ feedback: Feedback | null }>(path, { rating, comment });
+    if (!("text" in stored)) return;
+    show(before);
+    this.#options.show({ error: stored });
+  }
+
+  #set(marks: Partial<Marks>): void {
+    this.#version++;
+    this.#marks = { ...this.#marks, ...marks };
+    this.#options.show(marks);
+  }
+
+  #pathOf(what: string): string {
+    const { sessionId, chatId } = this.#options;
+    return `/api/sessions/${sessionId}/chats/${chatId}/${what}`;
+  }
+
+  async #read<T>(what: string): Promise<T | null> {
+    const response = await this.#options.fetch(this.#pathOf(what), {});
+    return response?.ok ? await response.json() : null;
+  }
+
+  async #put<T extends object>(what: string, body: unknown): Promise<T | ChatError> {
+    const init = { method: "PUT", body: JSON.stringify(body) };
+    const response = await this.#options.fetch(this.#pathOf(what), init);
+    if (!response) return unreachableChat;
+    return response.ok ? await response.json() : toChatError(await toChatRequestError(response));
+  }
+}
+
+const toSiblings = (branches: readonly Branch[]): Marks["siblings"] =>
+  new Map(branches.map(({ message_id, sibling_ids }) => [message_id, sibling_ids]));
