@@ -5,6 +5,11 @@
 
 /** The chunk log of a turn, opened for writing. */
 export interface TurnLog {
+  /**
+   * Aborts when a write has failed, with its error as the reason. Nothing more can be written then: the
+   * step is to fail, and its next attempt reads the log again.
+   */
+  readonly failed: AbortSignal;
   /** Returns the committed UI message chunks as JSON texts, from index 0. */
   committed(): readonly string[];
   /** Appends chunks in order. A reader sees a chunk only after it is committed. */

@@ -28,6 +28,7 @@ export async function reapDeadTurn({ turnId, runId }: TurnAddress): Promise<bool
 /** Returns a log in memory, because the engine no longer has the turn's own. */
 function detachedLog(chunks: string[]): TurnLog {
   return {
+    failed: new AbortController().signal,
     committed: () => chunks,
     append: (more) => void chunks.push(...more),
     flushed: async () => {},

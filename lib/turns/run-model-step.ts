@@ -195,9 +195,11 @@ async function runStep(
     steps,
     results,
     model: measure.model,
-    signal: AbortSignal.any([stop.signal, tooLong.signal]),
+    signal: AbortSignal.any([stop.signal, tooLong.signal, log.failed]),
     write,
   });
+  // The model may be silent for long, and what it says could not be written.
+  log.failed.throwIfAborted();
 
   const finishWithout = async (end: TurnEnd, error: string | null, reason: string) =>
     finish(end, error, reason, undefined, await measure.fail(reason));

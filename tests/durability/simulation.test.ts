@@ -9,11 +9,9 @@ import { planOf } from "./simulation/plan.ts";
 import { simulate, TIMEOUT_MS } from "./simulation/simulate.ts";
 
 const { SIMULATION_SEED } = process.env;
-/** Seed 7 hangs in about one of four runs, for a reason not found yet. The soak test has it. */
-const OPEN_DEFECT = 7;
 const seeds =
   SIMULATION_SEED === undefined
-    ? Array.from({ length: 21 }, (_, seed) => seed).filter((seed) => seed !== OPEN_DEFECT)
+    ? Array.from({ length: 21 }, (_, seed) => seed)
     : [Number(SIMULATION_SEED)];
 /** Few, so that all seeds together take a minute; the soak test has twice as many. */
 const COMMANDS = 6;
@@ -33,6 +31,24 @@ describe("a simulation", () => {
     },
     TIMEOUT_MS,
   );
+
+  it("repeats a step whose chunks were not written, although its model is silent", () =>
+    simulate(
+      cluster,
+      {
+        servers: 1,
+        commands: [
+          { name: "cut at", point: "write chunks", phase: "before" },
+          {
+            name: "post",
+            chat: 0,
+            server: 0,
+            turn: { tools: [], end: "text", pause: { step: 0, where: "before" } },
+          },
+        ],
+      },
+      "This",
+    ));
 
   it.runIf(SIMULATION_SEED === undefined)("passes every point at which it can fail", () => {
     expect([...cluster.faults.seen].sort()).toEqual([...pointNames].sort());

@@ -25,7 +25,7 @@ interface Writer {
   pending: string[];
   closing: boolean;
   closed: boolean;
-  failure: Error | undefined;
+  readonly failing: AbortController;
   /** Called after each write of this stream that was committed, and when the writer fails. */
   settled: (() => void)[];
 }
@@ -70,7 +70,7 @@ export class ChunkLog {
       pending: [],
       closing: false,
       closed,
-      failure: undefined,
+      failing: new AbortController(),
       settled: [],
     });
   }
@@ -78,6 +78,11 @@ export class ChunkLog {
   /** Returns the committed chunks of a stream that this process writes. */
   committed(stream: string): readonly string[] {
     return this.#writer(stream).committed;
+  }
+
+  /** Returns the signal that aborts when this process can no longer write the stream. */
+  failed(stream: string): AbortSignal {
+    return this.#writer(stream).failing.signal;
   }
 
   /** Appends chunks; `flushed` tells when they are committed. */
@@ -96,10 +101,11 @@ export class ChunkLog {
    */
   async flushed(stream: string): Promise<void> {
     const writer = this.#writer(stream);
-    while (!writer.failure && (this.#dirty.has(writer) || this.#inFlight.has(writer))) {
+    const { signal } = writer.failing;
+    while (!signal.aborted && (this.#dirty.has(writer) || this.#inFlight.has(writer))) {
       await new Promise<void>((resolve) => writer.settled.push(resolve));
     }
-    if (writer.failure) throw writer.failure;
+    signal.throwIfAborted();
   }
 
   /**
@@ -234,7 +240,7 @@ export class ChunkLog {
   }
 
   #fail(writer: Writer, error: Error): void {
-    writer.failure = error;
+    writer.failing.abort(error);
     this.#dirty.delete(writer);
     this.#forget(writer);
     this.#settle(writer);

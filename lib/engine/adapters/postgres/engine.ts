@@ -83,6 +83,7 @@ export class PostgresEngine implements Engine {
   async openLog(turnId: string, runId: string, fresh: boolean) {
     await this.#log.open(turnId, runId, fresh);
     return {
+      failed: this.#log.failed(turnId),
       committed: () => this.#log.committed(turnId),
       append: (chunks: readonly string[]) => this.#log.append(turnId, chunks),
       flushed: () => this.#log.flushed(turnId),

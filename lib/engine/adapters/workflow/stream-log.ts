@@ -25,7 +25,8 @@ export class StreamLog implements TurnLog {
   #writing = false;
   #nextIndex: number;
   #nextNumber = 0;
-  #failure: unknown;
+  readonly #failing = new AbortController();
+  readonly failed = this.#failing.signal;
 
   /** @param follower has read all that earlier attempts have written. */
   constructor(follower: Follower) {
@@ -70,7 +71,7 @@ export class StreamLog implements TurnLog {
   }
 
   #isCommitted(): boolean {
-    if (this.#failure !== undefined) throw this.#failure;
+    this.failed.throwIfAborted();
     if (this.#nextNumber > 0) {
       const outcome = this.#follower.order.outcomeOf(this.#id, this.#nextNumber - 1);
       // Its step goes on elsewhere. To the SDK this error means that there is nothing left to do.
@@ -109,7 +110,7 @@ export class StreamLog implements TurnLog {
         await writer.write(write);
       }
     } catch (error) {
-      this.#failure ??= error;
+      this.#failing.abort(error);
     }
     this.#writing = false;
     this.#follower.wake();
@@ -123,7 +124,7 @@ export class StreamLog implements TurnLog {
       writer.closed.catch((error: unknown) => {
         // A released writer rejects as well.
         if (this.#held?.writer !== writer) return;
-        this.#failure ??= error;
+        this.#failing.abort(error);
         this.#follower.wake();
       });
     }
