@@ -1,7 +1,7 @@
 /** A chat as a person uses it: the first answer, stopping, scrolling, the list and the files. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
-import { describeInBrowser } from "../support/harness/browser.ts";
+import { describeInBrowser, seriousFindings } from "../support/harness/browser.ts";
 import {
   answers,
   type ChatServer,
@@ -218,7 +218,25 @@ describeInBrowser("the chat", (browsing) => {
 
   it("chooses the model of the next turn", async () => {
     const { page, conversation } = await openChatPage(browsing, place.server);
-    await page.getByRole("combobox", { name: "Model" }).selectOption("fake-small");
+    const picker = page.getByRole("button", { name: /^Model/ });
+    await picker.focus();
+    await page.keyboard.press("Enter");
+    const option = page.getByRole("option", { name: /^fake-model/ });
+    // What the provider tells of a model.
+    await option.getByText("128K", { exact: true }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.type("no such");
+    await page.getByText("No model matches “no such”.").waitFor();
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type("fake");
+    await page.getByRole("option", { name: /^fake-small/ }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect
+      .poll(() => picker.evaluate((button) => button === document.activeElement))
+      .toBe(true);
     await expect.poll(async () => (await conversation.read()).chat.modelId).toBe("fake-small");
     await sendMessage(page, "[deltas:2]");
     await answers(page)

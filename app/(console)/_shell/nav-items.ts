@@ -1,6 +1,7 @@
 import {
   BookOpen,
   Clapperboard,
+  FlaskConical,
   KeyRound,
   LayoutTemplate,
   ListChecks,
@@ -38,6 +39,7 @@ export const navGroups: readonly {
     items: [
       { href: "/connectors", label: "Connectors", icon: Plug },
       { href: "/keys", label: "API keys", icon: KeyRound },
+      { href: "/playground", label: "Playground", icon: FlaskConical },
       { href: "/docs", label: "Docs", icon: BookOpen },
     ],
   },

@@ -24,6 +24,7 @@ const privatePages = [
   "/runs",
   "/connectors",
   "/keys",
+  "/playground",
   "/settings",
 ];
 

@@ -1,11 +1,20 @@
 "use client";
-import { ArrowUp, Square } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { FileUIPart } from "ai";
+import { ArrowUp, CornerDownLeft, Paperclip, Square } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
 import { readDraft, saveDraft } from "@/app/(console)/chat/_state/drafts.ts";
 import { Button } from "../../_ui/button.tsx";
+import { ComposerAttachments } from "./composer-attachments.tsx";
 
 /** How long after the last keystroke a draft is saved. */
 const SAVE_DELAY_MS = 300;
+
+/** A message, or several, that were not sent. */
+export interface ReturnedMessage {
+  readonly text: string;
+  readonly files: readonly FileUIPart[];
+}
 
 /**
  * The form for writing a message. It keeps its text to itself, so that a keystroke renders only this
@@ -13,11 +22,13 @@ const SAVE_DELAY_MS = 300;
  */
 export function Composer({
   draftKey,
+  attachments,
   isBusy,
+  canQueue = false,
   isStopping,
   canSend,
-  returnedText,
-  onReturnedTextTaken,
+  returned,
+  onReturnedTaken,
   placeholder,
   onSend,
   onStop,
@@ -25,39 +36,45 @@ export function Composer({
 }: {
   /** The key of the draft: the chat's id. */
   readonly draftKey: string;
+  readonly attachments: Attachments;
+  /** True while a turn runs. */
   readonly isBusy: boolean;
+  /** Whether a message can be sent during a turn, to wait for its end. */
+  readonly canQueue?: boolean;
   readonly isStopping: boolean;
   /** False until the chat is loaded. */
   readonly canSend: boolean;
-  /** The text of a message that was not accepted; it is put back into the box. */
-  readonly returnedText: string | null;
-  readonly onReturnedTextTaken: () => void;
+  /** Is put back into the box, and its files among the attachments. */
+  readonly returned: ReturnedMessage | null;
+  readonly onReturnedTaken: () => void;
   readonly placeholder: string;
-  readonly onSend: (text: string) => void;
+  readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
   readonly onStop: () => void;
-  /** Controls below the text, on the left. */
+  /** Controls below the text, beside the button that attaches files. */
   readonly children?: ReactNode;
 }) {
-  const [text, setText] = useState(() => readDraft(draftKey));
+  const [text, setText] = useDraft(draftKey);
   const box = useRef<HTMLTextAreaElement>(null);
-  const isEmpty = text.trim() === "";
+  const { files } = useSyncExternalStore(
+    attachments.subscribe,
+    attachments.getView,
+    attachments.getView,
+  );
+  const isEmpty = text.trim() === "" && files.length === 0;
+  const blocker = files.some(({ state }) => state.kind === "failed")
+    ? "Retry or remove the files that failed"
+    : files.some(({ state }) => state.kind === "uploading")
+      ? "Files are still uploading"
+      : null;
+  const isReady = !isEmpty && canSend && blocker === null && (!isBusy || canQueue);
 
   useEffect(() => {
-    const timer = setTimeout(() => saveDraft(draftKey, text), SAVE_DELAY_MS);
-    const saveNow = () => saveDraft(draftKey, text);
-    window.addEventListener("pagehide", saveNow);
-    return () => {
-      clearTimeout(timer);
-      window.removeEventListener("pagehide", saveNow);
-      saveNow();
-    };
-  }, [draftKey, text]);
-
-  useEffect(() => {
-    if (returnedText === null) return;
-    setText((typed) => (typed.trim() === "" ? returnedText : `${returnedText}\n\n${typed}`));
-    onReturnedTextTaken();
-  }, [returnedText, onReturnedTextTaken]);
+    if (returned === null) return;
+    const { text: back } = returned;
+    if (back !== "") setText((typed) => (typed.trim() === "" ? back : `${back}\n\n${typed}`));
+    if (returned.files.length > 0) attachments.restore(returned.files);
+    onReturnedTaken();
+  }, [returned, onReturnedTaken, attachments, setText]);
 
   useEffect(() => {
     // On a phone, the keyboard would cover half of the page.
@@ -65,8 +82,8 @@ export function Composer({
   }, []);
 
   const send = () => {
-    if (isBusy || isEmpty || !canSend) return;
-    onSend(text.trim());
+    if (!isReady) return;
+    onSend(text.trim(), attachments.take());
     setText("");
     saveDraft(draftKey, "");
     box.current?.focus({ preventScroll: true });
@@ -80,7 +97,8 @@ export function Composer({
         send();
       }}
     >
-      <div className="rounded-xl border border-input bg-surface shadow-xs focus-within:border-accent-text focus-within:ring-1 focus-within:ring-accent-text">
+      <div className="rounded-2xl border border-input bg-surface shadow-sm transition-colors focus-within:border-muted-foreground">
+        <ComposerAttachments attachments={attachments} />
         <textarea
           ref={box}
           rows={1}
@@ -88,6 +106,12 @@ export function Composer({
           aria-label="Message"
           placeholder={placeholder}
           onChange={(event) => setText(event.target.value)}
+          onPaste={(event) => {
+            const pasted = [...event.clipboardData.files];
+            if (pasted.length === 0) return;
+            event.preventDefault();
+            attachments.add(pasted);
+          }}
           onKeyDown={(event) => {
             const isPlain = !event.shiftKey && !event.nativeEvent.isComposing;
             if (event.key !== "Enter" || !isPlain || matchMedia("(pointer: coarse)").matches)
@@ -95,36 +119,99 @@ export function Composer({
             event.preventDefault();
             send();
           }}
-          className="block field-sizing-content max-h-[40vh] min-h-11 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 outline-none max-sm:text-[16px]"
+          className="block field-sizing-content max-h-[40vh] min-h-11 w-full resize-none bg-transparent px-4 pt-3.5 pb-1 outline-none focus-visible:outline-none max-sm:text-[16px]"
         />
         <div className="flex items-center justify-between gap-2 px-2 pb-2">
-          <div className="flex min-w-0 items-center gap-1">{children}</div>
-          {isBusy ? (
-            <Button
-              variant="outline"
-              size="sm"
-              className="h-8"
-              busy={isStopping}
-              title="Stop (Esc)"
-              onClick={onStop}
-            >
-              <Square aria-hidden className="size-3! fill-current" />
-              Stop
-            </Button>
-          ) : (
-            <Button
-              type="submit"
-              size="icon"
-              aria-label="Send"
-              title="Send (Enter)"
-              disabled={isEmpty || !canSend}
-              className="rounded-lg"
-            >
-              <ArrowUp aria-hidden />
-            </Button>
-          )}
+          <div className="flex min-w-0 items-center gap-0.5">
+            <AttachButton onFiles={(chosen) => attachments.add(chosen)} />
+            {children}
+          </div>
+          <div className="flex items-center gap-1.5">
+            {isBusy && (
+              <Button
+                variant="outline"
+                size="sm"
+                className="h-8"
+                busy={isStopping}
+                title="Stop (Esc)"
+                onClick={onStop}
+              >
+                <Square aria-hidden className="size-3! fill-current" />
+                Stop
+              </Button>
+            )}
+            {!isBusy && (
+              <Button
+                type="submit"
+                size="icon"
+                aria-label="Send"
+                title={blocker ?? "Send (Enter)"}
+                disabled={!isReady}
+                className="rounded-lg"
+              >
+                <ArrowUp aria-hidden />
+              </Button>
+            )}
+            {isBusy && canQueue && !isEmpty && (
+              <Button
+                type="submit"
+                size="sm"
+                className="h-8"
+                title={blocker ?? "Send when the agent is done (Enter)"}
+                disabled={!isReady}
+              >
+                <CornerDownLeft aria-hidden />
+                Queue
+              </Button>
+            )}
+          </div>
         </div>
       </div>
     </form>
   );
+}
+
+function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={({ target }) => {
+          onFiles([...(target.files ?? [])]);
+          // The same file can be chosen again.
+          target.value = "";
+        }}
+      />
+      <Button
+        variant="ghost"
+        size="icon"
+        aria-label="Attach files"
+        title="Attach files, or drop or paste them"
+        className="rounded-lg text-muted-foreground"
+        onClick={() => input.current?.click()}
+      >
+        <Paperclip aria-hidden />
+      </Button>
+    </>
+  );
+}
+
+/** A text that survives a reload. */
+function useDraft(key: string) {
+  const [text, setText] = useState(() => readDraft(key));
+  useEffect(() => {
+    const timer = setTimeout(() => saveDraft(key, text), SAVE_DELAY_MS);
+    const saveNow = () => saveDraft(key, text);
+    window.addEventListener("pagehide", saveNow);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener("pagehide", saveNow);
+      saveNow();
+    };
+  }, [key, text]);
+  return [text, setText] as const;
 }

@@ -8,6 +8,7 @@ import { ToolRow } from "../_tools/tool-row.tsx";
 import { keyed } from "./keyed.ts";
 import { Markdown } from "./markdown.tsx";
 import { useMessageActions } from "./message-actions.ts";
+import { MessageFiles } from "./message-files.tsx";
 import { MessageFooter } from "./message-footer.tsx";
 import { Reasoning } from "./reasoning.tsx";
 import { UserFooter } from "./user-footer.tsx";
@@ -64,6 +65,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
   }
   return (
     <article aria-label="You" className="group/message flex flex-col items-end gap-1">
+      <MessageFiles files={message.parts.filter((part) => part.type === "file")} />
       {keyed(message.parts).map(({ key, item: part }) =>
         part.type === "text" ? (
           <p

@@ -4,9 +4,11 @@
  *
  * While no turn is being read, the stored messages are the truth. While one is, its stream is: the
  * message that the chunks add up to is exactly the one that will be stored.
+ *
+ * This file is long because all actions change the same few fields, in an order that matters.
  */
 import { Chat } from "@ai-sdk/react";
-import type { UIMessage } from "ai";
+import type { FileUIPart, UIMessage } from "ai";
 import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
 import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
@@ -16,6 +18,8 @@ import {
   type DurableChatTransportOptions,
 } from "./durable-chat-transport.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
+import { toParts, toReturned } from "./message-parts.ts";
+import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
 import { isOpenQuestion, reuseUnchanged, type StoredChat } from "./stored-messages.ts";
 
 export interface ConversationView extends Marks {
@@ -32,6 +36,8 @@ export interface ConversationView extends Marks {
   readonly returnedText: string | null;
   /** The newest message that was sent or answered again in this tab. */
   readonly sentMessageId: string | null;
+  /** The files of that message. */
+  readonly returnedFiles: readonly FileUIPart[];
 }
 
 export interface ConversationOptions
@@ -46,6 +52,9 @@ export interface ConversationOptions
 export class Conversation {
   readonly chat: Chat<UIMessage>;
   readonly branches: MessageBranches;
+  readonly queue: MessageQueue;
+  /** The token budget of the next turns; null for none. */
+  contextLimit: number | null = null;
   readonly #options: ConversationOptions;
   readonly #listeners = new Set<() => void>();
   readonly #closed = new AbortController();
@@ -59,7 +68,10 @@ export class Conversation {
     returnedText: null,
     sentMessageId: null,
     ...noMarks,
+    returnedFiles: [],
   };
+  /** What waited when the turn was stopped. */
+  #dropped: readonly QueuedMessage[] = [];
   #isOutdated = false;
   #isRefreshing = false;
 
@@ -67,6 +79,7 @@ export class Conversation {
     this.#options = options;
     const transport = createDurableChatTransport({
       ...options,
+      contextLimit: () => this.contextLimit,
       fetch: async (path, init) => {
         const response = await options.fetch(path, init);
         if (path === "/api/chat" && response.ok) this.#onStarted();
@@ -74,6 +87,13 @@ export class Conversation {
       },
       onMissedEnd: () => this.#loadStored().then(() => {}),
       onConnection: (connection) => this.#show({ connection }),
+    });
+    this.queue = new MessageQueue({
+      ...options,
+      fetch: (path, init) => this.#fetch(path, init),
+      waitForRetry: (attempt) => this.#waitForRetry(attempt),
+      isClosed: () => this.#closed.signal.aborted,
+      onBegun: () => void this.refresh(),
     });
     this.chat = new Chat({
       id: options.chatId,
@@ -110,32 +130,41 @@ export class Conversation {
       this.#isOutdated = false;
       if (this.isReading) break;
       const [stored] = await Promise.all([this.#loadStored(), this.branches.load()]);
-      if (!stored?.isStreaming || this.isReading) continue;
+      if (stored) this.#returnDropped(stored);
+      if (stored?.isStreaming) void this.queue.load();
+      else if (this.#isWaiting || !this.queue.isLoaded) await this.queue.load();
+      // The turn of the first message that waits begins in a moment.
+      if (!stored || !(stored.isStreaming || this.#isWaiting) || this.isReading) continue;
       // Without a delay, a turn that cannot be read would be requested in a tight loop.
-      if (attempt > 0) await this.#waitForRetry(attempt);
-      await this.#read(() => this.#join());
+      if (attempt > 0 || !stored.isStreaming) await this.#waitForRetry(attempt);
+      if (stored.isStreaming) {
+        await this.#read(() => this.#join());
+        attempt = 0;
+      }
       this.#isOutdated = true;
     }
     this.#isRefreshing = false;
   }
 
   /**
-   * Sends a message and reads its turn to the end. If the service refuses the message, it is removed
-   * from the chat and its text is put into `returnedText`.
+   * Sends a message and reads its turn to the end. While the chat is busy, the message waits for the
+   * turns before it. If the service refuses the message, it is removed from the chat and is put into
+   * `returnedText` and `returnedFiles`.
    */
-  async send(text: string): Promise<void> {
+  async send(text: string, files: readonly FileUIPart[] = []): Promise<void> {
     this.#show({ error: null });
-    if (this.isReading) {
-      this.#show({ returnedText: text });
+    const parts = toParts(text, files);
+    if (this.isReading || this.#isWaiting) {
+      const error = await this.queue.add(parts);
+      if (error) this.#show({ error, returnedText: text, returnedFiles: files });
       return;
     }
     const id = crypto.randomUUID();
     this.#show({ sentMessageId: id });
-    const parts: UIMessage["parts"] = [{ type: "text", text }];
     await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
     if (this.chat.error instanceof ChatRequestError) {
       this.chat.messages = this.chat.messages.filter((message) => message.id !== id);
-      this.#show({ returnedText: text });
+      this.#show({ returnedText: text, returnedFiles: files });
     }
     await this.refresh();
   }
@@ -150,18 +179,32 @@ export class Conversation {
     await this.refresh();
   }
 
-  /** Stops the running turn. Repeats the request while the turn is still being started. */
+  /** Takes a waiting message back, for `returnedText` and `returnedFiles` if it is to be `edited`. */
+  async unqueue(id: string, edited: boolean): Promise<void> {
+    const parts = await this.queue.remove(id);
+    if (edited && parts) this.#show(toReturned(parts));
+  }
+
+  /** Stops the running turn, so that a waiting message is answered next. */
+  async sendNow(id: string): Promise<void> {
+    const error = await this.queue.sendNow(id);
+    if (error) this.#show({ error });
+  }
+
+  /** Stops the running turn, which drops the messages that wait for it: they are returned. Repeats the request while the turn is still being started. */
   async stop(): Promise<void> {
     if (this.#view.isStopping) return;
     this.#show({ isStopping: true });
     const path = `/api/chat/${this.#options.chatId}/stop`;
-    for (let attempt = 0; this.isReading && !this.#closed.signal.aborted; attempt++) {
+    const isBusy = () => this.isReading || this.#isWaiting;
+    for (let attempt = 0; isBusy() && !this.#closed.signal.aborted; attempt++) {
       const response = await this.#fetch(path, { method: "POST" });
       if (response && !response.ok && response.status < 500) {
         this.#show({ error: toChatError(await toChatRequestError(response)) });
         break;
       }
       const answer: unknown = response?.ok ? await response.json() : null;
+      if (answer !== null) this.#dropped = [...this.#dropped, ...this.queue.takeAll()];
       if (typeof answer === "object" && answer && "stopped" in answer && answer.stopped) break;
       await this.#waitForRetry(attempt);
     }
@@ -195,7 +238,7 @@ export class Conversation {
   }
 
   takeReturnedText(): void {
-    this.#show({ returnedText: null });
+    this.#show({ returnedText: null, returnedFiles: [] });
   }
 
   dismissError(): void {
@@ -207,6 +250,17 @@ export class Conversation {
     this.#closed.abort();
     this.#listeners.clear();
     void this.chat.stop();
+  }
+
+  get #isWaiting(): boolean {
+    return this.queue.getMessages().length > 0;
+  }
+
+  /** Returns what a stop has dropped, except a message whose turn had begun just before. */
+  #returnDropped({ messages }: StoredChat): void {
+    const dropped = this.#dropped.filter(({ id }) => !messages.some((stored) => stored.id === id));
+    this.#dropped = [];
+    if (dropped.length > 0) this.#show(toReturned(dropped.flatMap(({ parts }) => parts)));
   }
 
   /** Shows the title that the service gives an untitled chat: the beginning of its first message. */

@@ -20,6 +20,8 @@ export interface DurableChatTransportOptions {
    */
   readonly onMissedEnd: () => Promise<void>;
   readonly onConnection: (state: Connection) => void;
+  /** Returns the token budget of a turn that is sent; null for none. */
+  readonly contextLimit?: () => number | null;
   /** Resolves when a request should be retried; `attempt` counts from 0. Rejects on abort. */
   readonly waitForRetry: (attempt: number, signal: AbortSignal) => Promise<void>;
 }
@@ -69,7 +71,9 @@ export function createDurableChatTransport(
     const send = (path: string, body: unknown) =>
       request(path, { method: "POST", body: JSON.stringify(body) }, signal);
     const entry = { id: message.id, role: message.role, parts: message.parts };
-    const turn = { sessionId, chatId, ...more, messages: [entry] };
+    const contextLimit = options.contextLimit?.() ?? null;
+    const context = contextLimit === null ? {} : { context: { contextLimit } };
+    const turn = { sessionId, chatId, ...context, ...more, messages: [entry] };
     const response = await send("/api/chat", turn);
     if (response.headers.get("x-error-code") !== "sandbox_missing") return response;
     // A new session has no sandbox yet, and a stopped one has none any more.

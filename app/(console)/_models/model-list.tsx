@@ -1,0 +1,214 @@
+"use client";
+import { Check, Search } from "lucide-react";
+import { Popover } from "radix-ui";
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react";
+import type { ApiError } from "../_api/request.ts";
+import { cn } from "../_ui/class-names.ts";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { findModels, formatPrice, formatTokens } from "./describe-model.ts";
+import type { Model } from "./use-models.ts";
+
+/** The models to choose from, with a search: a combobox whose list is always open. */
+export function ModelList({
+  button,
+  models,
+  defaultId,
+  chosen,
+  error,
+  onRetry,
+  onChoose,
+  onClose,
+}: {
+  /** Where the list appears, and what gets the focus afterwards. */
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly models: readonly Model[] | undefined;
+  readonly defaultId: string;
+  readonly chosen: string;
+  readonly error: ApiError | null;
+  readonly onRetry: () => void;
+  readonly onChoose: (modelId: string) => void;
+  readonly onClose: () => void;
+}) {
+  const listId = useId();
+  const [search, setSearch] = useState("");
+  const found = findModels(models ?? [], search);
+  const [activeId, setActiveId] = useState(chosen);
+  const active = found.find(({ id }) => id === activeId) ?? found[0];
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another option is active
+  useEffect(() => {
+    list.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [active?.id]);
+
+  const choose = (id: string) => {
+    onChoose(id);
+    onClose();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    const place = active ? found.indexOf(active) : -1;
+    const target: Record<string, number> = {
+      ArrowDown: (place + 1) % found.length,
+      ArrowUp: (place - 1 + found.length) % found.length,
+      PageDown: Math.min(place + 6, found.length - 1),
+      PageUp: Math.max(place - 6, 0),
+    };
+    const next = found[target[event.key] ?? -1];
+    if (next) {
+      event.preventDefault();
+      setActiveId(next.id);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      if (active) choose(active.id);
+    }
+  };
+
+  return (
+    <Popover.Root open onOpenChange={(open) => !open && onClose()}>
+      <Popover.Anchor virtualRef={button as RefObject<HTMLButtonElement>} />
+      <Popover.Portal>
+        <Popover.Content
+          aria-label="Choose a model"
+          side="top"
+          align="start"
+          sideOffset={6}
+          collisionPadding={12}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            button.current?.focus();
+          }}
+          onInteractOutside={(event) => {
+            // The button closes the list by itself.
+            if (event.target instanceof Node && button.current?.contains(event.target)) {
+              event.preventDefault();
+            }
+          }}
+          className="z-50 flex w-[26rem] max-w-[calc(100vw-1.5rem)] flex-col overflow-hidden rounded-xl border bg-surface shadow-xl animate-appear"
+        >
+          <div className="flex items-center gap-2 border-b px-3">
+            <Search aria-hidden className="size-4 shrink-0 text-muted-foreground" />
+            <input
+              role="combobox"
+              aria-label="Search models"
+              aria-expanded
+              aria-controls={listId}
+              aria-autocomplete="list"
+              aria-activedescendant={active ? `${listId}-${active.id}` : undefined}
+              placeholder="Search models"
+              autoComplete="off"
+              spellCheck={false}
+              value={search}
+              onChange={(event) => setSearch(event.target.value)}
+              onKeyDown={onKeyDown}
+              className="h-11 min-w-0 flex-1 bg-transparent outline-none focus-visible:outline-none max-sm:text-[16px]"
+            />
+          </div>
+          <div
+            ref={list}
+            id={listId}
+            role="listbox"
+            aria-label="Models"
+            className="max-h-[min(20rem,50dvh)] overflow-y-auto overscroll-contain p-1"
+          >
+            {found.map((model) => (
+              <ModelOption
+                key={model.id}
+                id={`${listId}-${model.id}`}
+                model={model}
+                isDefault={model.id === defaultId}
+                isChosen={model.id === chosen}
+                isActive={model === active}
+                onHover={() => setActiveId(model.id)}
+                onChoose={() => choose(model.id)}
+              />
+            ))}
+          </div>
+          {models === undefined && error === null && <LoadingModels />}
+          {models === undefined && error !== null && (
+            <div className="p-2">
+              <ErrorState error={error} onRetry={onRetry} />
+            </div>
+          )}
+          {models !== undefined && found.length === 0 && (
+            <p role="status" className="px-4 pt-1 pb-5 text-center text-muted-foreground">
+              No model matches “{search}”.
+            </p>
+          )}
+          <p className="border-t px-3 py-2 text-xs text-muted-foreground">
+            Context in tokens · price for a million input / output tokens
+          </p>
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+function ModelOption({
+  id,
+  model,
+  isDefault,
+  isChosen,
+  isActive,
+  onHover,
+  onChoose,
+}: {
+  readonly id: string;
+  readonly model: Model;
+  readonly isDefault: boolean;
+  readonly isChosen: boolean;
+  readonly isActive: boolean;
+  readonly onHover: () => void;
+  readonly onChoose: () => void;
+}) {
+  const context = model.context_window === null ? null : formatTokens(model.context_window);
+  const price = model.pricing === null ? null : formatPrice(model.pricing);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the search field
+    // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the search field
+    <div
+      id={id}
+      role="option"
+      aria-selected={isChosen}
+      data-active={isActive}
+      onPointerMove={onHover}
+      onClick={onChoose}
+      className={cn(
+        "flex min-h-10 cursor-pointer items-center gap-2 rounded-lg px-2 py-1.5",
+        isActive && "bg-hover",
+      )}
+    >
+      <Check
+        aria-hidden
+        className={cn("size-4 shrink-0 text-accent-text", !isChosen && "invisible")}
+      />
+      <span className="min-w-0 flex-1">
+        <span className="flex items-center gap-1.5">
+          <span className="truncate">{model.name}</span>
+          {isDefault && (
+            <span className="shrink-0 rounded bg-muted px-1 text-xs text-muted-foreground">
+              Default
+            </span>
+          )}
+        </span>
+        {model.name !== model.id && (
+          <span className="block truncate font-mono text-xs text-muted-foreground">{model.id}</span>
+        )}
+      </span>
+      <span className="shrink-0 text-right text-xs leading-4 text-muted-foreground tabular-nums">
+        {context !== null && <span className="block">{context}</span>}
+        {price !== null && <span className="block">{price}</span>}
+      </span>
+    </div>
+  );
+}
+
+function LoadingModels() {
+  return (
+    <div aria-busy="true" className="flex flex-col gap-2 p-3">
+      <p className="sr-only">Loading models…</p>
+      <Skeleton className="h-5 w-3/4" />
+      <Skeleton className="h-5 w-1/2" />
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+"use client";
+import { ChevronDown } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useRef, useState } from "react";
+import { cn } from "../_ui/class-names.ts";
+import { useModels } from "./use-models.ts";
+
+const ModelList = dynamic(() => import("./model-list.tsx").then((module) => module.ModelList));
+
+/** A button that opens the list of models. An empty value means the default model. */
+export function ModelPicker({
+  value,
+  onChoose,
+  className,
+}: {
+  readonly value: string;
+  readonly onChoose: (modelId: string) => void;
+  readonly className?: string;
+}) {
+  const { data, error, reload } = useModels();
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const chosen = value || data?.default || "";
+  const name = data?.models.find(({ id }) => id === chosen)?.name ?? chosen;
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        aria-label={name === "" ? "Model" : `Model: ${name}`}
+        onClick={() => setOpen(!isOpen)}
+        className={cn(
+          "flex h-8 max-w-52 min-w-0 items-center gap-1 rounded-lg px-2 text-sm text-muted-foreground hover:bg-hover",
+          className,
+        )}
+      >
+        <span className="truncate">{name || "Model"}</span>
+        <ChevronDown aria-hidden className="size-3.5 shrink-0" />
+      </button>
+      {isOpen && (
+        <ModelList
+          button={button}
+          models={data?.models}
+          defaultId={data?.default ?? ""}
+          chosen={chosen}
+          error={error}
+          onRetry={reload}
+          onChoose={onChoose}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}

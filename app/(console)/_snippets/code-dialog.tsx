@@ -1,0 +1,112 @@
+"use client";
+import { KeyRound } from "lucide-react";
+import { useState } from "react";
+import { api } from "../_api/request.ts";
+import { Button } from "../_ui/button.tsx";
+import { CopyButton } from "../_ui/copy-button.tsx";
+import { Dialog } from "../_ui/dialog.tsx";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
+import { Code } from "../chat/_message/code-block.tsx";
+import type { CreatedKey } from "../keys/key-types.ts";
+import type { Scenario } from "./scenario.ts";
+import { type Snippet, snippetsOf, views } from "./snippets.ts";
+
+/** Shows how a program does the same, with a key of the account if one is created here. */
+export function CodeDialog({
+  description,
+  scenario,
+  onClose,
+}: {
+  readonly description: string;
+  readonly scenario: Scenario;
+  readonly onClose: () => void;
+}) {
+  // Never stored: it is gone when the dialog closes.
+  const [apiKey, setApiKey] = useState<string | null>(null);
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title="View as code"
+      description={description}
+      className="top-[6vh] max-h-[88vh] max-w-3xl"
+    >
+      <Tabs defaultValue="curl">
+        <TabsList>
+          {views.map(({ id, label }) => (
+            <TabsTrigger key={id} value={id}>
+              {label}
+            </TabsTrigger>
+          ))}
+        </TabsList>
+        {views.map(({ id }) => (
+          <TabsContent key={id} value={id} className="flex flex-col gap-3">
+            {snippetsOf(id, scenario, { baseUrl: location.origin, apiKey }).map((snippet) => (
+              <SnippetBox key={snippet.title} snippet={snippet} />
+            ))}
+          </TabsContent>
+        ))}
+      </Tabs>
+      <KeyRow apiKey={apiKey} onCreated={setApiKey} />
+    </Dialog>
+  );
+}
+
+function SnippetBox({ snippet: { title, text } }: { readonly snippet: Snippet }) {
+  return (
+    <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
+      <div className="flex h-9 items-center justify-between gap-2 border-b pr-1 pl-3 text-xs text-muted-foreground">
+        <code className="truncate font-mono">{title}</code>
+        <CopyButton
+          text={text}
+          label={`Copy ${title}`}
+          variant="ghost"
+          className="size-7 [&_svg]:size-3.5"
+        />
+      </div>
+      <Code text={text} label={title} className="max-h-[42vh]" />
+    </div>
+  );
+}
+
+function KeyRow({
+  apiKey,
+  onCreated,
+}: {
+  readonly apiKey: string | null;
+  readonly onCreated: (key: string) => void;
+}) {
+  const [busy, setBusy] = useState(false);
+  const [errorText, setErrorText] = useState<string | null>(null);
+  const create = async () => {
+    setBusy(true);
+    const created = await api<CreatedKey>("/api/keys", { body: { key_name: "Code example" } });
+    setBusy(false);
+    setErrorText(created.ok ? null : created.error.message);
+    if (created.ok) onCreated(created.data.key);
+  };
+  return (
+    <div className="mt-4 flex flex-wrap items-center justify-between gap-3 rounded-lg border px-3 py-2.5">
+      <p className="min-w-0 flex-1 text-sm text-muted-foreground" role="status">
+        {apiKey === null ? (
+          <>
+            The code reads your key from <code className="font-mono">AGENT_PLATFORM_API_KEY</code>.
+          </>
+        ) : (
+          "The new key “Code example” is in the code. It is shown only until you close this, and has full access to your account."
+        )}
+        {errorText !== null && <span className="block text-danger-text">{errorText}</span>}
+      </p>
+      {apiKey === null ? (
+        <Button variant="outline" size="sm" busy={busy} onClick={() => void create()}>
+          <KeyRound aria-hidden />
+          Create a key and insert it
+        </Button>
+      ) : (
+        <CopyButton text={apiKey} label="Copy key" size="sm">
+          Copy key
+        </CopyButton>
+      )}
+    </div>
+  );
+}

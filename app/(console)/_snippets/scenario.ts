@@ -1,0 +1,61 @@
+/** What a snippet does. */
+export type Scenario = ChatScenario | RunScenario;
+
+/** How the agent of a chat or a run is set up. */
+export interface AgentSetup {
+  /** Null for the default model. */
+  readonly modelId: string | null;
+  readonly instructions: string | null;
+  /** An agent template. */
+  readonly templateId: string | null;
+}
+
+/** Sends a message and reads the answer while it is written. */
+export interface ChatScenario {
+  readonly kind: "chat";
+  /** Null for a new chat, which is set up first; a chat that exists is left as it is. */
+  readonly chat: { readonly sessionId: string; readonly chatId: string } | null;
+  readonly message: string;
+  readonly setup: AgentSetup;
+  /** In tokens; null for no limit. */
+  readonly contextLimit: number | null;
+}
+
+/** Starts a headless run and waits for its end. */
+export interface RunScenario {
+  readonly kind: "run";
+  readonly prompt: string;
+  readonly setup: AgentSetup;
+}
+
+/** Where a snippet sends its requests. */
+export interface Target {
+  /** The origin of the service. */
+  readonly baseUrl: string;
+  /** Null for the environment variable `AGENT_PLATFORM_API_KEY`. */
+  readonly apiKey: string | null;
+}
+
+/** The fields with which `PATCH` sets a chat up; null when there is nothing to set. */
+export function chatFields({
+  modelId,
+  instructions,
+  templateId,
+}: AgentSetup): Readonly<Record<string, string>> | null {
+  const fields = {
+    ...(modelId && { modelId }),
+    ...(instructions && { instructions }),
+    ...(templateId && { templateId }),
+  };
+  return Object.keys(fields).length === 0 ? null : fields;
+}
+
+/** The body of `POST /api/chat/runs`. */
+export const runBody = ({ prompt, setup }: RunScenario): Readonly<Record<string, string>> => ({
+  prompt,
+  ...(setup.modelId && { model: setup.modelId }),
+  ...(setup.instructions && { instructions: setup.instructions }),
+  ...(setup.templateId && { template_id: setup.templateId }),
+});
+
+export const json = (value: unknown): string => JSON.stringify(value, null, 2);

@@ -1,0 +1,62 @@
+"use client";
+import { Upload } from "lucide-react";
+import { type ComponentProps, type DragEvent, type ReactNode, useRef, useState } from "react";
+
+/** An area that takes dropped files, and says so while files are dragged over it. */
+export function FileDrop({
+  onFiles,
+  children,
+  ...rest
+}: Omit<ComponentProps<"div">, "onDrop"> & {
+  readonly onFiles: (files: readonly File[]) => void;
+  readonly children: ReactNode;
+}) {
+  const [isOver, setOver] = useState(false);
+  // Entering a child comes before leaving its parent.
+  const depth = useRef(0);
+  const enter = (event: DragEvent) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    depth.current += 1;
+    setOver(true);
+  };
+  const leave = (event: DragEvent) => {
+    if (!hasFiles(event)) return;
+    depth.current = Math.max(0, depth.current - 1);
+    if (depth.current === 0) setOver(false);
+  };
+  const drop = (event: DragEvent) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    depth.current = 0;
+    setOver(false);
+    onFiles([...event.dataTransfer.files]);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: files are also attached by a button
+    <div
+      {...rest}
+      onDragEnter={enter}
+      onDragOver={(event) => hasFiles(event) && event.preventDefault()}
+      onDragLeave={leave}
+      onDrop={drop}
+    >
+      {children}
+      {isOver && (
+        <div className="pointer-events-none absolute inset-2 z-20 grid place-items-center rounded-2xl border-2 border-dashed border-accent-text bg-background/85">
+          <div className="flex flex-col items-center gap-2 text-center">
+            <span className="grid size-12 place-items-center rounded-2xl bg-accent-soft text-accent-text">
+              <Upload aria-hidden className="size-6" />
+            </span>
+            <p className="text-lg font-semibold">Drop files to attach them</p>
+            <p className="text-sm text-muted-foreground">
+              Statements, sheets, artwork or audio, up to 100 MB each
+            </p>
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer.types.includes("Files");

@@ -1,0 +1,101 @@
+"use client";
+import { Clock3, Paperclip, Pencil, X, Zap } from "lucide-react";
+import { useState, useSyncExternalStore } from "react";
+import type { Conversation } from "@/app/(console)/chat/_state/conversation.ts";
+import { toReturned } from "@/app/(console)/chat/_state/message-parts.ts";
+import type { QueuedMessage } from "@/app/(console)/chat/_state/message-queue.ts";
+import { Button } from "../../_ui/button.tsx";
+
+export function useQueuedMessages({ queue }: Conversation): readonly QueuedMessage[] {
+  return useSyncExternalStore(queue.subscribe, queue.getMessages, queue.getMessages);
+}
+
+/** The messages that are sent, one after another, when the agent is done. */
+export function QueuedMessages({
+  conversation,
+  messages,
+}: {
+  readonly conversation: Conversation;
+  readonly messages: readonly QueuedMessage[];
+}) {
+  if (messages.length === 0) return null;
+  return (
+    <section aria-label="Queued messages" className="mx-auto w-full max-w-3xl px-4">
+      <div className="mx-3 rounded-t-xl border border-b-0 bg-muted/60">
+        <h2 className="flex items-center gap-1.5 px-3 pt-2 text-xs font-medium text-muted-foreground">
+          <Clock3 aria-hidden className="size-3.5" />
+          Sent when the agent is done
+        </h2>
+        <ol className="flex max-h-40 flex-col overflow-y-auto pt-0.5 pb-1.5">
+          {messages.map((message) => (
+            <QueuedRow key={message.id} conversation={conversation} message={message} />
+          ))}
+        </ol>
+      </div>
+    </section>
+  );
+}
+
+function QueuedRow({
+  conversation,
+  message: { id, parts, state },
+}: {
+  readonly conversation: Conversation;
+  readonly message: QueuedMessage;
+}) {
+  const [busy, setBusy] = useState(false);
+  const { returnedText: text, returnedFiles: files } = toReturned(parts);
+  const label = text || files.map(({ filename }) => filename).join(", ");
+  const isDisabled = busy || state === "sending";
+  const act = (action: () => Promise<void>) => {
+    setBusy(true);
+    void action().finally(() => setBusy(false));
+  };
+  return (
+    <li className="flex items-center gap-1 pr-1.5 pl-3 text-sm" aria-busy={isDisabled || undefined}>
+      <span className="min-w-0 flex-1 truncate" title={label}>
+        {label}
+      </span>
+      {files.length > 0 && text !== "" && (
+        <span className="flex shrink-0 items-center gap-1 px-1 text-xs text-muted-foreground">
+          <Paperclip aria-hidden className="size-3" />
+          {files.length}
+          <span className="sr-only">{files.length === 1 ? "file" : "files"}</span>
+        </span>
+      )}
+      <Button
+        variant="ghost"
+        size="sm"
+        className="px-2 text-xs [&_svg]:size-3.5"
+        disabled={isDisabled}
+        title="Stop the agent and send this message"
+        onClick={() => act(() => conversation.sendNow(id))}
+      >
+        <Zap aria-hidden />
+        <span className="max-sm:sr-only">Send now</span>
+      </Button>
+      <Button
+        variant="ghost"
+        size="icon"
+        className="size-7 text-muted-foreground [&_svg]:size-3.5"
+        disabled={isDisabled}
+        aria-label={`Edit queued message: ${label}`}
+        title="Edit"
+        onClick={() => act(() => conversation.unqueue(id, true))}
+      >
+        <Pencil aria-hidden />
+      </Button>
+      <Button
+        variant="ghost"
+        size="icon"
+        className="size-7 text-muted-foreground [&_svg]:size-3.5"
+        disabled={isDisabled}
+        aria-label={`Remove queued message: ${label}`}
+        title="Remove"
+        onClick={() => act(() => conversation.unqueue(id, false))}
+      >
+        <X aria-hidden />
+      </Button>
+    </li>
+  );
+}

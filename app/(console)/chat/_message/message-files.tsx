@@ -1,0 +1,100 @@
+"use client";
+import type { FileUIPart } from "ai";
+import { createContext, useContext, useEffect, useState } from "react";
+import { fetchWithBearer } from "@/app/(console)/_api/request.ts";
+import { previewOf } from "../_state/attachments.ts";
+import { OpenFileContext } from "../_tools/file-link.tsx";
+import { FileTypeIcon } from "./file-type-icon.tsx";
+import { keyed } from "./keyed.ts";
+
+/** The session whose sandbox has the files of the messages; null where they cannot be read. */
+export const FilesSessionContext = createContext<string | null>(null);
+
+const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
+/** Types that a browser shows in an `img` and that cannot contain a script. */
+const IMAGE_TYPE = /^image\/(png|jpeg|gif|webp|avif)$/;
+
+/** The files of a message: images as thumbnails, others as tiles that open beside the chat. */
+export function MessageFiles({ files }: { readonly files: readonly FileUIPart[] }) {
+  if (files.length === 0) return null;
+  return (
+    <ul aria-label="Attached files" className="flex max-w-[85%] flex-wrap justify-end gap-2">
+      {keyed(files).map(({ key, item }) => (
+        <li key={key} className="min-w-0">
+          <MessageFile file={item} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function MessageFile({ file }: { readonly file: FileUIPart }) {
+  const open = useContext(OpenFileContext);
+  const path = SANDBOX_URL.test(file.url) ? file.url.replace(SANDBOX_URL, "") : null;
+  const name = file.filename || path?.split("/").at(-1) || "File";
+  const isImage = IMAGE_TYPE.test(file.mediaType);
+  const thumbnail = useThumbnail(isImage ? file.url : null, path, file.mediaType);
+  const content =
+    thumbnail === null ? (
+      <span className="flex w-56 max-w-full items-center gap-2.5 rounded-xl border bg-surface p-1.5 pr-3 text-left">
+        <FileTypeIcon name={name} mediaType={file.mediaType} />
+        <span className="min-w-0 flex-1 truncate text-sm font-medium">{name}</span>
+      </span>
+    ) : (
+      // biome-ignore lint/performance/noImgElement: it is an object URL
+      <img
+        src={thumbnail}
+        alt={name}
+        className="max-h-44 max-w-56 rounded-xl border bg-surface object-cover"
+      />
+    );
+  if (open === null || path === null) return content;
+  return (
+    <button
+      type="button"
+      title={`Open ${name}`}
+      onClick={() => open(path)}
+      className="block max-w-full rounded-xl transition-opacity hover:opacity-85"
+    >
+      {content}
+    </button>
+  );
+}
+
+/** Returns a URL for an `img`; null until the file was read, and if it cannot be. */
+function useThumbnail(url: string | null, path: string | null, mediaType: string): string | null {
+  const sessionId = useContext(FilesSessionContext);
+  const [objectUrl, setObjectUrl] = useState<string | null>(null);
+  useEffect(() => {
+    if (url === null || path === null || sessionId === null || previewOf(url)) return;
+    const controller = new AbortController();
+    let made: string | null = null;
+    void readImage(sessionId, path, mediaType, controller.signal).then((read) => {
+      if (controller.signal.aborted) return;
+      made = read;
+      setObjectUrl(read);
+    });
+    return () => {
+      controller.abort();
+      if (made !== null) URL.revokeObjectURL(made);
+    };
+  }, [url, path, mediaType, sessionId]);
+  if (url === null) return null;
+  return url.startsWith("data:") ? url : (previewOf(url) ?? objectUrl);
+}
+
+async function readImage(
+  sessionId: string,
+  path: string,
+  mediaType: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const query = new URLSearchParams({ sessionId, path });
+  try {
+    const response = await fetchWithBearer(`/api/sandbox/files/content?${query}`, { signal });
+    if (!response.ok) return null;
+    return URL.createObjectURL(new Blob([await response.blob()], { type: mediaType }));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,237 @@
+/**
+ * The files of a message that is being written. They are uploaded to the sandbox one after another as
+ * soon as they are added, so that only their paths go into the message.
+ */
+import type { FileUIPart } from "ai";
+import { api } from "@/app/(console)/_api/request.ts";
+import { MAX_FILE_BYTES, uploadFile } from "./upload-file.ts";
+
+/** The API's own limit for a message. */
+const MAX_FILES = 20;
+const HOME_URL = "sandbox:/home/agent/";
+
+export interface Attachment {
+  readonly id: string;
+  readonly name: string;
+  /** In bytes; null for a file of a message that came back. */
+  readonly size: number | null;
+  readonly mediaType: string;
+  /** An object URL, for images. */
+  readonly previewUrl: string | null;
+  readonly state:
+    | { readonly kind: "uploading"; readonly sentBytes: number }
+    | { readonly kind: "ready" }
+    | { readonly kind: "failed"; readonly text: string; readonly canRetry: boolean };
+}
+
+export interface AttachmentsView {
+  readonly files: readonly Attachment[];
+  /** Why some files were not added. */
+  readonly notice: string | null;
+}
+
+interface Source {
+  readonly file: File;
+  readonly path: string;
+  readonly controller: AbortController;
+}
+
+/** Resolves with the session whose sandbox gets the files, or with the sentence to show. */
+type FindSession = () => Promise<{ readonly sessionId: string } | { readonly error: string }>;
+
+const NOTHING: AttachmentsView = { files: [], notice: null };
+
+export class Attachments {
+  readonly #findSession: FindSession;
+  readonly #listeners = new Set<() => void>();
+  readonly #sources = new Map<string, Source>();
+  readonly #urls = new Map<string, string>();
+  #view = NOTHING;
+  #uploads = Promise.resolve();
+
+  constructor(findSession: FindSession) {
+    this.#findSession = findSession;
+  }
+
+  getView = (): AttachmentsView => this.#view;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Adds files and begins to upload them. */
+  add(files: readonly File[]): void {
+    const room = MAX_FILES - this.#view.files.length;
+    const notice =
+      files.length > room
+        ? `A message can have at most ${MAX_FILES} files. The rest was left out.`
+        : null;
+    const added = files.slice(0, room).map((file): Attachment => {
+      const id = crypto.randomUUID();
+      const path = `uploads/${id.slice(0, 8)}/${safeName(file.name)}`;
+      this.#sources.set(id, { file, path, controller: new AbortController() });
+      this.#urls.set(id, HOME_URL + path);
+      return {
+        id,
+        name: file.name,
+        size: file.size,
+        mediaType: file.type || "application/octet-stream",
+        previewUrl: isPreviewable(file.type) ? URL.createObjectURL(file) : null,
+        state: file.size > MAX_FILE_BYTES ? TOO_LARGE : { kind: "uploading", sentBytes: 0 },
+      };
+    });
+    this.#show({ files: [...this.#view.files, ...added], notice });
+    for (const { id, state } of added) if (state.kind === "uploading") this.#enqueue(id);
+  }
+
+  /** Puts files back that are in the sandbox already. */
+  restore(parts: readonly FileUIPart[]): void {
+    const restored = parts.map((part): Attachment => {
+      const id = crypto.randomUUID();
+      this.#urls.set(id, part.url);
+      const name = part.filename ?? part.url.split("/").at(-1) ?? "file";
+      const { mediaType } = part;
+      return { id, name, size: null, mediaType, previewUrl: null, state: { kind: "ready" } };
+    });
+    this.#show({ files: [...restored, ...this.#view.files].slice(0, MAX_FILES), notice: null });
+  }
+
+  retry(id: string): void {
+    this.#change(id, { kind: "uploading", sentBytes: 0 });
+    this.#enqueue(id);
+  }
+
+  /** Removes a file from the message, and from the sandbox. */
+  remove(id: string): void {
+    const removed = this.#view.files.find((file) => file.id === id);
+    const source = this.#sources.get(id);
+    source?.controller.abort();
+    this.#forget(id);
+    this.#show({ files: this.#view.files.filter((file) => file.id !== id), notice: null });
+    if (source && removed?.state.kind === "ready") void this.#deleteFile(source.path);
+  }
+
+  /** Empties the list, and returns its files as parts of the message that is sent. */
+  take(): FileUIPart[] {
+    for (const { id, previewUrl } of this.#view.files) {
+      if (previewUrl !== null) keepPreview(this.#urls.get(id) ?? "", previewUrl);
+    }
+    const parts = this.#view.files.map(
+      ({ id, name, mediaType }): FileUIPart => ({
+        type: "file",
+        mediaType,
+        filename: name,
+        url: this.#urls.get(id) ?? "",
+      }),
+    );
+    this.#sources.clear();
+    this.#urls.clear();
+    this.#show(NOTHING);
+    return parts;
+  }
+
+  clear(): void {
+    for (const { id } of this.#view.files) {
+      this.#sources.get(id)?.controller.abort();
+      this.#forget(id);
+    }
+    this.#show(NOTHING);
+  }
+
+  dismissNotice(): void {
+    this.#show({ ...this.#view, notice: null });
+  }
+
+  #enqueue(id: string): void {
+    this.#uploads = this.#uploads.then(() => this.#upload(id));
+  }
+
+  async #upload(id: string): Promise<void> {
+    const source = this.#sources.get(id);
+    if (!source || source.controller.signal.aborted) return;
+    const { file, path, controller } = source;
+    const found = await this.#findSession();
+    const failure =
+      "error" in found
+        ? found.error
+        : await uploadFile({
+            ...{ sessionId: found.sessionId, path, file, signal: controller.signal },
+            onProgress: (sentBytes) => this.#change(id, { kind: "uploading", sentBytes }),
+          });
+    if (controller.signal.aborted) return;
+    this.#change(
+      id,
+      failure === null ? { kind: "ready" } : { kind: "failed", text: failure, canRetry: true },
+    );
+  }
+
+  async #deleteFile(path: string): Promise<void> {
+    const found = await this.#findSession();
+    if ("error" in found) return;
+    const query = new URLSearchParams({ sessionId: found.sessionId, path });
+    await api(`/api/sandbox/files?${query}`, { method: "DELETE" });
+  }
+
+  #forget(id: string): void {
+    const file = this.#view.files.find((one) => one.id === id);
+    if (file?.previewUrl) URL.revokeObjectURL(file.previewUrl);
+    this.#sources.delete(id);
+    this.#urls.delete(id);
+  }
+
+  #change(id: string, state: Attachment["state"]): void {
+    const files = this.#view.files.map((file) => (file.id === id ? { ...file, state } : file));
+    this.#show({ ...this.#view, files });
+  }
+
+  #show(view: AttachmentsView): void {
+    this.#view = view;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const TOO_LARGE: Attachment["state"] = {
+  kind: "failed",
+  text: "Files can have at most 100 MB.",
+  canRetry: false,
+};
+
+/** Types that a browser shows in an `img` and that cannot contain a script. */
+const isPreviewable = (type: string): boolean => /^image\/(png|jpeg|gif|webp|avif)$/.test(type);
+
+/** Returns the name without what a shell or a path could misunderstand. */
+function safeName(name: string): string {
+  const plain = name.normalize("NFC").replace(/[^\p{L}\p{N}._ -]/gu, "_");
+  const trimmed = plain.replace(/^[.\s-]+|[.\s]+$/g, "");
+  const dot = trimmed.lastIndexOf(".");
+  const end = dot > 0 ? trimmed.slice(dot).slice(0, 20) : "";
+  const stem = (dot > 0 ? trimmed.slice(0, dot) : trimmed).slice(0, 80);
+  return `${stem || "file"}${end}`;
+}
+
+const MAX_PREVIEWS = 50;
+const previews = new Map<string, string>();
+
+/** Keeps the image of a file that is sent, so that its message shows it without reading it again. */
+function keepPreview(url: string, previewUrl: string): void {
+  previews.set(url, previewUrl);
+  const [oldest] = previews.keys();
+  if (previews.size <= MAX_PREVIEWS || oldest === undefined) return;
+  URL.revokeObjectURL(previews.get(oldest) ?? "");
+  previews.delete(oldest);
+}
+
+/** Returns an object URL of an image that was sent from this page; null for any other file. */
+export const previewOf = (url: string): string | null => previews.get(url) ?? null;
+
+const ofChats = new Map<string, Attachments>();
+
+/** The attachments of a chat's next message, which stay while another chat is shown. */
+export function attachmentsOf(sessionId: string, chatId: string): Attachments {
+  const known = ofChats.get(chatId);
+  if (known) return known;
+  const made = new Attachments(async () => ({ sessionId }));
+  ofChats.set(chatId, made);
+  return made;
+}

@@ -1,0 +1,149 @@
+/**
+ * The messages of a chat that wait until the active turn has ended. The service keeps them, and begins
+ * their turns by itself; this is what the page shows of them.
+ */
+import type { UIMessage } from "ai";
+import type { QueuedMessages } from "@/lib/turns/queue-contract.ts";
+import { type ChatError, toChatError } from "./chat-error.ts";
+import { toChatRequestError } from "./chat-request-error.ts";
+
+export interface QueuedMessage {
+  readonly id: string;
+  readonly parts: UIMessage["parts"];
+  /** `sending`: the service has not confirmed it yet. */
+  readonly state: "sending" | "waiting";
+}
+
+interface MessageQueueOptions {
+  readonly sessionId: string;
+  readonly chatId: string;
+  /** Resolves with null when there is no response. */
+  readonly fetch: (path: string, init: RequestInit) => Promise<Response | null>;
+  /** Resolves when a request should be repeated. Every request here is idempotent. */
+  readonly waitForRetry: (attempt: number) => Promise<void>;
+  readonly isClosed: () => boolean;
+  /** Called when a message did not have to wait, so that its turn has begun. */
+  readonly onBegun: () => void;
+}
+
+const EMPTY: readonly QueuedMessage[] = [];
+
+export class MessageQueue {
+  readonly #options: MessageQueueOptions;
+  readonly #listeners = new Set<() => void>();
+  #messages = EMPTY;
+  /** Whether the service was asked. */
+  isLoaded = false;
+
+  constructor(options: MessageQueueOptions) {
+    this.#options = options;
+  }
+
+  getMessages = (): readonly QueuedMessage[] => this.#messages;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Reads what waits. What cannot be read stays as it was. */
+  async load(): Promise<void> {
+    const response = await this.#options.fetch(this.#path, {});
+    if (!response?.ok) return;
+    const { messages } = (await response.json()) as QueuedMessages;
+    const isListed = ({ id }: QueuedMessage) => messages.some((message) => message.id === id);
+    const sending = this.#messages.filter((one) => one.state === "sending" && !isListed(one));
+    this.isLoaded = true;
+    this.#show([
+      ...messages.map(({ id, parts }) => ({
+        id,
+        // The service checked these parts with the SDK's own validator.
+        parts: parts as UIMessage["parts"],
+        state: "waiting" as const,
+      })),
+      ...sending,
+    ]);
+  }
+
+  /** Adds a message, or returns why it was refused. */
+  async add(parts: UIMessage["parts"]): Promise<ChatError | null> {
+    const message: QueuedMessage = { id: crypto.randomUUID(), parts, state: "sending" };
+    this.#show([...this.#messages, message]);
+    const response = await this.#post(message, "enqueue");
+    if (response !== null && !response.ok) this.#drop(message.id);
+    return this.#settle(message, response);
+  }
+
+  /** Stops the active turn, and answers this message next. Returns why that was refused. */
+  async sendNow(id: string): Promise<ChatError | null> {
+    const message = this.#messages.find((one) => one.id === id);
+    if (!message) return null;
+    const others = this.#messages.filter((one) => one !== message);
+    this.#show([message, ...others]);
+    return this.#settle(message, await this.#post(message, "interrupt"));
+  }
+
+  /** Removes a message, and returns its parts; null if its turn has begun or the service refuses. */
+  async remove(id: string): Promise<UIMessage["parts"] | null> {
+    const message = this.#messages.find((one) => one.id === id);
+    const path = `${this.#path}/${encodeURIComponent(id)}`;
+    const response = await this.#request(path, { method: "DELETE" });
+    if (!response?.ok && response?.status !== 404) return null;
+    this.#drop(id);
+    return response.ok && message ? message.parts : null;
+  }
+
+  /** Empties the list, because the service has dropped what waited. */
+  takeAll(): readonly QueuedMessage[] {
+    const all = this.#messages;
+    this.#show(EMPTY);
+    return all;
+  }
+
+  get #path(): string {
+    return `/api/chat/${this.#options.chatId}/queue`;
+  }
+
+  #post({ id, parts }: QueuedMessage, onBusy: "enqueue" | "interrupt") {
+    const { sessionId, chatId } = this.#options;
+    const messages = [{ id, role: "user", parts }];
+    const body = JSON.stringify({ sessionId, chatId, onBusy, messages });
+    return this.#request("/api/chat", { method: "POST", body });
+  }
+
+  async #settle(message: QueuedMessage, response: Response | null): Promise<ChatError | null> {
+    if (response === null) return null;
+    if (!response.ok) return toChatError(await toChatRequestError(response));
+    // The stream of a message that waits begins with its turn, which the page joins then.
+    await response.body?.cancel();
+    if (response.headers.has("x-workflow-run-id")) {
+      this.#drop(message.id);
+      this.#options.onBegun();
+    } else {
+      this.#show(
+        this.#messages.map((one) => (one.id === message.id ? { ...one, state: "waiting" } : one)),
+      );
+    }
+    return null;
+  }
+
+  /** Repeats a request until it has a final response; null when the chat is closed. */
+  async #request(path: string, init: RequestInit): Promise<Response | null> {
+    for (let attempt = 0; !this.#options.isClosed(); attempt++) {
+      const response = await this.#options.fetch(path, init);
+      if (response && response.status < 502) return response;
+      await response?.body?.cancel();
+      await this.#options.waitForRetry(attempt);
+    }
+    return null;
+  }
+
+  #drop(id: string): void {
+    this.#show(this.#messages.filter((one) => one.id !== id));
+  }
+
+  #show(messages: readonly QueuedMessage[]): void {
+    this.#messages = messages.length === 0 ? EMPTY : messages;
+    for (const listener of this.#listeners) listener();
+  }
+}

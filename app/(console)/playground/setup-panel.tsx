@@ -1,0 +1,126 @@
+"use client";
+import type { Template } from "@/lib/templates/template.ts";
+import { useQuery } from "../_hooks/use-query.ts";
+import { formatTokens } from "../_models/describe-model.ts";
+import { ModelPicker } from "../_models/model-picker.tsx";
+import { useModels } from "../_models/use-models.ts";
+import { Field } from "../_ui/field.tsx";
+import { Input } from "../_ui/input.tsx";
+import { Segmented } from "../_ui/segmented.tsx";
+import { Select } from "../_ui/select.tsx";
+import { Textarea } from "../_ui/textarea.tsx";
+import { agentTools } from "./agent-tools.ts";
+import { type PlaygroundSetup, readContextLimit } from "./setup.ts";
+
+const sources = [
+  { value: "text", label: "Text" },
+  { value: "template", label: "Template" },
+] as const;
+
+/** How the agent of the playground is set up. Changes apply to the next message. */
+export function SetupPanel({
+  setup,
+  onChange,
+}: {
+  readonly setup: PlaygroundSetup;
+  readonly onChange: (change: Partial<PlaygroundSetup>) => void;
+}) {
+  const { data: models } = useModels();
+  const model = models?.models.find(({ id }) => id === (setup.modelId || models.default));
+  const isLimitInvalid = readContextLimit(setup.contextLimit) === undefined;
+  return (
+    <div className="flex flex-col gap-5 p-4">
+      <div>
+        <h2 className="mb-1.5 text-sm font-medium">Model</h2>
+        <ModelPicker
+          value={setup.modelId}
+          onChoose={(modelId) => onChange({ modelId })}
+          className="h-9 w-full max-w-none justify-between border border-input bg-surface px-3 text-foreground"
+        />
+      </div>
+      <div className="flex flex-col gap-3">
+        <Segmented
+          label="Instructions"
+          options={sources}
+          value={setup.source}
+          onChange={(source) => onChange({ source })}
+        />
+        {setup.source === "text" ? (
+          <Textarea
+            aria-label="Instructions to the agent"
+            rows={6}
+            maxLength={10_000}
+            placeholder="You are the release manager of an independent label. Answer with dates and owners."
+            value={setup.instructions}
+            onChange={(event) => onChange({ instructions: event.target.value })}
+          />
+        ) : (
+          <TemplateSelect
+            value={setup.templateId}
+            onChoose={(templateId) => onChange({ templateId })}
+          />
+        )}
+      </div>
+      <Field
+        label="Context limit"
+        hint={
+          model?.context_window
+            ? `Tokens; the model takes ${formatTokens(model.context_window)}. Older messages are left out beyond it.`
+            : "Tokens. Older messages are left out beyond it."
+        }
+        error={isLimitInvalid ? "Enter a whole number from 1 to 10,000,000." : undefined}
+      >
+        {(ids) => (
+          <Input
+            {...ids}
+            inputMode="numeric"
+            placeholder="No limit"
+            autoComplete="off"
+            value={setup.contextLimit}
+            onChange={(event) => onChange({ contextLimit: event.target.value })}
+          />
+        )}
+      </Field>
+      <div>
+        <h2 className="text-sm font-medium">Tools</h2>
+        <ul className="mt-1.5 divide-y rounded-lg border">
+          {agentTools.map(({ name, text }) => (
+            <li key={name} className="flex items-baseline gap-2 px-3 py-1.5 text-sm">
+              <code className="shrink-0 font-mono text-xs">{name}</code>
+              <span className="min-w-0 truncate text-xs text-muted-foreground">{text}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function TemplateSelect({
+  value,
+  onChoose,
+}: {
+  readonly value: string;
+  readonly onChoose: (templateId: string) => void;
+}) {
+  const { data, error } = useQuery<{ templates: Template[] }>("/api/agents/templates?limit=100");
+  const templates = data?.templates ?? [];
+  return (
+    <Field
+      label="Agent template"
+      error={error === null ? undefined : "The templates could not be loaded."}
+      hint={templates.find(({ id }) => id === value)?.description}
+    >
+      {(ids) => (
+        <Select {...ids} value={value} onChange={(event) => onChoose(event.target.value)}>
+          <option value="">{data === undefined ? "Loading…" : "None"}</option>
+          {templates.map(({ id, title }) => (
+            <option key={id} value={id}>
+              {title}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,190 @@
+/** The message box: files by button, drop and paste; messages that wait while the agent is busy. */
+import type { Locator, Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import {
+  appearances,
+  describeInBrowser,
+  seriousFindings,
+  sidewaysScroll,
+  signIn,
+} from "../support/harness/browser.ts";
+import { goTo, messageBox, sendMessage, waitUntilIdle } from "../support/harness/chat-browser.ts";
+import { client } from "../support/harness/clients.ts";
+import { openConversation } from "../support/harness/conversation.ts";
+
+const CSV = "track,territory,net_usd\nNight Ferry,DE,12.50\n";
+const filePart = z.object({ type: z.literal("file"), url: z.string(), filename: z.string() });
+
+const attachments = (page: Page): Locator => page.getByRole("list", { name: "Attachments" });
+const queue = (page: Page): Locator => page.getByRole("region", { name: "Queued messages" });
+
+async function choose(page: Page, name: string, content: string | Buffer): Promise<void> {
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Attach files" }).click();
+  const buffer = Buffer.from(content);
+  await (await chooser).setFiles([{ name, mimeType: typeOf(name), buffer }]);
+}
+
+const typeOf = (name: string) => (name.endsWith(".png") ? "image/png" : "text/csv");
+
+/** Sends the events of a drag or of a paste with files, as a browser does. */
+function transfer(
+  page: Page,
+  how: "drag" | "drop" | "paste",
+  files: readonly { readonly name: string; readonly bytes: number }[],
+): Promise<void> {
+  return page.evaluate(
+    ([event, given]) => {
+      const data = new DataTransfer();
+      for (const { name, bytes } of given) data.items.add(new File([new Uint8Array(bytes)], name));
+      const box = document.querySelector("textarea");
+      const common = { bubbles: true, cancelable: true };
+      if (event === "paste") {
+        box?.dispatchEvent(new ClipboardEvent("paste", { ...common, clipboardData: data }));
+      } else if (event === "drag") {
+        box?.dispatchEvent(new DragEvent("dragenter", { ...common, dataTransfer: data }));
+      } else box?.dispatchEvent(new DragEvent("drop", { ...common, dataTransfer: data }));
+    },
+    [how, files] as const,
+  );
+}
+
+async function expectGood(page: Page): Promise<void> {
+  for (const { colorScheme, width } of [
+    ...appearances,
+    { colorScheme: "dark", width: 360 },
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.setViewportSize({ width, height: 800 });
+    // The colors of the other scheme are there when the next frame is painted.
+    await page.evaluate(
+      () => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))),
+    );
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBe(0);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+const IMAGE = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+describeInBrowser("the message box", ({ newTab }) => {
+  it("attaches files by button, drop and paste, and says what cannot be attached", async () => {
+    const tab = await newTab({ expected: /ERR_FAILED/ });
+    const { page } = tab;
+    const { bearer } = await signIn(tab);
+    await page.goto("/chat");
+    await choose(page, "royalty-statement.csv", CSV);
+    await attachments(page).getByText("45 B", { exact: true }).waitFor();
+    await choose(page, "cover.png", IMAGE);
+    await expect.poll(() => attachments(page).locator("img").count()).toBe(1);
+
+    await transfer(page, "drag", [{ name: "tour.csv", bytes: 10 }]);
+    await page.getByText("Drop files to attach them").waitFor();
+    await transfer(page, "drop", [{ name: "tour.csv", bytes: 10 }]);
+    await page.getByText("Drop files to attach them").waitFor({ state: "detached" });
+    await transfer(page, "paste", [{ name: "pasted.csv", bytes: 11 }]);
+    await attachments(page).getByText("11 B", { exact: true }).waitFor();
+
+    // What fails tells why; an interrupted upload can be retried.
+    await transfer(page, "drop", [{ name: "masters.zip", bytes: 100 * 1024 * 1024 + 1 }]);
+    await attachments(page).getByText("Files can have at most 100 MB.").waitFor();
+    await page.route("**/api/sandbox/files/content?**", (route) => route.abort());
+    await transfer(page, "drop", [{ name: "setlist.csv", bytes: 12 }]);
+    await attachments(page).getByText("The upload was interrupted.").waitFor();
+    expect(await page.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
+    await expectGood(page);
+    await page.unroute("**/api/sandbox/files/content?**");
+    await page.getByRole("button", { name: "Retry setlist.csv" }).click();
+    await attachments(page).getByText("12 B", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Remove masters.zip" }).click();
+    const many = Array.from({ length: 20 }, (_, index) => ({ name: `${index}.csv`, bytes: 1 }));
+    await transfer(page, "drop", many);
+    await page.getByRole("alert").getByText("A message can have at most 20 files.").waitFor();
+    for (let index = 0; index < 15; index++) {
+      await page.getByRole("button", { name: `Remove ${index}.csv`, exact: true }).click();
+    }
+
+    await sendMessage(page, "Sum the statement");
+    await page.waitForURL(/\/chat\/[\w-]{36}\/[\w-]{36}$/);
+    const sent = page.getByRole("list", { name: "Attached files" });
+    await expect.poll(() => sent.getByRole("listitem").count()).toBe(5);
+    await sent.getByRole("img", { name: "cover.png" }).waitFor();
+    await waitUntilIdle(page);
+    await expectGood(page);
+
+    const [, , sessionId = "", chatId = ""] = new URL(page.url()).pathname.split("/");
+    const caller = client({ bearer });
+    const stored = await caller.get(`/api/sessions/${sessionId}/chats/${chatId}`);
+    const { messages } = z
+      .object({ messages: z.array(z.object({ parts: z.array(z.unknown()) })) })
+      .parse(stored.body);
+    const files = (messages[0]?.parts ?? []).flatMap((part) => filePart.safeParse(part).data ?? []);
+    expect(files.map(({ filename }) => filename)).toEqual([
+      ...["royalty-statement.csv", "cover.png", "tour.csv", "pasted.csv", "setlist.csv"],
+    ]);
+    const url = files[0]?.url ?? "";
+    expect(url).toMatch(/^sandbox:\/home\/agent\/uploads\/[\w-]+\/royalty-statement\.csv$/);
+    const query = new URLSearchParams({ sessionId, path: url.slice("sandbox:".length) });
+    expect((await caller.get(`/api/sandbox/files/content?${query}`)).text).toBe(CSV);
+  });
+
+  it("keeps messages while the agent is busy: removed, reloaded, sent now, given back", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const { bearer } = await signIn(tab);
+    const conversation = await openConversation(client({ bearer }));
+    await goTo(page, conversation);
+    await sendMessage(page, "run: sleep 100");
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
+    for (const text of ["Add the tour dates", "Then the press text", "And the budget"]) {
+      await messageBox(page).fill(text);
+      await messageBox(page).press("Enter");
+      await queue(page).getByText(text).waitFor();
+    }
+    await expectGood(page);
+    await page.getByRole("button", { name: "Remove queued message: And the budget" }).click();
+    await queue(page).getByText("And the budget").waitFor({ state: "detached" });
+    await page.reload();
+    await queue(page).getByText("Then the press text").waitFor();
+    expect(await queue(page).getByRole("listitem").count()).toBe(2);
+
+    await queue(page)
+      .getByRole("listitem")
+      .filter({ hasText: "Then the press text" })
+      .getByRole("button", { name: "Send now" })
+      .click();
+    await waitUntilIdle(page);
+    const asked = await page.getByRole("article", { name: "You" }).allTextContents();
+    expect(asked).toEqual(["run: sleep 100", "Then the press text", "Add the tour dates"]);
+    expect(await page.getByRole("article", { name: "Agent" }).count()).toBe(3);
+
+    // A stop drops what waits; nothing that was written is lost.
+    await sendMessage(page, "run: sleep 100");
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
+    await messageBox(page).fill("Later");
+    await messageBox(page).press("Enter");
+    await queue(page).getByRole("button", { name: "Send now" }).waitFor();
+    await expect
+      .poll(() => queue(page).getByRole("button", { name: "Send now" }).isEnabled())
+      .toBe(true);
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await expect.poll(() => messageBox(page).inputValue()).toBe("Later");
+    await waitUntilIdle(page);
+    expect((await conversation.read()).messages.at(-1)?.role).toBe("assistant");
+  });
+
+  it("begins with a suggestion, which can be completed before it is sent", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    await signIn(tab);
+    await page.goto("/chat");
+    await page.getByRole("button", { name: "Budget a tour" }).click();
+    await expect.poll(() => messageBox(page).inputValue()).toContain("six club shows");
+    await expectGood(page);
+  });
+});

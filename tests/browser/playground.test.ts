@@ -1,0 +1,109 @@
+/** The playground, and chats and runs as code. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { agentTools } from "../../app/(console)/playground/agent-tools.ts";
+import { toolSchemas } from "../../lib/agent/tools/index.ts";
+import {
+  appearances,
+  describeInBrowser,
+  seriousFindings,
+  sidewaysScroll,
+  signIn,
+} from "../support/harness/browser.ts";
+import { goTo, messageBox, sendMessage, waitUntilIdle } from "../support/harness/chat-browser.ts";
+import { client } from "../support/harness/clients.ts";
+import { openConversation } from "../support/harness/conversation.ts";
+import { registerSecret } from "../support/secrets/register.ts";
+
+const copied = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
+
+async function expectGood(page: Page): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await sidewaysScroll(page)).toBe(0);
+}
+
+it("the playground names the tools of the agent", () => {
+  const names = agentTools.map(({ name }) => name).sort();
+  expect(names).toEqual(Object.keys(toolSchemas({ headless: false })).sort());
+});
+
+describeInBrowser("the playground", ({ newTab }) => {
+  it("sets an agent up, streams its answer, and shows the same as code", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    await signIn(tab);
+    await page.goto("/playground");
+    await page.getByLabel("Instructions to the agent").fill("Answer in one line.");
+    await page.getByLabel("Context limit").fill("0");
+    await page.getByText("Enter a whole number from 1 to 10,000,000.").waitFor();
+    await sendMessage(page, "count to 3");
+    await page.getByRole("alert").getByText("Correct the context limit first.").waitFor();
+    expect(await messageBox(page).inputValue()).toBe("count to 3");
+    await page.getByLabel("Context limit").fill("50000");
+    const request = page.waitForRequest((sent) => sent.url().endsWith("/api/chat"));
+    await messageBox(page).press("Enter");
+    expect((await request).postDataJSON()).toMatchObject({ context: { contextLimit: 50_000 } });
+    await page.getByRole("article", { name: "Agent" }).waitFor();
+    await waitUntilIdle(page);
+
+    await page.getByRole("button", { name: "View as code" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Copy Shell" }).click();
+    expect(await copied(page)).toContain('"instructions": "Answer in one line."');
+    await dialog.getByRole("tab", { name: "TypeScript" }).click();
+    await dialog.getByRole("button", { name: "Copy npm install" }).click();
+    expect(await copied(page)).toContain("process.env.AGENT_PLATFORM_API_KEY");
+    await dialog.getByRole("button", { name: "Create a key and insert it" }).click();
+    await dialog.getByRole("button", { name: "Copy key" }).click();
+    const key = registerSecret(await copied(page), "API key");
+    await dialog.getByRole("tab", { name: "Python" }).click();
+    await dialog.getByRole("button", { name: "Copy pip install" }).click();
+    expect(await copied(page)).toContain(`"x-api-key": "${key}"`);
+    expect((await client({ key }).get("/api/keys")).status).toBe(200);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "View as code" }).click();
+    expect(await dialog.textContent()).not.toContain(key);
+  });
+
+  it("shows a chat as code, by the keyboard", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const { bearer } = await signIn(tab);
+    const conversation = await openConversation(client({ bearer }));
+    await goTo(page, conversation);
+    const button = page.getByRole("button", { name: "View as code" });
+    await button.focus();
+    await page.keyboard.press("Enter");
+    const tabs = page.getByRole("dialog").getByRole("tab", { name: "curl" });
+    await tabs.focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.getByRole("button", { name: "Copy Tool call" }).click();
+    expect(JSON.parse(await copied(page))).toMatchObject({
+      name: "startTurn",
+      arguments: { chatId: conversation.chatId },
+    });
+    await page.keyboard.press("Escape");
+    await expect.poll(() => button.evaluate((one) => one === document.activeElement)).toBe(true);
+  });
+
+  it.each([...appearances, { colorScheme: "dark", width: 360 }] as const)(
+    "is accessible: $colorScheme, $width px",
+    async (appearance) => {
+      const tab = await newTab(appearance);
+      const { page } = tab;
+      await signIn(tab);
+      await page.goto("/playground");
+      if (appearance.width === 360) await page.getByRole("button", { name: "Setup" }).click();
+      await page.getByText("ask_user_question").waitFor();
+      await expectGood(page);
+      await page.getByRole("button", { name: "View as code" }).click();
+      await page
+        .getByRole("dialog")
+        .getByText("agent-platform-client")
+        .or(page.getByText("Shell"))
+        .first()
+        .waitFor();
+      await expectGood(page);
+    },
+  );
+});
