@@ -72,6 +72,19 @@ describe("a question", () => {
     expect(chat.lastAssistantMessageAt).not.toBeNull();
   });
 
+  it("is answered on its branch, which the chat then shows again", async () => {
+    scriptQuestion("branched");
+    const { conversation, asked } = await ask("branched");
+    const [question] = (await conversation.read()).messages;
+    const edited = await conversation.send("another beginning", { parentId: "" });
+    expectCompleteTurn(await edited.ended);
+    const stream = await conversation.send([answered(asked, { declined: true })]);
+    expectCompleteTurn(await stream.ended);
+    const { messages } = await conversation.read();
+    expect(messages.map(({ id }) => id)).toEqual([question?.id, asked.id]);
+    expect(textOf(messages.at(-1))).toContain("I was told");
+  });
+
   it.each([
     ["an answer", { answers: { "Which one?": "Left" } }],
     ["several answers", { answers: { "Which one?": ["Left", "Right"] } }],

@@ -1,8 +1,9 @@
 import type { ReactNode } from "react";
 import { formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
 import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import type { Span } from "@/app/(console)/runs/_state/run-spans.ts";
+import { type Span, stateOf } from "@/app/(console)/runs/_state/run-spans.ts";
 import { Badge } from "../../_ui/badge.tsx";
+import { cn } from "../../_ui/class-names.ts";
 
 /** What one bar of the timeline stands for. */
 export function SpanDetails({ span }: { readonly span: Span }) {
@@ -72,10 +73,12 @@ const TOOL_STATES = {
   running: ["Running", "accent"],
   completed: ["Completed", "success"],
   failed: ["Failed", "danger"],
+  stopped: ["Stopped", "neutral"],
 } as const;
 
 function ToolCall({ span: { call } }: { readonly span: Span & { kind: "tool" } }) {
-  const [label, tone] = TOOL_STATES[call.state];
+  const state = stateOf(call);
+  const [label, tone] = TOOL_STATES[state];
   return (
     <>
       <div className="flex items-center justify-between gap-2">
@@ -83,7 +86,12 @@ function ToolCall({ span: { call } }: { readonly span: Span & { kind: "tool" } }
         <Badge tone={tone}>{label}</Badge>
       </div>
       {call.error !== null && (
-        <p className="mt-2 rounded-md bg-danger-soft px-3 py-2 text-sm text-danger-text [overflow-wrap:anywhere]">
+        <p
+          className={cn(
+            "mt-2 rounded-md px-3 py-2 text-sm [overflow-wrap:anywhere]",
+            state === "stopped" ? "bg-muted" : "bg-danger-soft text-danger-text",
+          )}
+        >
           {call.error}
         </p>
       )}

@@ -2,7 +2,7 @@
 import { Hourglass, ListTree, Sparkles, Wrench } from "lucide-react";
 import { useState } from "react";
 import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import { type Span, spansOf, ticksOf } from "@/app/(console)/runs/_state/run-spans.ts";
+import { type Span, spansOf, stateOf, ticksOf } from "@/app/(console)/runs/_state/run-spans.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { EmptyState } from "../../_ui/empty-state.tsx";
@@ -133,7 +133,7 @@ function Row({
   );
 }
 
-const isFailed = (span: Span): boolean => span.kind === "tool" && span.call.state === "failed";
+const isFailed = (span: Span): boolean => span.kind === "tool" && stateOf(span.call) === "failed";
 
 function labelOf(span: Span): string {
   switch (span.kind) {

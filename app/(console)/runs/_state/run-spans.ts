@@ -3,6 +3,10 @@ import type { RunStep, RunTrace } from "@/lib/turns/run-contract.ts";
 
 type ToolCall = RunStep["tool_calls"][number];
 
+/** A call that was stopped is recorded as failed. */
+export const stateOf = ({ state, error }: ToolCall) =>
+  state === "failed" && error !== null && /^Stopped\b/.test(error) ? "stopped" : state;
+
 interface Times {
   readonly id: string;
   /** In milliseconds since the run was created. */
