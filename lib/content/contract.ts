@@ -1,6 +1,7 @@
 /** The endpoints of content templates, generations and generated media. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
+import { IMAGE_TYPES } from "./media/sniff-type.ts";
 import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./port.ts";
 import { MEDIA_TYPES } from "./storage/media-name.ts";
 import { contentTemplate, templateSummary } from "./template.ts";
@@ -203,6 +204,22 @@ export const getMediaContract = contract({
     304: { description: "The cached file is still valid", headers: ["accept-ranges", "etag"] },
   },
   errors: ["not_found", "range_not_satisfiable"],
+});
+
+export const proxyImageContract = contract({
+  method: "GET",
+  path: "/api/media/proxy",
+  summary: "Read an image of the web",
+  description:
+    "Fetches an image for someone who must not reveal their address to its server, such as the reader of an " +
+    "answer. PNG, JPEG, WebP and GIF by their content, at most 10 MiB; never SVG. Nothing of the caller is " +
+    "sent along. The URL itself may carry data of who wrote it, so ask the reader before.",
+  tag: "Content",
+  family: "plain",
+  auth: "required",
+  query: z.object({ url: mediaUrl.meta({ description: "An https URL with a public address" }) }),
+  responses: { 200: { description: "The image", bytes: IMAGE_TYPES } },
+  errors: ["upstream_error", "upstream_timeout"],
 });
 
 export const deleteMediaContract = contract({

@@ -39,6 +39,8 @@ function pagePolicy(nonce: string): string {
     `style-src 'self' ${isDevelopment ? "'unsafe-inline'" : `'nonce-${nonce}'`}`,
     `img-src 'self' data: blob:${media}`,
     `media-src 'self' blob:${media}`,
+    // Code is highlighted in a worker.
+    "worker-src 'self'",
     "connect-src 'self'",
     "font-src 'self'",
     "manifest-src 'self'",

@@ -17,8 +17,6 @@ export interface ReferenceField {
 
 export interface ReferenceOperation {
   readonly id: string;
-  /** The fragment of its address in the page: `tag/keys/GET/api/keys`. */
-  readonly anchor: string;
   readonly contract: Pick<Contract, "method" | "path" | "summary" | "auth">;
   readonly description: string | undefined;
   readonly parameters: readonly ReferenceField[];
@@ -58,14 +56,13 @@ export const describeReference = (): readonly ReferenceSection[] =>
   }));
 
 function describeOperation({ id, contract }: Operation): ReferenceOperation {
-  const { method, path, summary, auth, tag } = contract;
+  const { method, path, summary, auth } = contract;
   const verb = method.toLowerCase() as Lowercase<typeof method>;
   const operation = document.paths?.[path]?.[verb];
   const body = operation?.requestBody;
   const example = Object.values(examples[id] ?? {})[0];
   return {
     id,
-    anchor: `tag/${tag.toLowerCase().replaceAll(" ", "-")}/${method}${path}`,
     contract: { method, path, summary, auth },
     description: operation?.description,
     parameters: (operation?.parameters ?? []).flatMap(describeParameter),

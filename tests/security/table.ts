@@ -68,6 +68,7 @@ export const sentences: Readonly<Record<string, string>> = {
   X: "Only an owner of the organization can delete this artist",
   I: "Invitation not found",
   N: "The account has no active connection to this connector",
+  q: "url must have a public address",
   v: "image_url is required: make one first with POST /api/content/image",
 };
 
@@ -209,6 +210,7 @@ GET /api/content/templates/{id}                    | 200+  200+    200+  200+  2
 POST /api/content/image                            | 200+  200+    400f  400f  400f    401x      401x  401u   401u   200+  200+    401x
 POST /api/content/video                            | 400v  400v    400v  400v  400v    401x      401x  401u   401u   400v  400v    401x
 GET /api/media/{accountId}/{name}                  | 200   200     200   200   200     200       200   200    200    200   200     200
+GET /api/media/proxy                               | 400q  400q    400q  400q  400q    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/media/{accountId}/{name}               | 200   200     200   200   404h    401x      401x  401u   401u   403k  403k    401x
 
 POST /api/mcp                                      | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x

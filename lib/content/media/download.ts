@@ -27,7 +27,7 @@ export async function download(
   const deadline = AbortSignal.timeout(limits.deadlineMs);
   try {
     const either = AbortSignal.any([signal, deadline]);
-    const response = await follow(url, limits.allowLoopback, either);
+    const response = await fetchPublic(url, limits.allowLoopback, either);
     if (!response) return "could not be fetched";
     const isWhole = await save(response, path, limits.maxBytes);
     return isWhole ? null : `must be at most ${limits.maxBytes / 1024 / 1024} MiB`;
@@ -38,8 +38,11 @@ export async function download(
   }
 }
 
-/** Returns the successful response after all redirects; null when there is none. */
-async function follow(
+/**
+ * Returns the successful response after all redirects; null when there is none. Nothing of a caller is sent
+ * along, and every address on the way must be public.
+ */
+export async function fetchPublic(
   first: URL,
   allowLoopback: boolean,
   signal: AbortSignal,

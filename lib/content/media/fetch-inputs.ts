@@ -112,7 +112,8 @@ async function copyInput(
   return isOwned && (await storage.copyTo(key, path)) ? null : "could not be fetched";
 }
 
-function allowLoopback(): boolean {
+/** Whether media may come from this machine, as in development. */
+export function allowLoopback(): boolean {
   const { MEDIA_LOOPBACK, NODE_ENV } = config();
   return MEDIA_LOOPBACK ?? NODE_ENV === "development";
 }

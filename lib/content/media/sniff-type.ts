@@ -2,6 +2,9 @@
 
 export type MediaKind = "image" | "video" | "audio";
 
+/** The types of images that `sniffType` knows. None of them can hold a script. */
+export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
+
 /** The number of bytes that `sniffType` needs. */
 export const SNIFFED_BYTES = 16;
 

@@ -191,7 +191,7 @@ async function recordTemplates({ record }: Context) {
   await record("deleteTemplate", { params });
 }
 
-async function recordContent({ record }: Context) {
+async function recordContent({ record, recorder, caller }: Context) {
   const listed = z.object({ templates: z.array(withId) });
   const { templates } = await record("listContentTemplates", {}, { schema: listed });
   await record("getContentTemplate", { params: { id: templates[0]?.id ?? "" } });
@@ -203,6 +203,7 @@ async function recordContent({ record }: Context) {
   await record("getMedia", { params: { accountId, name } });
   const range = { params: { accountId, name }, headers: { range: "bytes=0-99" } };
   await record("getMedia", range, { name: "a range" });
+  await recorder.ask(caller, "proxyImage", { query: { url: "https://127.0.0.1/cover.png" } });
   const video = { image_url: imageUrl, prompt: "The kite climbs", duration: "4s" };
   await record("createVideo", { headers: { "idempotency-key": "kite-2" }, body: video });
   const runs = z.object({ runs: z.array(withId) });

@@ -7,6 +7,9 @@ import {
   networkError,
   toApiError,
 } from "@/app/(console)/_api/request.ts";
+import { languageOfPath } from "@/app/(console)/_code/languages.ts";
+import { useHighlightedLines } from "@/app/(console)/_code/use-highlighted-lines.ts";
+import { CodeLines } from "../../_code/code-lines.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
@@ -128,6 +131,8 @@ export function FileView({
 }
 
 function Preview({ content, name }: { readonly content: Content; readonly name: string }) {
+  const shown = (content.text ?? "").slice(0, MAX_SHOWN_LENGTH);
+  const lines = useHighlightedLines(shown, languageOfPath(name), false);
   if (content.isImage) {
     return (
       <div className="min-h-0 flex-1 rounded-none p-4">
@@ -148,7 +153,7 @@ function Preview({ content, name }: { readonly content: Content; readonly name: 
   return (
     <ScrollBox label={`Content of ${name}`} className="min-h-0 flex-1 rounded-none">
       <pre className="w-fit min-w-full p-4 font-mono text-xs leading-relaxed whitespace-pre">
-        {content.text.slice(0, MAX_SHOWN_LENGTH)}
+        <CodeLines text={shown} lines={lines} />
       </pre>
       {content.text.length > MAX_SHOWN_LENGTH && (
         <p className="border-t px-4 py-2 text-sm text-muted-foreground">

@@ -1,50 +1,132 @@
 "use client";
+import { Download, WrapText } from "lucide-react";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
+import { findLanguage } from "@/app/(console)/_code/languages.ts";
+import { useHighlightedLines } from "@/app/(console)/_code/use-highlighted-lines.ts";
+import { CodeLines } from "../../_code/code-lines.tsx";
+import { Button } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 
-/** A block of code with a button to copy it. */
+/** A block of code, with buttons to wrap its lines, to download and to copy it. */
 export function CodeBlock({
   text,
   language,
+  isGrowing = false,
 }: {
   readonly text: string;
+  /** As Markdown names it after the fence; empty if it does not. */
   readonly language: string;
+  /** True while the text streams: the end stays in view, unless the reader scrolls up. */
+  readonly isGrowing?: boolean;
 }) {
+  const [isWrapped, setWrapped] = useState(false);
+  const known = findLanguage(language);
+  const name = known?.label ?? (language || "Text");
+  const button = "size-6 [&_svg]:size-3.5";
   return (
     <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
-      <div className="flex h-8 items-center justify-between border-b pr-1 pl-3 text-xs text-muted-foreground">
-        <span className="truncate font-mono">{language || "text"}</span>
-        <CopyButton
-          text={text}
-          label="Copy code"
+      <div className="flex h-8 items-center gap-0.5 border-b pr-1 pl-3 text-xs text-muted-foreground">
+        <span className="min-w-0 flex-1 truncate">{name}</span>
+        <Button
           variant="ghost"
-          className="size-6 [&_svg]:size-3.5"
-        />
+          size="icon"
+          aria-label="Wrap lines"
+          title="Wrap lines"
+          aria-pressed={isWrapped}
+          className={cn(button, isWrapped && "bg-hover text-foreground")}
+          onClick={() => setWrapped(!isWrapped)}
+        >
+          <WrapText aria-hidden />
+        </Button>
+        <Button
+          variant="ghost"
+          size="icon"
+          aria-label="Download code"
+          title="Download code"
+          className={button}
+          onClick={() => download(text, `code.${known?.extension ?? "txt"}`)}
+        >
+          <Download aria-hidden />
+        </Button>
+        <CopyButton text={text} label="Copy code" variant="ghost" className={button} />
       </div>
       <Code
         text={text}
-        label={language === "" ? "Code" : `Code, ${language}`}
+        language={language}
+        label={language === "" ? "Code" : `Code, ${name}`}
+        isWrapped={isWrapped}
+        isGrowing={isGrowing}
         className="max-h-[32rem]"
       />
     </div>
   );
 }
 
-/** Preformatted text in a scrollable box. */
+/** Preformatted text in a scrollable box, highlighted if the language is known. */
 export function Code({
   text,
   label,
+  language = "",
+  isWrapped = false,
+  isGrowing = false,
   className = "",
 }: {
   readonly text: string;
   readonly label: string;
+  readonly language?: string;
+  readonly isWrapped?: boolean;
+  readonly isGrowing?: boolean;
   readonly className?: string;
 }) {
+  const box = useFollowedEnd(text, isGrowing);
+  const lines = useHighlightedLines(text, language, isGrowing);
   return (
-    <ScrollBox label={label} className={`rounded-none ${className}`}>
-      <pre className="w-fit min-w-full px-3 py-2.5 font-mono text-[0.8125rem] leading-normal whitespace-pre">
-        {text}
+    <ScrollBox ref={box} label={label} className={cn("rounded-none", className)}>
+      <pre
+        className={cn(
+          "px-3 py-2.5 font-mono text-[0.8125rem] leading-normal",
+          isWrapped
+            ? "whitespace-pre-wrap [overflow-wrap:anywhere]"
+            : "w-fit min-w-full whitespace-pre",
+        )}
+      >
+        <CodeLines text={text} lines={lines} />
       </pre>
     </ScrollBox>
   );
+}
+
+/** How close to the end one must scroll for the box to follow it again. */
+const NEAR_END_PX = 24;
+
+/** Keeps the end of a growing text in view until the reader scrolls away from it. */
+function useFollowedEnd(text: string, isGrowing: boolean): RefObject<HTMLElement | null> {
+  const box = useRef<HTMLElement>(null);
+  const follows = useRef(true);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!isGrowing || element === null) return;
+    const onScroll = () => {
+      const left = element.scrollHeight - element.clientHeight - element.scrollTop;
+      follows.current = left < NEAR_END_PX;
+    };
+    element.addEventListener("scroll", onScroll, { passive: true });
+    return () => element.removeEventListener("scroll", onScroll);
+  }, [isGrowing]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it scrolls for every text
+  useLayoutEffect(() => {
+    if (isGrowing && follows.current) box.current?.scrollTo({ top: box.current.scrollHeight });
+  }, [text, isGrowing]);
+  return box;
+}
+
+function download(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url));
 }

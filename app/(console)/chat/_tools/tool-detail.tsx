@@ -1,5 +1,6 @@
 "use client";
 import type { ReactNode } from "react";
+import { languageOfPath } from "@/app/(console)/_code/languages.ts";
 import {
   listAt,
   numberAt,
@@ -127,7 +128,12 @@ function FileBlock({
       {text === "" ? (
         <p className="px-3 py-2 text-sm text-muted-foreground">This file is empty.</p>
       ) : (
-        <Code text={text ?? ""} label={`Content of ${path ?? "the file"}`} className={height} />
+        <Code
+          text={text ?? ""}
+          language={languageOfPath(path ?? "")}
+          label={`Content of ${path ?? "the file"}`}
+          className={height}
+        />
       )}
     </div>
   );
@@ -213,10 +219,20 @@ function Subagent({ call: { input, output, state } }: { readonly call: ToolCall 
 function Values({ call: { input, output } }: { readonly call: ToolCall }) {
   return (
     <div className={box}>
-      <Code text={JSON.stringify(input, null, 2) ?? ""} label="Input" className={height} />
+      <Code
+        text={JSON.stringify(input, null, 2) ?? ""}
+        language="json"
+        label="Input"
+        className={height}
+      />
       {output !== undefined && (
         <div className="border-t">
-          <Code text={JSON.stringify(output, null, 2)} label="Output" className={height} />
+          <Code
+            text={JSON.stringify(output, null, 2)}
+            language="json"
+            label="Output"
+            className={height}
+          />
         </div>
       )}
     </div>

@@ -1,0 +1,52 @@
+import { memo } from "react";
+import { type CodeLine, kinds } from "@/app/(console)/_code/kinds.ts";
+import "./code.css";
+
+/** A text whose first lines are highlighted, as far as `lines` fits them. */
+export function CodeLines({
+  text,
+  lines,
+}: {
+  readonly text: string;
+  readonly lines: readonly CodeLine[];
+}) {
+  const rows = text.split("\n");
+  const misfit = rows.findIndex((row, index) => row !== textOf(lines[index]));
+  const count = misfit < 0 ? rows.length : misfit;
+  return (
+    <>
+      {lines.slice(0, count).map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is what stands at its place
+        <Line key={index} line={line} isLast={index === rows.length - 1} />
+      ))}
+      {rows.slice(count).join("\n")}
+    </>
+  );
+}
+
+const textOf = (line: CodeLine | undefined): string | undefined =>
+  line?.map(([piece]) => piece).join("");
+
+const Line = memo(function Line({
+  line,
+  isLast,
+}: {
+  readonly line: CodeLine;
+  readonly isLast: boolean;
+}) {
+  return (
+    <span>
+      {line.map(([piece, kind], index) =>
+        kind === 0 ? (
+          piece
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line never change
+          <span key={index} className={`code-${kinds[kind]}`}>
+            {piece}
+          </span>
+        ),
+      )}
+      {isLast ? "" : "\n"}
+    </span>
+  );
+});

@@ -1,0 +1,32 @@
+/** Highlights code apart from the page, so that no grammar can hold up its frames. */
+import type { CodeLine } from "./kinds.ts";
+import { createTokenizer, type Tokenizer } from "./tokenize.ts";
+
+export interface HighlightRequest {
+  /** The block of code; its lines come in order, over several requests. */
+  readonly block: number;
+  readonly language: string;
+  /** The next lines; null ends the block. */
+  readonly text: string | null;
+}
+
+export interface HighlightAnswer {
+  readonly block: number;
+  /** Null if the code cannot be highlighted. */
+  readonly lines: readonly CodeLine[] | null;
+}
+
+const tokenizers = new Map<number, Promise<Tokenizer | null>>();
+
+addEventListener("message", ({ data }: MessageEvent<HighlightRequest>) => void answer(data));
+
+async function answer({ block, language, text }: HighlightRequest): Promise<void> {
+  if (text === null) {
+    tokenizers.delete(block);
+    return;
+  }
+  const tokenizer = tokenizers.get(block) ?? createTokenizer(language);
+  tokenizers.set(block, tokenizer);
+  const lines = await tokenizer.then((found) => found?.next(text) ?? null).catch(() => null);
+  postMessage({ block, lines } satisfies HighlightAnswer);
+}

@@ -1,0 +1,101 @@
+/**
+ * Splits code into highlighted pieces by the grammars of Shiki. It runs in a worker of the browser, because
+ * a grammar can take long for hostile code, and on the server for the documentation.
+ */
+import { createJavaScriptRegexEngine } from "@shikijs/engine-javascript";
+import {
+  type CodeToTokensBaseOptions,
+  codeToTokensBase,
+  createShikiPrimitiveAsync,
+  getLastGrammarState,
+  type ShikiPrimitive,
+} from "@shikijs/primitive";
+import { grammars } from "./grammars.ts";
+import { type CodeLine, kinds } from "./kinds.ts";
+import { findLanguage } from "./languages.ts";
+
+/** Longer lines stay plain: they are data, not code that someone reads. */
+const MAX_LINE_LENGTH = 2_000;
+/** Generous, because the first lines of a language also compile the expressions of its grammar. */
+const MAX_LINE_MS = 2_000;
+
+/** Names of TextMate scopes by kind; the more specific name wins. */
+const scopes: Readonly<Partial<Record<(typeof kinds)[number], string>>> = {
+  comment: "comment, punctuation.definition.comment, markup.quote",
+  keyword:
+    "keyword, storage, storage.type, variable.language, punctuation.definition.heading.markdown, entity.name.tag",
+  string:
+    "string, punctuation.definition.string, markup.inline.raw, constant.other.symbol, constant.character.escape, string.regexp",
+  constant: "constant, constant.numeric, constant.language, support.constant, markup.list",
+  function:
+    "entity.name.function, support.function, meta.function-call.generic, entity.name.command",
+  type: "entity.name.type, entity.name.class, entity.other.inherited-class, support.type, support.class, markup.heading, entity.name.section",
+  property:
+    "support.type.property-name, entity.other.attribute-name, variable.parameter, meta.object-literal.key, variable.other.normal.shell",
+  inserted: "markup.inserted",
+  deleted: "markup.deleted",
+};
+
+/** Kinds are written as colors, because those are what a theme gives to a piece. */
+const colorOf = (kind: number): string => `#${kind.toString(16).padStart(6, "0")}`;
+
+const theme = {
+  name: "kinds",
+  type: "light",
+  fg: colorOf(0),
+  bg: "#ffffff",
+  settings: kinds.flatMap((kind, index) => ({
+    ...(scopes[kind] === undefined ? {} : { scope: scopes[kind].split(", ") }),
+    settings: { foreground: colorOf(index) },
+  })),
+} as const;
+
+let primitive: Promise<ShikiPrimitive> | undefined;
+
+const getPrimitive = () =>
+  (primitive ??= createShikiPrimitiveAsync({
+    themes: [{ ...theme, settings: [...theme.settings] }],
+    langs: [],
+    engine: createJavaScriptRegexEngine({ forgiving: true }),
+  }));
+
+export interface Tokenizer {
+  /** Returns the pieces of the lines that follow those of the call before. */
+  next(text: string): CodeLine[];
+}
+
+/** Resolves to null if the language is unknown. @param name as of `findLanguage` */
+export async function createTokenizer(name: string): Promise<Tokenizer | null> {
+  const load = grammars[findLanguage(name)?.extension ?? ""];
+  if (load === undefined) return null;
+  const [grammar, shiki] = await Promise.all([load(), getPrimitive()]);
+  await shiki.loadLanguage(grammar.default);
+  let grammarState: CodeToTokensBaseOptions["grammarState"];
+  return {
+    next(text) {
+      const lines = codeToTokensBase(shiki, text, {
+        lang: grammar.default.at(-1)?.name ?? "text",
+        theme: theme.name,
+        tokenizeMaxLineLength: MAX_LINE_LENGTH,
+        tokenizeTimeLimit: MAX_LINE_MS,
+        ...(grammarState === undefined ? {} : { grammarState }),
+      });
+      grammarState = getLastGrammarState(shiki, lines);
+      return lines.map(joinPieces);
+    },
+  };
+}
+
+/** Joins neighbors of one kind; space takes the kind of what stands before it. */
+function joinPieces(
+  tokens: readonly { readonly content: string; readonly color?: string }[],
+): CodeLine {
+  const pieces: [text: string, kind: number][] = [];
+  for (const { content, color = "" } of tokens) {
+    const kind = Number.parseInt(color.slice(1), 16) || 0;
+    const last = pieces.at(-1);
+    if (last !== undefined && (last[1] === kind || content.trim() === "")) last[0] += content;
+    else pieces.push([content, kind]);
+  }
+  return pieces;
+}

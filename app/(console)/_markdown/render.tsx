@@ -1,0 +1,219 @@
+/**
+ * Renders tokens of Markdown as elements, on the server and in the browser. What differs between answers of
+ * a model and the documentation is given as `parts`.
+ */
+import { Check } from "lucide-react";
+import type { MarkedToken, Tokens } from "marked";
+import { Fragment, memo, type ReactNode } from "react";
+import type { FormulaToken, MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
+import { decodeReferences } from "@/app/(console)/_markdown/parse.ts";
+import { cn } from "../_ui/class-names.ts";
+import { ScrollBox } from "../_ui/scroll-box.tsx";
+
+export interface MarkdownParts {
+  heading(token: Tokens.Heading, children: ReactNode): ReactNode;
+  code(text: string, language: string): ReactNode;
+  formula(token: FormulaToken): ReactNode;
+  image(address: string, label: string): ReactNode;
+  link(address: string, children: ReactNode): ReactNode;
+  footnoteReference(label: string): ReactNode;
+}
+
+/** Deeper blocks are shown as they are written. */
+const MAX_DEPTH = 16;
+
+export function renderBlock(token: MarkdownToken, parts: MarkdownParts, depth = 0): ReactNode {
+  if (depth > MAX_DEPTH) return token.raw;
+  const inside = (tokens: readonly unknown[]) => renderBlocks(tokens, parts, depth + 1);
+  switch (token.type) {
+    case "heading":
+      return parts.heading(token, renderInline(token.tokens, parts));
+    case "paragraph":
+      return <p>{renderInline(token.tokens, parts)}</p>;
+    case "text":
+      return token.tokens ? renderInline(token.tokens, parts) : decodeReferences(token.text);
+    case "code":
+      return parts.code(token.text, (token.lang ?? "").split(/\s/, 1)[0] ?? "");
+    case "blockquote":
+      return (
+        <blockquote className="flex flex-col gap-2 border-l-2 border-input pl-3 text-muted-foreground">
+          {inside(token.tokens)}
+        </blockquote>
+      );
+    case "list":
+      return <List token={token} parts={parts} depth={depth + 1} />;
+    case "table":
+      return <Table token={token} parts={parts} />;
+    case "hr":
+      return <hr className="my-1" />;
+    case "html":
+      return <p className="whitespace-pre-wrap">{token.raw.trim()}</p>;
+    case "space":
+    case "def":
+    case "footnote":
+      return null;
+    default:
+      return renderInline([token], parts);
+  }
+}
+
+const keyed = <T,>(items: readonly T[]): { key: string; item: T }[] =>
+  items.map((item, index) => ({ key: String(index), item }));
+
+const renderBlocks = (tokens: readonly unknown[], parts: MarkdownParts, depth: number): ReactNode =>
+  keyed(tokens as readonly MarkdownToken[]).map(({ key, item }) => (
+    <Fragment key={key}>{renderBlock(item, parts, depth)}</Fragment>
+  ));
+
+interface ListProps {
+  readonly token: Tokens.List;
+  readonly parts: MarkdownParts;
+  readonly depth: number;
+}
+
+function List({ token, parts, depth }: ListProps) {
+  const items = keyed(token.items).map(({ key, item }) => (
+    <Item key={key} item={item} parts={parts} depth={depth} />
+  ));
+  const style = "flex flex-col gap-1 pl-5 marker:text-muted-foreground";
+  if (!token.ordered) return <ul className={cn(style, "list-disc")}>{items}</ul>;
+  return (
+    <ol start={Number(token.start) || 1} className={cn(style, "list-decimal")}>
+      {items}
+    </ol>
+  );
+}
+
+/** Memoized, because a long list is rendered again for every item that is streamed. */
+const Item = memo(
+  function Item({
+    item,
+    parts,
+    depth,
+  }: Omit<ListProps, "token"> & { readonly item: Tokens.ListItem }) {
+    const content = renderBlocks(
+      item.tokens.filter((token) => token.type !== "checkbox"),
+      parts,
+      depth,
+    );
+    return (
+      <li className={cn("pl-0.5 [&>p+*]:mt-2", item.task && "-ml-5 flex list-none gap-2")}>
+        {item.task && <Checkbox done={item.checked === true} />}
+        {item.task ? <div className="min-w-0 flex-1">{content}</div> : content}
+      </li>
+    );
+  },
+  (before, after) => before.item.raw === after.item.raw && before.parts === after.parts,
+);
+
+function Checkbox({ done }: { readonly done: boolean }) {
+  return (
+    <span
+      role="img"
+      aria-label={done ? "Done:" : "To do:"}
+      className={cn(
+        "mt-1 grid size-3.5 shrink-0 place-items-center rounded-sm border border-input",
+        done && "border-accent bg-accent text-accent-foreground",
+      )}
+    >
+      {done && <Check aria-hidden className="size-3" />}
+    </span>
+  );
+}
+
+function Table({ token, parts }: { readonly token: Tokens.Table; readonly parts: MarkdownParts }) {
+  return (
+    <ScrollBox label="Table" className="border">
+      <table className="w-full border-collapse text-left [overflow-wrap:normal]">
+        <thead className="bg-muted/60">
+          <tr>
+            {keyed(token.header).map(({ key, item }) => (
+              <th key={key} scope="col" className={cn(cellStyle(item), "font-medium")}>
+                {renderInline(item.tokens, parts)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {keyed(token.rows).map(({ key, item }) => (
+            <Row key={key} cells={item} parts={parts} />
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  );
+}
+
+interface RowProps {
+  readonly cells: readonly Tokens.TableCell[];
+  readonly parts: MarkdownParts;
+}
+
+/** Memoized, because a long table is rendered again for every cell that is streamed. */
+const Row = memo(
+  function Row({ cells, parts }: RowProps) {
+    return (
+      <tr className="border-t">
+        {keyed(cells).map(({ key, item }) => (
+          <td key={key} className={cellStyle(item)}>
+            {renderInline(item.tokens, parts)}
+          </td>
+        ))}
+      </tr>
+    );
+  },
+  (before, after) =>
+    before.parts === after.parts &&
+    before.cells.length === after.cells.length &&
+    before.cells.every((cell, index) => {
+      const other = after.cells[index];
+      return cell.text === other?.text && cell.align === other.align;
+    }),
+);
+
+const cellStyle = ({ align }: Tokens.TableCell) =>
+  cn(
+    "px-3 py-1.5 align-top tabular-nums",
+    align === "right" && "text-right",
+    align === "center" && "text-center",
+  );
+
+export function renderInline(tokens: readonly unknown[], parts: MarkdownParts): ReactNode {
+  return keyed(tokens as readonly MarkdownToken[]).map(({ key, item }) => (
+    <Fragment key={key}>{renderSpan(item, parts)}</Fragment>
+  ));
+}
+
+function renderSpan(token: MarkdownToken, parts: MarkdownParts): ReactNode {
+  switch (token.type) {
+    case "text":
+      return token.tokens ? renderInline(token.tokens, parts) : decodeReferences(token.text);
+    case "escape":
+      return decodeReferences(token.text);
+    case "strong":
+      return <strong className="font-semibold">{renderInline(token.tokens, parts)}</strong>;
+    case "em":
+      return <em>{renderInline(token.tokens, parts)}</em>;
+    case "del":
+      return <del>{renderInline(token.tokens, parts)}</del>;
+    case "codespan":
+      return (
+        <code className="rounded bg-muted px-1 py-0.5 font-mono text-[0.92em]">{token.text}</code>
+      );
+    case "br":
+      return <br />;
+    case "link":
+      return parts.link(
+        token.href,
+        token.autolink ? token.text : renderInline(token.tokens, parts),
+      );
+    case "image":
+      return parts.image(token.href, decodeReferences(token.text));
+    case "formula":
+      return parts.formula(token);
+    case "footnoteReference":
+      return parts.footnoteReference(token.label);
+    default:
+      return (token as MarkedToken).raw;
+  }
+}

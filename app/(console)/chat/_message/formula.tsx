@@ -1,0 +1,70 @@
+"use client";
+import { memo, type RefObject, useEffect, useRef, useState } from "react";
+import { drawInTurn } from "@/app/(console)/chat/_message/draw-in-turn.ts";
+import { cn } from "../../_ui/class-names.ts";
+
+/** Longer sources are shown as they are written, because drawing one must not hold up a frame. */
+const MAX_LENGTH = 2_000;
+
+interface FormulaProps {
+  /** TeX. */
+  readonly source: string;
+  readonly isDisplay: boolean;
+  /** False while the source still grows. */
+  readonly isComplete: boolean;
+}
+
+/** A formula. Its source is shown until KaTeX is loaded, and when it cannot be drawn. */
+export const Formula = memo(function Formula({ source, isDisplay, isComplete }: FormulaProps) {
+  const place = useRef<HTMLSpanElement>(null);
+  const isDrawn = useDrawn(place, { source, isDisplay, isComplete });
+  return (
+    <>
+      {!isDrawn && (
+        <code
+          className={cn(
+            "rounded bg-muted px-1 py-0.5 font-mono text-[0.92em] whitespace-pre-wrap",
+            isDisplay && "block px-3 py-2",
+          )}
+        >
+          {source}
+        </code>
+      )}
+      {isDisplay ? (
+        // biome-ignore lint/a11y/useSemanticElements: it may stand in a paragraph
+        <span
+          ref={place}
+          hidden={!isDrawn}
+          role="group"
+          aria-label="Formula"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it
+          tabIndex={0}
+          className={cn("overflow-x-auto overflow-y-hidden py-0.5", isDrawn && "block")}
+        />
+      ) : (
+        <span ref={place} hidden={!isDrawn} />
+      )}
+    </>
+  );
+});
+
+function useDrawn(
+  place: RefObject<HTMLElement | null>,
+  { source, isDisplay, isComplete }: FormulaProps,
+): boolean {
+  const [isDrawn, setDrawn] = useState(false);
+  useEffect(() => {
+    if (!isComplete || source.length > MAX_LENGTH) return;
+    const cancel = drawInTurn((drawFormula) => {
+      const drawing = document.createElement("span");
+      drawFormula(source, isDisplay, drawing);
+      place.current?.replaceChildren(drawing);
+      setDrawn(true);
+    });
+    return () => {
+      cancel();
+      setDrawn(false);
+    };
+  }, [place, source, isDisplay, isComplete]);
+  return isDrawn;
+}

@@ -1,0 +1,54 @@
+/** Fetches an image of the web for a reader whose address its server must not learn. */
+import { type AppError, appError } from "../contract/app-error.ts";
+import { faultOfUrl } from "../platform/outbound/check-url.ts";
+import { fetchPublic } from "./media/download.ts";
+import { allowLoopback } from "./media/fetch-inputs.ts";
+import { IMAGE_TYPES, sniffType } from "./media/sniff-type.ts";
+
+const MAX_BYTES = 10 * 1024 * 1024;
+const DEADLINE_MS = 15_000;
+
+const HEADERS = {
+  "x-content-type-options": "nosniff",
+  // Opened by itself, the image is in an origin of its own, and executes and loads nothing.
+  "content-security-policy": "default-src 'none'; sandbox",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+/** Errors: 400 for a URL that is not allowed; 502; 504. */
+export async function proxyImage(
+  address: string,
+  signal: AbortSignal,
+): Promise<Response | AppError> {
+  const url = new URL(address);
+  const fault = faultOfUrl(url, allowLoopback());
+  if (fault !== null) return appError("invalid_request", `url ${fault}`, { fields: ["url"] });
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  try {
+    const response = await fetchPublic(url, allowLoopback(), AbortSignal.any([signal, deadline]));
+    const bytes = response && (await readAtMost(response.body ?? [], MAX_BYTES));
+    if (!bytes) return appError("upstream_error", "The image could not be fetched");
+    const type = IMAGE_TYPES.find((one) => one === sniffType(bytes));
+    if (type === undefined) return appError("upstream_error", "The URL does not lead to an image");
+    return new Response(bytes, { headers: { ...HEADERS, "content-type": type } });
+  } catch {
+    return deadline.aborted
+      ? appError("upstream_timeout", "The image could not be fetched in time")
+      : appError("upstream_error", "The image could not be fetched");
+  }
+}
+
+/** Returns null as soon as the body exceeds the limit, which counts decompressed bytes. */
+async function readAtMost(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}

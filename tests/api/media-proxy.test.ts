@@ -1,0 +1,99 @@
+/** Images of the web, fetched for a reader. */
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningNext } from "../../scripts/run-next.ts";
+import { type ImageHost, startImageHost } from "../support/fakes/image-host.ts";
+import { makeImage } from "../support/fixtures/media.ts";
+import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { client, createAccount, createKey, createPerson } from "../support/harness/clients.ts";
+import { startServer } from "../support/harness/server.ts";
+
+let host: ImageHost;
+/** May fetch from this machine, as in development. */
+let server: RunningNext;
+let key: string;
+beforeAll(async () => {
+  host = await startImageHost();
+  server = await startServer({ env: { MEDIA_LOOPBACK: "true" } });
+  key = await createKey((await createAccount()).id);
+});
+afterAll(async () => {
+  await server?.stop();
+  await host?.close();
+});
+
+const ask = (url: string, headers: Record<string, string> = {}) =>
+  fetch(`${server.url}/api/media/proxy?${new URLSearchParams({ url })}`, {
+    headers: { "x-api-key": key, ...headers },
+  });
+
+describe("GET /api/media/proxy 200", () => {
+  it.each(["png", "jpeg", "webp", "gif"] as const)("%s, by its content", async (format) => {
+    const image = await makeImage(format);
+    const url = host.serve(image, { "content-type": "text/html" });
+    const answer = await ask(url, {
+      cookie: "secret=1",
+      referer: "https://console.example/chat",
+      "user-agent": "Reader",
+    });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, `image/${format}`]);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(image)).toBe(true);
+    expect(answer.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    const sent = host.requests.at(-1) ?? {};
+    expect(sent).toMatchObject({ "user-agent": "agent-platform" });
+    expect(Object.keys(sent)).not.toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/cookie|referer|authorization|x-api-key|forwarded/),
+      ]),
+    );
+  });
+
+  it("after redirects", async () => {
+    const url = host.redirect(host.serve(await makeImage()));
+    expect((await ask(url)).status).toBe(200);
+  });
+});
+
+describe("GET /api/media/proxy 400", () => {
+  it.each([
+    ["http://example.com/a.png", "url must be an https URL"],
+    ["ftp://example.com/a.png", "url must be an https URL"],
+    ["data:image/png;base64,AA", "url must be an https URL"],
+    ["https://user:pass@example.com/a.png", "url must not contain credentials"],
+    ["https://10.0.0.1/a.png", "url must have a public address"],
+    ["https://169.254.169.254/latest", "url must have a public address"],
+    ["https://[::1]/a.png", "url must have a public address"],
+  ])("%s", async (url, sentence) => {
+    const { withKey } = await createPerson();
+    const answer = await withKey.get(`/api/media/proxy?${new URLSearchParams({ url })}`);
+    expect(answer.status).toBe(400);
+    expectErrorShape(answer, "plain");
+    expect(sentenceOf(answer)).toBe(sentence);
+  });
+});
+
+describe("GET /api/media/proxy 502", () => {
+  const svg = Buffer.from(
+    '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+  );
+  it.each<[string, () => Promise<string> | string]>([
+    ["an SVG", () => host.serve(svg, { "content-type": "image/svg+xml" })],
+    ["a page", () => host.serve(Buffer.from("<html>"), { "content-type": "image/png" })],
+    ["nothing", () => host.serve(Buffer.alloc(0))],
+    ["more than 10 MiB", () => host.serve(Buffer.alloc(11 * 1024 * 1024, 0xff))],
+    [
+      "more than 10 MiB when decompressed",
+      () => host.serve(gzipSync(Buffer.alloc(64 * 1024 * 1024)), { "content-encoding": "gzip" }),
+    ],
+    ["a redirect to a private address", () => host.redirect("https://10.0.0.1/a.png")],
+    ["a redirect to another protocol", () => host.redirect("file:///etc/passwd")],
+    ["redirects without end", () => host.redirect("")],
+  ])("%s", async (_, arrange) => {
+    const caller = client({ key }, server.url);
+    const query = new URLSearchParams({ url: await arrange() });
+    const answer = await caller.get(`/api/media/proxy?${query}`);
+    expect(answer.status).toBe(502);
+    expectErrorShape(answer, "plain");
+  });
+});

@@ -1,0 +1,195 @@
+/** Rich answers: code, formulas, footnotes and tables, while they stream, in all appearances, and from a hostile model. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { gate } from "../support/fakes/openai.ts";
+import { paced, RICH_ANSWER, richScript } from "../support/fixtures/rich-answer.ts";
+import { appearances, describeInBrowser, seriousFindings } from "../support/harness/browser.ts";
+import {
+  answers,
+  type ChatServer,
+  openChatPage,
+  sendMessage,
+  startChatServer,
+  waitUntilIdle,
+} from "../support/harness/chat-browser.ts";
+
+let place: ChatServer;
+beforeAll(async () => {
+  place = await startChatServer();
+});
+afterAll(() => place.stop());
+
+describeInBrowser("a rich answer", (browsing) => {
+  it("is highlighted, set and named for everybody, in all appearances", async () => {
+    place.model.script("rich", richScript);
+    const { page } = await openChatPage(browsing, place.server);
+    await sendMessage(page, "[script:rich]");
+    await waitUntilIdle(page);
+    const answer = answers(page).last();
+
+    for (const [language, kind, text] of [
+      ["Python", "keyword", "def"],
+      ["TypeScript", "string", "toFixed"],
+      ["SQL", "keyword", "select"],
+      ["JSON", "property", "track"],
+    ] as const) {
+      const code = answer.getByRole("region", { name: `Code, ${language}` });
+      if (text === "toFixed") await code.locator(".code-function", { hasText: text }).waitFor();
+      else await code.locator(`.code-${kind}`, { hasText: text }).first().waitFor();
+    }
+    const python = answer.getByRole("region", { name: "Code, Python" });
+    expect(await python.textContent()).toBe(/```python\n(.*?)\n```/s.exec(RICH_ANSWER)?.[1]);
+
+    await expect.poll(() => answer.locator(".katex").count()).toBe(2);
+    expect(await answer.locator("math").count()).toBe(2);
+    // Its fonts come from this origin: the answer is judged by what it loads.
+    expect(
+      await page.evaluate(async () => {
+        await document.fonts.ready;
+        return [...document.fonts].some(
+          ({ family, status }) => family.includes("KaTeX") && status === "loaded",
+        );
+      }),
+    ).toBe(true);
+    await answer.getByText("costs $5 to $10 per line").waitFor();
+
+    expect(await answer.getByRole("heading").allTextContents()).toEqual([
+      "Royalty check for Night Bus",
+      "Totals",
+      "What to do",
+      "Scripts",
+    ]);
+    expect(await answer.getByRole("img", { name: "Done:" }).count()).toBe(1);
+    const notes = answer.getByRole("region", { name: "Footnotes" });
+    expect(await notes.getByRole("listitem").count()).toBe(2);
+    await answer.getByRole("link", { name: "Footnote 2" }).click();
+    await notes.getByRole("button", { name: "Back to the reference of footnote 2" }).click();
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
+      .toBe("Footnote 2");
+
+    await answer.getByRole("button", { name: /^Wrote total.py/ }).click();
+    const written = answer.getByRole("region", { name: "Content of total.py" });
+    await written.locator(".code-keyword", { hasText: "return" }).waitFor();
+    await answer.getByRole("button", { name: "Thoughts" }).click();
+    await answer.getByRole("button", { name: "Wrap lines" }).first().click();
+    const loading = page.waitForEvent("download");
+    await answer.getByRole("button", { name: "Download code" }).first().click();
+    expect((await loading).suggestedFilename()).toBe("code.py");
+
+    for (const { colorScheme, width } of appearances) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      // Everything has the colors of the scheme.
+      await expect.poll(() => brightness(page)).toBe(colorScheme);
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await widest(page)).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it("streams 200 deltas a second without a long task, and without a table that was a paragraph", async () => {
+    place.model.script("paced", ({ step: _ }) => paced(RICH_ANSWER.repeat(2), 200));
+    const { page } = await openChatPage(browsing, place.server);
+    await page.evaluate(() => {
+      const seen = { longTasks: [] as number[], bars: [] as string[] };
+      Object.assign(window, { seen });
+      new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) seen.longTasks.push(Math.round(duration));
+      }).observe({ type: "longtask" });
+      new MutationObserver(() => {
+        for (const { textContent } of document.querySelectorAll("article p")) {
+          if (textContent?.startsWith("|")) seen.bars.push(textContent);
+        }
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    await sendMessage(page, "[script:paced]");
+    await waitUntilIdle(page);
+    await answers(page).last().getByRole("region", { name: "Footnotes" }).waitFor();
+    const { longTasks, bars } = await page.evaluate(
+      () => (window as unknown as { seen: { longTasks: number[]; bars: string[] } }).seen,
+    );
+    console.info(`long tasks while a rich answer streams: ${longTasks.join(", ") || "none"} (ms)`);
+    expect(bars).toEqual([]);
+  });
+
+  it("keeps the end of growing code in view until the reader scrolls up", async () => {
+    const middle = gate();
+    const end = gate();
+    place.model.script("fence", async function* () {
+      const lines = (from: number) =>
+        Array.from({ length: 60 }, (_, index) => `print(${from + index})\n`).join("");
+      yield { text: `\`\`\`py\n${lines(0)}` };
+      await middle.pass();
+      yield { text: lines(100) };
+      await end.pass();
+      yield { text: `${lines(200)}\`\`\`\n` };
+    });
+    const { page } = await openChatPage(browsing, place.server);
+    await sendMessage(page, "[script:fence]");
+    const code = page.getByRole("region", { name: "Code, Python" });
+    const fromEnd = () =>
+      code.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
+    await code.getByText("print(59)").waitFor();
+    middle.open();
+    await code.getByText("print(159)").waitFor();
+    await expect.poll(fromEnd).toBe(0);
+    await code.evaluate((box) => box.scrollTo({ top: 0 }));
+    await expect.poll(fromEnd).toBeGreaterThan(100);
+    end.open();
+    await code.getByText("print(259)").waitFor();
+    await waitUntilIdle(page);
+    expect(await code.evaluate((box) => box.scrollTop)).toBe(0);
+  });
+
+  it("survives hostile Markdown", async () => {
+    place.model.script("hostile-rich", function* () {
+      yield { text: HOSTILE };
+    });
+    const { page } = await openChatPage(browsing, place.server);
+    await sendMessage(page, "[script:hostile-rich]");
+    await waitUntilIdle(page);
+    const answer = answers(page).last();
+    await answer.getByText("The end of it.").waitFor();
+    await expect.poll(() => answer.locator(".katex").count()).toBeGreaterThan(0);
+    const found = await answer.evaluate((node) => ({
+      dangerous: node.querySelectorAll("script, img, iframe, object, embed, style, form, [onclick]")
+        .length,
+      links: [...node.querySelectorAll("a")].map(({ protocol }) => protocol),
+    }));
+    expect(found).toEqual({ dangerous: 0, links: [] });
+    await answer.getByText("\\def\\a{\\a\\a}\\a").waitFor();
+    expect(await widest(page)).toBeLessThanOrEqual(1280);
+    // The page still answers.
+    await sendMessage(page, "[deltas:3]");
+    await answers(page).last().getByText("0 1 2").waitFor();
+  });
+});
+
+const HOSTILE = [
+  "[a](javascript:alert(1)) ![b](data:text/html;base64,PHN2Zz4=) <b onclick=alert(1)>c</b>",
+  "$\\href{javascript:alert(1)}{x}$ $\\htmlClass{evil}{y}$ $\\includegraphics{https://evil.example/x.png}$",
+  "$$\\def\\a{\\a\\a}\\a$$",
+  "$$\\rule{99999em}{99999em}$$",
+  `$$${"\\frac{1}{".repeat(400)}x${"}".repeat(400)}$$`,
+  `${">".repeat(20_000)} deep`,
+  `${"- ".repeat(20_000)}deep`,
+  Array.from({ length: 200 }, (_, depth) => `${"  ".repeat(depth)}- level ${depth}`).join("\n"),
+  `\`\`\`js\n${"/*".repeat(40_000)}\n${"a".repeat(100_000)}\n\`\`\``,
+  "w".repeat(300_000),
+  `[^${"x".repeat(500)}] [^__proto__] [^constructor]`,
+  "The end of it.",
+].join("\n\n");
+
+const brightness = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const text = getComputedStyle(document.querySelector("main") ?? document.body).color;
+    return Number(/\d+/.exec(text)?.[0]) > 128 ? "dark" : "light";
+  });
+
+const widest = (page: Page): Promise<number> =>
+  page.evaluate(() =>
+    Math.max(
+      document.documentElement.scrollWidth,
+      document.querySelector("main")?.scrollWidth ?? 0,
+    ),
+  );
