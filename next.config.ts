@@ -45,6 +45,8 @@ const config: NextConfig = {
     validateRSCRequestHeaders: false,
   },
   turbopack: {
+    // The console shows documents of this repository.
+    rules: { "*.md": { type: "text" } },
     // Only what the AI SDK's chat never uses in a browser: servers get the real ones.
     resolveAlias: {
       "@ai-sdk/gateway": excluded,

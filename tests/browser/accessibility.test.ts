@@ -56,11 +56,16 @@ describeInBrowser("axe has no serious finding", ({ newTab }) => {
     },
   );
 
-  it.each(appearances)("in the API reference: $colorScheme, $width px", async (appearance) => {
+  it.each(appearances)("in the documentation: $colorScheme, $width px", async (appearance) => {
     const { page } = await newTab(appearance);
-    await page.goto("/docs");
-    await page.getByRole("heading", { name: "Agent Platform API" }).waitFor();
-    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
-    await expectGood(page);
+    for (const [path, title] of [
+      ["/docs", "Documentation"],
+      ["/docs/streaming", "Streaming and resuming"],
+      ["/docs/reference/keys", "Keys"],
+    ] as const) {
+      await page.goto(path);
+      await page.getByRole("heading", { name: title, level: 1 }).waitFor();
+      await expectGood(page);
+    }
   });
 });

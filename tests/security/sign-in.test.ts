@@ -182,7 +182,7 @@ describe("a page of the console", () => {
     expect(one.headers.get("cache-control")).toContain("no-store");
   });
 
-  it("gives up nothing for the API reference", async () => {
+  it("gives up nothing for the documentation", async () => {
     const policy = policyOf(await fetch(`${stack.url}/docs`));
     expect(policy).toContain("connect-src 'self'");
     expect(policy.join()).not.toMatch(/unsafe|https?:|\*/);

@@ -65,7 +65,7 @@ export function Landing() {
         </p>
         <SignUpLine />
         <Link href="/docs" className={buttonStyle({ variant: "outline", className: "mt-4" })}>
-          Read the API reference
+          Read the documentation
         </Link>
       </section>
     </div>

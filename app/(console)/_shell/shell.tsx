@@ -28,7 +28,7 @@ const privatePages = [
   "/settings",
 ];
 
-/** The landing page, the API reference and the 404 page are public. */
+/** The landing page, the documentation and the 404 page are public. */
 const isPublic = (path: string): boolean =>
   !privatePages.some((page) => path === page || path.startsWith(`${page}/`));
 
@@ -107,7 +107,7 @@ function SignedOutFrame({ children }: { readonly children: ReactNode }) {
     <div className="flex h-dvh flex-col">
       <SkipLink />
       <TopBar>
-        {usePathname() === "/docs" ? (
+        {usePathname().startsWith("/docs") ? (
           <Link href="/" className={buttonStyle({ variant: "outline", size: "sm" })}>
             Sign in
           </Link>

@@ -1,7 +1,6 @@
 import type { ReferenceField, ReferenceOperation } from "@/lib/openapi/reference.ts";
 import { Badge } from "../_ui/badge.tsx";
-import { CopyButton } from "../_ui/copy-button.tsx";
-import { ScrollBox } from "../_ui/scroll-box.tsx";
+import { DocsCode } from "./_content/docs-code.tsx";
 import { Prose } from "./prose.tsx";
 import { TestRequest } from "./test-request.tsx";
 
@@ -13,54 +12,63 @@ const authentication = {
 
 /** One endpoint: what it does, what it takes, what it answers, and a recorded exchange. */
 export function Operation({ operation }: { readonly operation: ReferenceOperation }) {
-  const { anchor, contract, description, parameters, body, answers, example, curl } = operation;
+  const { id, contract, description, parameters, body, answers, example, curl } = operation;
   const { method, path, summary, auth } = contract;
   return (
-    <article
-      id={anchor}
-      aria-label={summary}
-      className="mt-5 scroll-mt-4 rounded-xl border bg-surface p-4 sm:p-5"
-    >
-      <h3 className="font-semibold">{summary}</h3>
+    <article id={id} aria-label={summary} className="scroll-mt-6 border-t py-8">
+      <h2 className="text-lg font-semibold tracking-tight">
+        <a href={`#${id}`} className="hover:underline">
+          {summary}
+        </a>
+      </h2>
       <p className="mt-1 flex flex-wrap items-center gap-2">
         <Badge tone="accent">{method}</Badge>
         <code className="min-w-0 font-mono text-sm break-all">{path}</code>
         <span className="text-sm text-muted-foreground">{authentication[auth]}</span>
       </p>
-      {description !== undefined && (
-        <p className="mt-3 max-w-prose">
-          <Prose text={description} />
-        </p>
-      )}
-      <Fields title="Parameters" fields={parameters} />
-      <Fields title="Body" fields={body} />
-      {answers.map(({ status, description: meaning, fields }) => (
-        <Fields key={status} title={`Answer ${status}`} note={meaning} fields={fields} />
-      ))}
-      <ul className="mt-3 flex flex-wrap gap-x-4 gap-y-1 text-sm text-muted-foreground">
-        {answers
-          .filter(({ fields }) => fields.length === 0)
-          .map(({ status, description: meaning }) => (
-            <li key={status}>
-              {status}: <Prose text={meaning} />
-            </li>
+      <div className="mt-3 grid gap-x-8 gap-y-4 xl:grid-cols-2">
+        <div className="min-w-0">
+          {description !== undefined && (
+            <p className="max-w-prose">
+              <Prose text={description} />
+            </p>
+          )}
+          <Fields title="Parameters" fields={parameters} />
+          <Fields title="Body" fields={body} />
+          {answers.map(({ status, description: meaning, fields }) => (
+            <Fields key={status} title={`Answer ${status}`} note={meaning} fields={fields} />
           ))}
-      </ul>
-      {curl !== undefined && <Code label={`Request: ${summary}`} text={curl} wrap />}
-      {example?.response.body !== undefined && (
-        <Code
-          label={`Answer with ${example.response.status}: ${summary}`}
-          text={textOf(example.response.body)}
-        />
-      )}
-      <TestRequest
-        method={method}
-        path={path}
-        parameters={parameters
-          .filter(({ type }) => /in the (path|query)$/.test(type))
-          .map(({ name }) => name)}
-        body={example?.request.body === undefined ? null : textOf(example.request.body)}
-      />
+          <ul className="mt-3 flex flex-col gap-1 border-t pt-3 text-sm text-muted-foreground">
+            {answers
+              .filter(({ fields }) => fields.length === 0)
+              .map(({ status, description: meaning }) => (
+                <li key={status}>
+                  {status}: <Prose text={meaning} />
+                </li>
+              ))}
+          </ul>
+        </div>
+        <div className="flex min-w-0 flex-col gap-3 xl:sticky xl:top-8 xl:self-start">
+          {curl !== undefined && (
+            <DocsCode label={`Request: ${summary}`} text={curl} language="sh" />
+          )}
+          {example?.response.body !== undefined && (
+            <DocsCode
+              label={`Answer with ${example.response.status}: ${summary}`}
+              text={textOf(example.response.body)}
+              language={typeof example.response.body === "string" ? "" : "json"}
+            />
+          )}
+          <TestRequest
+            method={method}
+            path={path}
+            parameters={parameters
+              .filter(({ type }) => /in the (path|query)$/.test(type))
+              .map(({ name }) => name)}
+            body={example?.request.body === undefined ? null : textOf(example.request.body)}
+          />
+        </div>
+      </div>
     </article>
   );
 }
@@ -107,33 +115,5 @@ function Fields({
         ))}
       </dl>
     </details>
-  );
-}
-
-function Code({
-  label,
-  text,
-  wrap = false,
-}: {
-  readonly label: string;
-  readonly text: string;
-  readonly wrap?: boolean;
-}) {
-  return (
-    <div className="relative mt-3 min-w-0 rounded-lg border bg-muted/50">
-      <CopyButton
-        text={text}
-        label={`Copy ${label}`}
-        variant="ghost"
-        className="absolute top-1 right-1 z-10 size-7 [&_svg]:size-3.5"
-      />
-      <ScrollBox label={label} className="max-h-60">
-        <pre
-          className={`py-2.5 pr-10 pl-3 font-mono text-[0.8125rem] leading-normal ${wrap ? "break-all whitespace-pre-wrap" : "w-fit min-w-full"}`}
-        >
-          {text}
-        </pre>
-      </ScrollBox>
-    </div>
   );
 }

@@ -1,48 +1,88 @@
+import { ArrowRight } from "lucide-react";
 import type { Metadata } from "next";
-import { describeReference, referenceIntroduction } from "@/lib/openapi/reference.ts";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Operation } from "./operation.tsx";
-import { Prose } from "./prose.tsx";
+import Link from "next/link";
+import { PageHeader } from "../_ui/page-header.tsx";
+import { addressOfPage, groups } from "./_content/pages.ts";
 
-export const metadata: Metadata = { title: "API reference" };
+export const metadata: Metadata = { title: "Documentation" };
 
-const sections = describeReference();
-
-/** The API reference: drawn on the server from the OpenAPI document and its recorded examples. */
+/** The overview of the documentation. */
 export default function DocsPage() {
   return (
-    <Page className="max-w-6xl lg:grid lg:grid-cols-[13rem_minmax(0,1fr)] lg:gap-10">
-      <nav aria-label="Sections" className="mb-6 lg:sticky lg:top-8 lg:mb-0 lg:self-start">
-        <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm lg:flex-col">
-          {sections.map(({ tag }) => (
-            <li key={tag}>
-              <a href={`#${idOf(tag)}`} className="text-accent-text hover:underline">
-                {tag}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <div className="min-w-0">
-        <PageHeader title="Agent Platform API" description={<Prose text={referenceIntroduction} />}>
-          <a href="/api/openapi.json" className="text-accent-text underline">
-            OpenAPI document
-          </a>
-        </PageHeader>
-        {sections.map(({ tag, about, operations }) => (
-          <section key={tag} id={idOf(tag)} aria-labelledby={`${idOf(tag)}-title`} className="pt-6">
-            <h2 id={`${idOf(tag)}-title`} className="text-lg font-semibold tracking-tight">
-              {tag}
-            </h2>
-            <p className="mt-1 text-muted-foreground">{about}</p>
-            {operations.map((operation) => (
-              <Operation key={operation.id} operation={operation} />
-            ))}
-          </section>
-        ))}
-      </div>
-    </Page>
+    <>
+      <PageHeader
+        title="Documentation"
+        description="An agent with a sandbox behind an HTTP API: send a message, stream the answer, and let it work on releases, royalties and tours while nobody waits."
+      />
+      <Link
+        href="/docs/quickstart"
+        prefetch={false}
+        className="flex items-center justify-between gap-4 rounded-xl border bg-accent-soft px-5 py-4 text-accent-text hover:underline"
+      >
+        <span>
+          <span className="block font-semibold">Start with the quickstart</span>
+          <span className="block">
+            From an API key to the first streamed turn in four requests.
+          </span>
+        </span>
+        <ArrowRight aria-hidden className="size-5 shrink-0" />
+      </Link>
+      {groups.map(({ title, pages }) => (
+        <section key={title} aria-label={title} className="mt-8">
+          <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
+          <Cards
+            cards={pages.map((page) => ({
+              href: addressOfPage(page),
+              title: page.title,
+              about: page.about,
+            }))}
+          />
+        </section>
+      ))}
+      <section aria-label="API reference" className="mt-8">
+        <h2 className="text-lg font-semibold tracking-tight">API reference</h2>
+        <Cards
+          cards={[
+            {
+              href: "/docs/reference",
+              title: "All endpoints",
+              about: "Every endpoint with its fields, a recorded exchange, and a form to try it.",
+            },
+            {
+              href: "/api/openapi.json",
+              title: "OpenAPI document",
+              about: "The same for generators and tools, as OpenAPI 3.1.",
+            },
+          ]}
+        />
+      </section>
+    </>
   );
 }
 
-const idOf = (tag: string): string => `tag/${tag.toLowerCase().replaceAll(" ", "-")}`;
+function Cards({
+  cards,
+}: {
+  readonly cards: readonly {
+    readonly href: string;
+    readonly title: string;
+    readonly about: string;
+  }[];
+}) {
+  return (
+    <ul className="mt-3 grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
+      {cards.map(({ href, title, about }) => (
+        <li key={href}>
+          <Link
+            href={href}
+            prefetch={false}
+            className="block h-full rounded-xl border bg-surface px-4 py-3 hover:border-input hover:bg-muted"
+          >
+            <span className="block font-medium">{title}</span>
+            <span className="block text-muted-foreground">{about}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,70 @@
+"use client";
+import { ChevronDown } from "lucide-react";
+import Link from "next/link";
+import { usePathname } from "next/navigation";
+import { useState } from "react";
+import { cn } from "../../_ui/class-names.ts";
+import { DocsSearch } from "./docs-search.tsx";
+import type { PageLink } from "./page-links.tsx";
+import type { SearchEntry } from "./search-index.ts";
+
+/** The search and the list of all pages; on small screens the list opens on request. */
+export function DocsNavigation({
+  groups,
+  index,
+}: {
+  readonly groups: readonly { readonly title: string; readonly links: readonly PageLink[] }[];
+  readonly index: readonly SearchEntry[];
+}) {
+  const path = usePathname();
+  const [openedOn, setOpenedOn] = useState<string | null>(null);
+  // Following a link closes the list.
+  const isOpen = openedOn === path;
+  const current = groups.flatMap(({ links }) => links).find(({ href }) => href === path);
+  return (
+    <div className="flex shrink-0 flex-col gap-3 lg:sticky lg:top-0 lg:max-h-dvh lg:w-56 lg:overflow-y-auto lg:py-8 lg:pr-2 lg:pl-1">
+      <DocsSearch index={index} />
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls="docs-pages"
+        onClick={() => setOpenedOn(isOpen ? null : path)}
+        className="flex h-9 items-center justify-between rounded-md border px-3 lg:hidden"
+      >
+        <span>
+          <span className="sr-only">All pages. This one: </span>
+          {current?.title ?? "Overview"}
+        </span>
+        <ChevronDown aria-hidden className={cn("size-4", isOpen && "rotate-180")} />
+      </button>
+      <nav
+        id="docs-pages"
+        aria-label="Documentation"
+        className={cn("flex-col gap-4 text-sm lg:flex", isOpen ? "flex" : "hidden")}
+      >
+        {groups.map(({ title, links }) => (
+          <div key={title}>
+            <p className="px-2 pb-1 text-xs font-medium text-muted-foreground">{title}</p>
+            <ul>
+              {links.map(({ href, title: name }) => (
+                <li key={href}>
+                  <Link
+                    href={href}
+                    prefetch={false}
+                    aria-current={href === path ? "page" : undefined}
+                    className={cn(
+                      "flex min-h-7 items-center rounded-md px-2 py-0.5 text-muted-foreground hover:bg-hover hover:text-foreground",
+                      href === path && "bg-accent-soft font-medium text-accent-text",
+                    )}
+                  >
+                    {name}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+/** The pages of the documentation, in the order of its navigation. Each is a document of the repository. */
+
+export interface DocsPage {
+  /** The last part of its address: `/docs/quickstart`. */
+  readonly slug: string;
+  /** In the navigation; the document has its own. */
+  readonly title: string;
+  /** The document, from the root of the repository. */
+  readonly file: string;
+  readonly about: string;
+}
+
+export interface DocsGroup {
+  readonly title: string;
+  readonly pages: readonly DocsPage[];
+}
+
+const page = (slug: string, file: string, title: string, about: string): DocsPage => ({
+  slug,
+  title,
+  file,
+  about,
+});
+
+export const groups: readonly DocsGroup[] = [
+  {
+    title: "Get started",
+    pages: [
+      page("quickstart", "docs/guides/quickstart.md", "Quickstart", "A key, a session, a turn."),
+      page(
+        "client",
+        "packages/client/README.md",
+        "Client and command line",
+        "Typed requests from TypeScript, and a command for the terminal.",
+      ),
+      page("mcp", "docs/mcp.md", "MCP", "The API as tools of Claude, Cursor and others."),
+    ],
+  },
+  {
+    title: "Build",
+    pages: [
+      page(
+        "streaming",
+        "docs/guides/streaming.md",
+        "Streaming and resuming",
+        "Read a turn as it happens, and lose nothing.",
+      ),
+      page("sandbox", "docs/guides/sandbox.md", "Sandbox", "Files in and out, and commands."),
+      page("schedules", "docs/guides/schedules.md", "Schedules", "Work at nine every Monday."),
+      page("webhooks", "docs/webhooks.md", "Webhooks", "Be told when a run has ended."),
+      page("errors", "docs/guides/errors.md", "Errors", "What each status means, and the remedy."),
+      page(
+        "idempotency",
+        "docs/guides/idempotency.md",
+        "Idempotency",
+        "Repeat a request without its effect.",
+      ),
+    ],
+  },
+  {
+    title: "Operate",
+    pages: [
+      page("self-hosting", "docs/deploy.md", "Self-hosting", "One server, many, or Vercel."),
+      page("settings", "docs/settings.md", "Settings", "All settings with their defaults."),
+      page("operations", "docs/operations.md", "Operations", "Traces, metrics and alerts."),
+      page("glossary", "docs/glossary.md", "Glossary", "What the words mean."),
+    ],
+  },
+];
+
+export const pages: readonly DocsPage[] = groups.flatMap((group) => group.pages);
+
+export const addressOfPage = ({ slug }: DocsPage): string => `/docs/${slug}`;
+
+/** The last part of the address of a tag of the reference. */
+export const slugOfTag = (tag: string): string => tag.toLowerCase().replaceAll(" ", "-");
+
+export const addressOfTag = (tag: string): string => `/docs/reference/${slugOfTag(tag)}`;

@@ -1,0 +1,65 @@
+/** Documents of the repository as tokens, with the ids that GitHub gives to their headings. */
+import type { MarkedToken, Tokens } from "marked";
+import type { MarkdownToken } from "../../_markdown/extensions.ts";
+import { decodeReferences, parseMarkdown } from "../../_markdown/parse.ts";
+import { addressOfPage, pages } from "./pages.ts";
+
+interface DocsHeading {
+  readonly id: string;
+  readonly text: string;
+  readonly depth: number;
+}
+
+export interface ParsedDocument {
+  readonly tokens: readonly MarkdownToken[];
+  readonly headings: readonly DocsHeading[];
+  /** By token. */
+  readonly ids: ReadonlyMap<Tokens.Heading, string>;
+}
+
+export function parseDocument(text: string): ParsedDocument {
+  const tokens = parseMarkdown(text);
+  const counts = new Map<string, number>();
+  const ids = new Map<Tokens.Heading, string>();
+  const headings: DocsHeading[] = [];
+  for (const token of tokens) {
+    if (token.type !== "heading") continue;
+    const heading = textOf(token.tokens as MarkedToken[]);
+    const base = slugOf(heading);
+    const count = counts.get(base) ?? 0;
+    counts.set(base, count + 1);
+    const id = count === 0 ? base : `${base}-${count}`;
+    ids.set(token, id);
+    headings.push({ id, text: heading, depth: token.depth });
+  }
+  return { tokens, headings, ids };
+}
+
+const textOf = (tokens: readonly MarkedToken[]): string =>
+  tokens
+    .map((token) =>
+      "tokens" in token && token.tokens
+        ? textOf(token.tokens as MarkedToken[])
+        : decodeReferences("text" in token ? token.text : token.raw),
+    )
+    .join("");
+
+const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s/g, "-");
+
+/**
+ * Returns where a link of a document leads within the console, or on the web. Null if it names a file of the
+ * repository that is no page.
+ * @param file the document, from the root of the repository
+ */
+export function resolveLink(href: string, file: string): string | null {
+  if (/^https?:/.test(href) || href.startsWith("#")) return href;
+  const { pathname, hash } = new URL(href, `https://repository.invalid/${file}`);
+  if (pathname === "/docs/api.md") return "/docs/reference";
+  const page = pages.find((one) => `/${one.file}` === pathname);
+  return page === undefined ? null : `${addressOfPage(page)}${hash}`;
+}

@@ -1,0 +1,47 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import { describeReference, referenceIntroduction } from "@/lib/openapi/reference.ts";
+import { Badge } from "../../_ui/badge.tsx";
+import { PageHeader } from "../../_ui/page-header.tsx";
+import { addressOfTag } from "../_content/pages.ts";
+import { Prose } from "../prose.tsx";
+
+export const metadata: Metadata = { title: "API reference" };
+
+const sections = describeReference();
+
+/** All endpoints in one list. */
+export default function ReferencePage() {
+  return (
+    <>
+      <PageHeader title="API reference" description={<Prose text={referenceIntroduction} />}>
+        <a href="/api/openapi.json" className="text-accent-text underline">
+          OpenAPI document
+        </a>
+      </PageHeader>
+      {sections.map(({ tag, about, operations }) => (
+        <section key={tag} aria-label={tag} className="mt-8">
+          <h2 className="text-lg font-semibold tracking-tight">{tag}</h2>
+          <p className="mt-1 text-muted-foreground">{about}</p>
+          <ul className="mt-3 divide-y rounded-xl border">
+            {operations.map(({ id, contract }) => (
+              <li key={id}>
+                <Link
+                  href={`${addressOfTag(tag)}#${id}`}
+                  prefetch={false}
+                  className="flex flex-wrap items-center gap-x-3 gap-y-0.5 px-4 py-2 hover:bg-muted"
+                >
+                  <span className="w-16">
+                    <Badge tone="accent">{contract.method}</Badge>
+                  </span>
+                  <code className="min-w-0 font-mono text-sm break-all">{contract.path}</code>
+                  <span className="text-sm text-muted-foreground">{contract.summary}</span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
