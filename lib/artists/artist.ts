@@ -8,6 +8,10 @@ export const artist = z
     name: z.string(),
     label: z.string().nullable(),
     image: z.string().nullable(),
+    catalog_artist_id: z
+      .string()
+      .nullable()
+      .describe("The artist's `id` in the catalog (`GET /api/catalog/search`), if it is linked"),
     organization_id: uuid.nullable().describe("Null for an artist of one account alone"),
     created_at: dateTime,
   })

@@ -11,6 +11,12 @@ const one = z.object({ status, artist });
 const byId = z.object({ account_id: uuid.describe("The artist's `account_id`") });
 
 const label = singleLine("label");
+const catalogArtistId = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9]{1,64}$/,
+    "catalog_artist_id must be the id of an artist in the catalog: 1 to 64 letters and digits",
+  );
 
 export const createArtistContract = contract({
   ...shared,
@@ -26,6 +32,9 @@ export const createArtistContract = contract({
     name: accountName,
     label: label.nullish().describe("The record label"),
     image: accountImage.nullish(),
+    catalog_artist_id: catalogArtistId
+      .nullish()
+      .describe("The artist's `id` in the catalog; whether the catalog has it is not checked"),
     organization_id: uuid
       .nullish()
       .describe("An organization that the caller is or is a member of"),
@@ -74,6 +83,7 @@ const changes = z.object({
   name: accountName.optional(),
   label: label.nullable().optional().describe("Null removes it"),
   image: accountImage.nullable().optional().describe("Null removes it"),
+  catalog_artist_id: catalogArtistId.nullable().optional().describe("Null removes it"),
 });
 export type ArtistChanges = z.output<typeof changes>;
 

@@ -29,6 +29,7 @@ export function insertArtist(
     readonly name: string;
     readonly label?: string | null | undefined;
     readonly image?: string | null | undefined;
+    readonly catalog_artist_id?: string | null | undefined;
     readonly organization_id?: string | null | undefined;
   },
 ): Promise<Artist | AppError> {
@@ -37,6 +38,7 @@ export function insertArtist(
     p_name: values.name,
     p_label: values.label ?? null,
     p_image: values.image ?? null,
+    p_catalog_artist_id: values.catalog_artist_id ?? null,
     p_organization_id: values.organization_id ?? null,
     p_max: MAX_ARTISTS,
   };
@@ -62,15 +64,17 @@ export function selectArtist(accountId: string, id: string): Promise<Artist | Ap
 export function updateArtist(
   accountId: string,
   id: string,
-  { name, label, image }: ArtistChanges,
+  { name, ...clearable }: ArtistChanges,
 ): Promise<Artist | AppError> {
+  const cleared = Object.entries(clearable).filter(([, value]) => value === null);
   const args = {
     p_account_id: accountId,
     p_id: id,
     p_name: name ?? null,
-    p_label: label ?? null,
-    p_image: image ?? null,
-    p_clear: [...(label === null ? ["label"] : []), ...(image === null ? ["image"] : [])],
+    p_label: clearable.label ?? null,
+    p_image: clearable.image ?? null,
+    p_catalog_artist_id: clearable.catalog_artist_id ?? null,
+    p_clear: cleared.map(([field]) => field),
   };
   return call("update_artist", args, z.union([found, refusal]));
 }

@@ -83,6 +83,31 @@ export const listConnectionsContract = contract({
   errors: ["upstream_error", "upstream_timeout", "not_configured"],
 });
 
+export const removeConnectionsContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/connectors/{connector}",
+  summary: "Disconnect a third-party service",
+  description:
+    "Removes all connections of the account to the service, whatever their status. Chats and runs that name the connector can no longer use it. The service itself may list this application until the person removes it there, too.",
+  accountAccess: { in: "query", field: "account_id" },
+  params: z.object({ connector: slug.describe("The connector's slug, such as `gmail`") }),
+  query: z.object({ account_id: uuid.optional().describe("The connections of this account") }),
+  responses: {
+    200: {
+      description: "The service is disconnected",
+      schema: z.object({
+        success: z.literal(true),
+        data: z.object({
+          connector: z.string(),
+          removed: z.int().describe("How many connections were removed"),
+        }),
+      }),
+    },
+  },
+  errors: ["not_found", "upstream_error", "upstream_timeout", "not_configured"],
+});
+
 const actionParams = z.object({
   connector: slug.describe("The connector's slug, such as `gmail`"),
 });

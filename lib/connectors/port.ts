@@ -36,6 +36,11 @@ export interface ConnectorProvider extends Checkable {
   list(
     accountId: string,
   ): Promise<{ readonly kind: "listed"; readonly connections: Connection[] } | ConnectorFault>;
+  /** Ends all connections of the account to the connector, whatever their status. A repetition continues where a failed one ended. */
+  disconnect(request: {
+    readonly accountId: string;
+    readonly connector: string;
+  }): Promise<{ readonly kind: "disconnected"; readonly count: number } | ConnectorFault>;
   /** Lists a page of what the connector can do. */
   listActions(request: {
     readonly connector: string;

@@ -55,6 +55,10 @@ export async function selectConnections(accountId: string): Promise<Connection[]
   }));
 }
 
+/** Returns how many there were. */
+export const deleteConnections = (accountId: string, connector: string): Promise<number> =>
+  call("remove_connections", { p_account_id: accountId, p_connector: connector }, z.int());
+
 /** Returns null for a link that has been used, has expired or never existed. */
 export async function selectPending(stateHash: string): Promise<z.output<typeof pending> | null> {
   return call("pending_connection", { p_state_hash: stateHash }, pending.nullable());

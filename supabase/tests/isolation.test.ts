@@ -331,6 +331,8 @@ const withoutLookup = [
   "start_task_run_within_budget",
   "usage_report",
   "settle_media_removal",
+  // Takes a slug, and no id: tests/adapters/connectors/conformance.test.ts.
+  "remove_connections",
   "start_connection",
   "start_task_run",
   "update_account",

@@ -30,7 +30,12 @@ async function createTeam() {
 describe("POST /api/artists", () => {
   test("201: an artist of the caller alone works wherever an artist is taken", async () => {
     const [{ withKey }, stranger] = await Promise.all([createPerson(), createPerson()]);
-    const body = { name: " Hana ", label: "Velvet", image: "https://example.com/hana.png" };
+    const body = {
+      name: " Hana ",
+      label: "Velvet",
+      image: "https://example.com/hana.png",
+      catalog_artist_id: "4Z8W4fKeB5YxbusRsdQVPb",
+    };
     const answer = await withKey.post("/api/artists", body);
     expect([answer.status, answer.body]).toEqual([
       201,
@@ -41,6 +46,7 @@ describe("POST /api/artists", () => {
           name: "Hana",
           label: "Velvet",
           image: body.image,
+          catalog_artist_id: body.catalog_artist_id,
           organization_id: null,
           created_at: expect.any(String),
         },
@@ -70,6 +76,7 @@ describe("POST /api/artists", () => {
       { name: "a", label: "" },
       { name: "a", label: "a\nb" },
       { name: "a", image: "http://example.com" },
+      { name: "a", catalog_artist_id: "../etc" },
     ]) {
       expect((await withKey.post("/api/artists", body)).status).toBe(400);
     }
@@ -126,8 +133,15 @@ describe("/api/artists/{account_id}", () => {
     const change = { name: "Renamed", label: "Velvet", image: "https://example.com/a.png" };
     const changed = await member.withKey.patch(pathOf(artist), change);
     expect(changed.body).toMatchObject({ artist: change });
+    const linked = { catalog_artist_id: "4Z8W4fKeB5YxbusRsdQVPb" };
+    expect((await member.withKey.patch(pathOf(artist), linked)).body).toMatchObject({
+      artist: { ...change, ...linked },
+    });
+    await member.withKey.patch(pathOf(artist), { catalog_artist_id: null });
     const cleared = await member.withKey.patch(pathOf(artist), { label: null, image: null });
-    expect(cleared.body).toMatchObject({ artist: { name: "Renamed", label: null, image: null } });
+    expect(cleared.body).toMatchObject({
+      artist: { name: "Renamed", label: null, image: null, catalog_artist_id: null },
+    });
     expect((await owner.withKey.get(pathOf(artist))).body).toEqual(cleared.body);
   });
 

@@ -102,6 +102,10 @@ const aConnection = async (owner: Person): Promise<Ids> => {
   const [newest] = connectionsIn(await owner.withKey.get("/api/connectors"));
   return { id: z.string().parse(newest?.id) };
 };
+const aConnectedService = async (owner: Person): Promise<Ids> => {
+  await authorize(owner.withKey, { connector: "gmail" });
+  return { connector: "gmail" };
+};
 const aConnector = async (): Promise<Ids> => ({
   connector: "gmail",
   action: "DESCRIBE_CONNECTION",
@@ -272,6 +276,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver": { arrange: aDelivery },
   "POST /api/connectors": { arrange: nothing, body: () => ({ connector: "gmail" }) },
   "GET /api/connectors": { arrange: aConnection },
+  "DELETE /api/connectors/{connector}": { arrange: aConnectedService },
   "GET /api/connectors/{connector}/actions": { arrange: aConnector },
   "POST /api/connectors/{connector}/actions/{action}": {
     arrange: aConnector,

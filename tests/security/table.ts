@@ -69,6 +69,7 @@ export const sentences: Readonly<Record<string, string>> = {
   I: "Invitation not found",
   N: "The account has no active connection to this connector",
   q: "url must have a public address",
+  E: "The connector is not connected",
   v: "image_url is required: make one first with POST /api/content/image",
 };
 
@@ -271,6 +272,13 @@ GET /api/connectors                                | 200+  200+    200   200   2
   account_id=owner                                 | 200+  200+    200+  200+  403a    401x      401x  401u   401u   403k  403k    401x
   account_id=artist                                | 200   200     200   200   403a    401x      401x  401u   401u   403k  403k    401x
   account_id=foreign                               | 403a  403a    403a  200   200     401x      401x  401u   401u   403k  403k    401x
+  account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/connectors/{connector}                 | 200   200     404E  404E  404E    401x      401x  401u   401u   403k  403k    401x
+  account_id=own                                   | 200   200     404E  404E  404E    401x      401x  401u   401u   403k  403k    401x
+  account_id=owner                                 | 200   200     200   200   403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=artist                                | 404E  404E    404E  404E  403a    401x      401x  401u   401u   403k  403k    401x
+  account_id=foreign                               | 403a  403a    403a  404E  404E    401x      401x  401u   401u   403k  403k    401x
   account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403k  403k    401x
   account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   403k  403k    401x
 GET /api/connectors/{connector}/actions            | 200+  200+    200+  200+  200+    401x      401x  401u   401u   403k  403k    401x

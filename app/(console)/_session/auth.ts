@@ -74,6 +74,9 @@ function settle(): void {
   for (const listener of listeners) listener();
 }
 
+/** Returns the email address of the signed-in account, or null when signed out. */
+export const sessionEmail = (): string | null => readStored()?.email ?? null;
+
 /** Returns a token that is valid for at least a minute, or null when signed out. */
 export async function accessToken(): Promise<string | null> {
   const stored = readStored();

@@ -6,6 +6,7 @@ import { useEffect, useRef } from "react";
 import { Account } from "./account.tsx";
 import { Brand } from "./brand.tsx";
 import { Navigation } from "./navigation.tsx";
+import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot } from "./sidebar-slot.tsx";
 
 /** The sidebar on a phone. It closes when another page is opened. */
@@ -32,6 +33,9 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
             >
               <X aria-hidden className="size-4" />
             </Dialog.Close>
+          </div>
+          <div className="shrink-0 px-2 pb-2">
+            <ScopeSwitcher />
           </div>
           <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
             <Navigation onNavigate={onClose} />

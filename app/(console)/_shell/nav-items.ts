@@ -1,12 +1,14 @@
 import {
   BookOpen,
   Clapperboard,
+  Disc3,
   FlaskConical,
   KeyRound,
   LayoutTemplate,
   ListChecks,
   type LucideIcon,
   MessageSquare,
+  MicVocal,
   Plug,
   Settings,
 } from "lucide-react";
@@ -26,6 +28,8 @@ export const navGroups: readonly {
     label: "Work",
     items: [
       { href: "/chat", label: "Chat", icon: MessageSquare },
+      { href: "/artists", label: "Artists", icon: MicVocal },
+      { href: "/catalog", label: "Catalog", icon: Disc3 },
       { href: "/content", label: "Content", icon: Clapperboard },
       { href: "/templates", label: "Templates", icon: LayoutTemplate },
     ],

@@ -11,6 +11,7 @@ import { Account } from "./account.tsx";
 import { Brand } from "./brand.tsx";
 import { useFrame } from "./frame.tsx";
 import { Navigation } from "./navigation.tsx";
+import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot, SidebarSlotProvider } from "./sidebar-slot.tsx";
 import { SignInPage } from "./sign-in-page.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
@@ -19,6 +20,8 @@ const Drawer = dynamic(() => import("./drawer.tsx").then((module) => module.Draw
 
 const privatePages = [
   "/chat",
+  "/artists",
+  "/catalog",
   "/templates",
   "/content",
   "/runs",
@@ -77,6 +80,9 @@ function SignedInFrame({ children }: { readonly children: ReactNode }) {
         <aside className="hidden w-62 shrink-0 flex-col border-r bg-sidebar md:flex">
           <div className="flex h-13 shrink-0 items-center px-4">
             <Brand />
+          </div>
+          <div className="shrink-0 px-2 pb-2">
+            <ScopeSwitcher />
           </div>
           <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
             <Navigation />

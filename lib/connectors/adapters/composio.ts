@@ -57,12 +57,14 @@ export function createComposioConnectors(options: {
     path: string,
     deadline: AbortSignal,
     body?: object,
+    method?: "DELETE",
   ): Promise<{ readonly kind: "answer"; readonly value: z.output<S> } | ConnectorFault> {
     const url = new URL(`/api/v3.1${path}`, baseUrl);
     const answer = await requestJson(url, {
       vendor: "composio",
       headers: { "x-api-key": apiKey },
       body,
+      method,
       deadline,
     });
     if (answer.kind === "refused") return faultOf(path, answer);
@@ -115,6 +117,21 @@ export function createComposioConnectors(options: {
       }
       connections.sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
       return { kind: "listed", connections };
+    },
+
+    async disconnect({ accountId, connector }) {
+      const listed = await this.list(accountId);
+      if (listed.kind !== "listed") return listed;
+      const own = listed.connections.filter((one) => one.connector === connector);
+      const signal = AbortSignal.timeout(timeoutMs);
+      for (const { id } of own) {
+        const path = `/connected_accounts/${encodeURIComponent(id)}`;
+        const removed = await ask(z.unknown(), path, signal, undefined, "DELETE");
+        // One that another request has removed counts as removed.
+        const isGone = removed.kind === "unavailable" && removed.status === 404;
+        if (removed.kind !== "answer" && !isGone) return removed;
+      }
+      return { kind: "disconnected", count: own.length };
     },
 
     async listActions({ connector, limit, cursor }) {

@@ -27,8 +27,10 @@ export interface Refusal {
 export interface UpstreamQuestion {
   readonly vendor: Vendor;
   readonly headers: Readonly<Record<string, string>>;
-  /** A form, or an object that is sent as JSON. A request with a body is a POST, else a GET. */
+  /** A form, or an object that is sent as JSON. */
   readonly body?: object | undefined;
+  /** Default: POST for a request with a body, else GET. */
+  readonly method?: "DELETE" | undefined;
   /** Bounds all attempts together, including the reading of the body. */
   readonly deadline: AbortSignal;
 }
@@ -52,12 +54,12 @@ function isTransient(answer: UpstreamAnswer): boolean {
 /** Sends the request once. */
 export async function requestJson(
   url: URL | string,
-  { vendor, headers, body, deadline }: UpstreamQuestion,
+  { vendor, headers, body, method, deadline }: UpstreamQuestion,
 ): Promise<UpstreamAnswer> {
   const isForm = body instanceof URLSearchParams;
   try {
     const response = await vendorFetch(vendor, url, {
-      method: body ? "POST" : "GET",
+      method: method ?? (body ? "POST" : "GET"),
       headers: {
         accept: "application/json",
         ...(body && !isForm ? { "content-type": "application/json" } : {}),

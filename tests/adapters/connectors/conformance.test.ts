@@ -128,6 +128,27 @@ describe.each(Object.entries(providers))("connections by %s", (_, { url, agree }
     }
   });
 
+  it("end for the account that disconnects, whatever their status, and for no other", async () => {
+    const [one, other] = [await createPerson(url()), await createPerson(url())];
+    for (const { withKey } of [one, other]) {
+      await agree(await authorize(withKey, { connector: "gmail" }));
+      await authorize(withKey, { connector: "slack" });
+    }
+    const ended = await one.withKey.delete("/api/connectors/gmail");
+    expect([ended.status, ended.body]).toEqual([
+      200,
+      { success: true, data: { connector: "gmail", removed: 1 } },
+    ]);
+    expect((await one.withKey.delete("/api/connectors/slack")).status).toBe(200);
+    expect(await statesOf(one.withKey)).toEqual([]);
+    expect(await statesOf(other.withKey)).toEqual(["slack pending", "gmail active"]);
+    const repeated = await one.withKey.delete("/api/connectors/gmail");
+    expect([repeated.status, repeated.body]).toEqual([
+      404,
+      { error: "The connector is not connected" },
+    ]);
+  });
+
   it("belong to the account they were made for", async () => {
     const { member, artistId, stranger } = await createOrganization(url());
     await agree(await authorize(member, { connector: "gmail", account_id: artistId }));

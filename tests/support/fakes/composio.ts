@@ -60,6 +60,12 @@ export async function startFakeComposio() {
         total_items: all.length,
       });
     }),
+    http.delete<{ id: string }>(`${API}/connected_accounts/:id`, ({ params }) => {
+      const index = accounts.findIndex(({ item }) => "id" in item && item.id === params.id);
+      if (index < 0) return refuse(404, "ConnectedAccount_NotFound");
+      accounts.splice(index, 1);
+      return HttpResponse.json({ success: true });
+    }),
     http.get(`${API}/tools`, ({ request }) => {
       const { toolkit_slug: toolkit = "", limit, cursor } = queryOf(request);
       if (!TOOLKITS.includes(toolkit)) return refuse(404, "Toolkit_ToolkitNotFound");

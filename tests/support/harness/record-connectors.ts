@@ -11,4 +11,5 @@ export async function recordConnectors({ record, caller }: Context): Promise<voi
   await record("listActions", { params });
   const action = { ...params, action: "DESCRIBE_CONNECTION" };
   await record("runAction", { params: action, body: { input: {} } });
+  await record("removeConnections", { params });
 }

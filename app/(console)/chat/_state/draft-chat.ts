@@ -1,4 +1,5 @@
 import { type ApiError, api } from "@/app/(console)/_api/request.ts";
+import { scopeOfSession } from "@/app/(console)/_session/scope.ts";
 import type { Chat, Session } from "@/lib/sessions/session.ts";
 
 export type CreatedChat =
@@ -40,7 +41,9 @@ export class DraftChat {
 }
 
 async function createChat(): Promise<CreatedChat> {
-  const created = await api<{ session: Session; chat: Chat }>("/api/sessions", { body: {} });
+  const created = await api<{ session: Session; chat: Chat }>("/api/sessions", {
+    body: scopeOfSession(),
+  });
   if (!created.ok) return created;
   const { session, chat } = created.data;
   // If this fails, the first message provisions the sandbox.

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { createSessionContract } from "@/lib/sessions/contract.ts";
 import { type ApiError, api } from "../../_api/request.ts";
+import { scopeOfSession } from "../../_session/scope.ts";
 import { saveDraft } from "./drafts.ts";
 
 type Created = z.output<(typeof createSessionContract)["responses"][201]["schema"]>;
@@ -10,7 +11,9 @@ export async function startChatFrom(source: {
   readonly title: string;
   readonly prompt: string;
 }): Promise<{ readonly path: string } | { readonly error: ApiError }> {
-  const created = await api<Created>("/api/sessions", { body: { title: source.title } });
+  const created = await api<Created>("/api/sessions", {
+    body: { title: source.title, ...scopeOfSession() },
+  });
   if (!created.ok) return { error: created.error };
   const { session, chat } = created.data;
   saveDraft(chat.id, source.prompt);

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { ConnectorAction } from "../../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../../port.ts";
-import { insertConnection, selectConnections } from "../../store.ts";
+import { deleteConnections, insertConnection, selectConnections } from "../../store.ts";
 import { connectorName } from "./connector-names.ts";
 
 /** @param origin under which browsers reach this service */
@@ -19,6 +19,10 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
 
     async list(accountId) {
       return { kind: "listed", connections: await selectConnections(accountId) };
+    },
+
+    async disconnect({ accountId, connector }) {
+      return { kind: "disconnected", count: await deleteConnections(accountId, connector) };
     },
 
     async listActions({ connector }) {

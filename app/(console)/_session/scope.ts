@@ -1,0 +1,92 @@
+/**
+ * What the person works for: an artist, and the organization that new work belongs to. Kept in this
+ * browser for each account that signs in here.
+ */
+import { useMemo, useSyncExternalStore } from "react";
+import { sessionEmail } from "./auth.ts";
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+interface ChosenArtist extends Named {
+  /** Of its drawn picture (`Cover`). */
+  readonly seed: string;
+}
+export interface Scope {
+  /** Null for all artists. */
+  readonly artist: ChosenArtist | null;
+  /** Null for the person's own account. */
+  readonly organization: Named | null;
+}
+
+const PREFIX = "scope ";
+const everything: Scope = { artist: null, organization: null };
+const listeners = new Set<() => void>();
+
+const keyOf = (): string => PREFIX + (sessionEmail() ?? "");
+const readText = (): string => localStorage.getItem(keyOf()) ?? "";
+
+function parse(text: string): Scope {
+  try {
+    const { artist, organization } = Object(JSON.parse(text));
+    const { seed } = Object(artist);
+    const named = namedIn(artist);
+    return {
+      artist: named && { ...named, seed: typeof seed === "string" ? seed : named.name },
+      organization: namedIn(organization),
+    };
+  } catch {
+    return everything;
+  }
+}
+
+function namedIn(value: unknown): Named | null {
+  const { id, name } = Object(value);
+  return typeof id === "string" && typeof name === "string" ? { id, name } : null;
+}
+
+function save(scope: Scope): void {
+  try {
+    localStorage.setItem(keyOf(), JSON.stringify(scope));
+  } catch {
+    // Storage is full or blocked: the choice is lost, and nothing else.
+  }
+  for (const listener of listeners) listener();
+}
+
+/** Works for an artist from now on, or for all with null. */
+export const chooseArtist = (artist: ChosenArtist | null): void =>
+  save({ ...currentScope(), artist });
+
+/** Works in an organization from now on, or in the own account with null. Its artists are others. */
+export const chooseOrganization = (organization: Named | null): void =>
+  save({ artist: null, organization });
+
+export const currentScope = (): Scope => parse(readText());
+
+/** Returns the fields of `POST /api/sessions` that say what the work is for. */
+export function scopeOfSession(): {
+  readonly artistId?: string;
+  readonly organization_id?: string;
+} {
+  const { artist, organization } = currentScope();
+  return {
+    ...(artist === null ? {} : { artistId: artist.id }),
+    ...(organization === null ? {} : { organization_id: organization.id }),
+  };
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  addEventListener("storage", listener);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener("storage", listener);
+  };
+}
+
+export function useScope(): Scope {
+  const text = useSyncExternalStore(subscribe, readText, () => "");
+  return useMemo(() => parse(text), [text]);
+}

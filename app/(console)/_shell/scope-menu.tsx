@@ -1,0 +1,114 @@
+"use client";
+import { Building2, Check, Plus, UserRound, UsersRound } from "lucide-react";
+import { useRouter } from "next/navigation";
+import type { ReactNode, RefObject } from "react";
+import type { z } from "zod";
+import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { chooseArtist, chooseOrganization, useScope } from "@/app/(console)/_session/scope.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
+import type { listOrganizationsContract } from "@/lib/organizations/contract.ts";
+import { Cover } from "../_ui/cover.tsx";
+import { AnchoredMenu, MenuItem, MenuSeparator } from "../_ui/dropdown-menu.tsx";
+import { coverSeed } from "../artists/cover-seed.ts";
+
+type Organizations = z.output<(typeof listOrganizationsContract)["responses"][200]["schema"]>;
+
+const idOf = (artist: Artist): string => artist.account_id;
+
+/** The menu of the switcher: organizations where the account has any, and artists. */
+export function ScopeMenu({
+  button,
+  openedByKey,
+  onOpenChange,
+}: {
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly openedByKey: RefObject<boolean>;
+  readonly onOpenChange: (open: boolean) => void;
+}) {
+  const router = useRouter();
+  const { artist: chosen, organization } = useScope();
+  const filter = organization === null ? "" : `?org_id=${organization.id}`;
+  const artists = usePages<Artist>(`/api/artists${filter}`, "artists", idOf);
+  const { data } = useQuery<Organizations>("/api/organizations?limit=100");
+  const organizations = data?.organizations ?? [];
+  return (
+    <AnchoredMenu
+      label="Working for"
+      button={button}
+      openedByKey={openedByKey}
+      open
+      onOpenChange={onOpenChange}
+    >
+      <div className="max-h-[60vh] w-50 overflow-y-auto">
+        {organizations.length > 0 && (
+          <>
+            <Choice
+              isChosen={organization === null}
+              icon={<UserRound aria-hidden />}
+              label="Personal account"
+              onSelect={() => chooseOrganization(null)}
+            />
+            {organizations.map(({ organization_id: id, organization_name: name }) => (
+              <Choice
+                key={id}
+                isChosen={organization?.id === id}
+                icon={<Building2 aria-hidden />}
+                label={name}
+                onSelect={() => chooseOrganization({ id, name })}
+              />
+            ))}
+            <MenuSeparator />
+          </>
+        )}
+        <Choice
+          isChosen={chosen === null}
+          icon={<UsersRound aria-hidden />}
+          label="All artists"
+          onSelect={() => chooseArtist(null)}
+        />
+        {artists.items === undefined && artists.error === null && (
+          <p role="status" className="px-2 py-1.5 text-sm text-muted-foreground">
+            Loading artists…
+          </p>
+        )}
+        {artists.items?.map((artist) => (
+          <Choice
+            key={artist.account_id}
+            isChosen={chosen?.id === artist.account_id}
+            icon={<Cover seed={coverSeed(artist)} image={artist.image} round className="size-5" />}
+            label={artist.name}
+            onSelect={() =>
+              chooseArtist({ id: artist.account_id, name: artist.name, seed: coverSeed(artist) })
+            }
+          />
+        ))}
+        <MenuSeparator />
+        <MenuItem onSelect={() => router.push("/artists")}>
+          <Plus aria-hidden />
+          {artists.hasMore ? "Show all artists" : "Manage artists"}
+        </MenuItem>
+      </div>
+    </AnchoredMenu>
+  );
+}
+
+function Choice({
+  isChosen,
+  icon,
+  label,
+  onSelect,
+}: {
+  readonly isChosen: boolean;
+  readonly icon: ReactNode;
+  readonly label: string;
+  readonly onSelect: () => void;
+}) {
+  return (
+    <MenuItem onSelect={onSelect} {...(isChosen ? { "aria-current": "true" } : {})}>
+      {icon}
+      <span className="min-w-0 flex-1 truncate">{label}</span>
+      {isChosen && <Check aria-hidden />}
+    </MenuItem>
+  );
+}

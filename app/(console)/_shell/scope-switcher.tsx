@@ -1,0 +1,65 @@
+"use client";
+import { ChevronsUpDown, UsersRound } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useEffect, useRef, useState } from "react";
+import { api } from "@/app/(console)/_api/request.ts";
+import { chooseArtist, currentScope, useScope } from "@/app/(console)/_session/scope.ts";
+import { Cover } from "../_ui/cover.tsx";
+
+const ScopeMenu = dynamic(() => import("./scope-menu.tsx").then((module) => module.ScopeMenu));
+
+/** Chooses the artist and the organization that new work is for; lists are limited to the artist. */
+export function ScopeSwitcher() {
+  const { artist, organization } = useScope();
+  const [open, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const openedByKey = useRef(false);
+  useForgottenArtist(artist?.id ?? null);
+  return (
+    <div className="relative flex items-center">
+      <button
+        ref={button}
+        type="button"
+        aria-haspopup="menu"
+        aria-expanded={open}
+        onClick={(event) => {
+          openedByKey.current = event.detail === 0;
+          setOpen(!open);
+        }}
+        className="flex h-11 w-full items-center gap-2.5 rounded-lg border bg-surface px-2 text-left shadow-xs hover:bg-hover"
+      >
+        {artist === null ? (
+          <span className="grid size-7 shrink-0 place-items-center rounded-full bg-accent-soft text-accent-text">
+            <UsersRound aria-hidden className="size-4" />
+          </span>
+        ) : (
+          <Cover seed={artist.seed} round className="size-7" />
+        )}
+        <span className="min-w-0 flex-1 leading-tight">
+          <span className="sr-only">Working for: </span>
+          <span className="block truncate font-medium">{artist?.name ?? "All artists"}</span>
+          {organization !== null && (
+            <span className="block truncate text-xs text-muted-foreground">
+              {organization.name}
+            </span>
+          )}
+        </span>
+        <ChevronsUpDown aria-hidden className="size-4 shrink-0 text-muted-foreground" />
+      </button>
+      {open && <ScopeMenu button={button} openedByKey={openedByKey} onOpenChange={setOpen} />}
+    </div>
+  );
+}
+
+/** Goes back to all artists when the chosen one was deleted or is out of reach. */
+function useForgottenArtist(id: string | null): void {
+  useEffect(() => {
+    if (id === null) return;
+    const controller = new AbortController();
+    void api(`/api/artists/${id}`, { signal: controller.signal }).then((result) => {
+      if (result.ok || result.error.status !== 404) return;
+      if (currentScope().artist?.id === id) chooseArtist(null);
+    });
+    return () => controller.abort();
+  }, [id]);
+}

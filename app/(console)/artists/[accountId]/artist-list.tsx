@@ -1,0 +1,51 @@
+import type { ReactNode } from "react";
+import type { Pages } from "@/app/(console)/_hooks/use-pages.ts";
+import { Button } from "../../_ui/button.tsx";
+import { ErrorState } from "../../_ui/error-state.tsx";
+import { Skeleton } from "../../_ui/skeleton.tsx";
+
+/** A list of the artist's work, page by page, with `empty` where there is none. */
+export function ArtistList<T>({
+  label,
+  pages,
+  empty,
+  idOf,
+  children,
+}: {
+  readonly label: string;
+  readonly pages: Omit<Pages<T>, "refresh">;
+  readonly empty: ReactNode;
+  readonly idOf: (item: T) => string;
+  readonly children: (item: T) => ReactNode;
+}) {
+  const { items, error, loading, hasMore, loadMore } = pages;
+  if (error !== null) return <ErrorState error={error} onRetry={loadMore} />;
+  if (items === undefined) {
+    return (
+      <div aria-busy="true">
+        <p className="sr-only">Loading {label.toLowerCase()}…</p>
+        <Skeleton className="h-40 rounded-xl" />
+      </div>
+    );
+  }
+  if (items.length === 0) return empty;
+  return (
+    <>
+      <ul aria-label={label} className="divide-y overflow-hidden rounded-xl border bg-surface">
+        {items.map((item) => (
+          <li key={idOf(item)}>{children(item)}</li>
+        ))}
+      </ul>
+      {hasMore && (
+        <div className="mt-4 flex justify-center">
+          <Button variant="outline" size="sm" busy={loading} onClick={loadMore}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The line of such a list. */
+export const lineStyle = "flex items-center gap-3 px-4 py-3 hover:bg-muted";

@@ -1,0 +1,159 @@
+"use client";
+import { Pencil, UserX } from "lucide-react";
+import dynamic from "next/dynamic";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import type { z } from "zod";
+import { api } from "@/app/(console)/_api/request.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { chooseArtist, currentScope } from "@/app/(console)/_session/scope.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
+import type { getArtistContract } from "@/lib/artists/contract.ts";
+import { Badge } from "../../_ui/badge.tsx";
+import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { ConfirmDialog } from "../../_ui/confirm-dialog.tsx";
+import { Cover } from "../../_ui/cover.tsx";
+import { EmptyState } from "../../_ui/empty-state.tsx";
+import { ErrorState } from "../../_ui/error-state.tsx";
+import { Page } from "../../_ui/page-header.tsx";
+import { Skeleton } from "../../_ui/skeleton.tsx";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../_ui/tabs.tsx";
+import { toast } from "../../_ui/toast.tsx";
+import { coverSeed } from "../cover-seed.ts";
+import { useOrganizationNames } from "../use-organization-names.ts";
+import { ArtistChats } from "./artist-chats.tsx";
+import { ArtistMusic } from "./artist-music.tsx";
+import { ArtistRuns } from "./artist-runs.tsx";
+import { ArtistSchedules } from "./artist-schedules.tsx";
+import { ArtistUsage } from "./artist-usage.tsx";
+import { NewChatButton } from "./new-chat-button.tsx";
+
+const ArtistForm = dynamic(() => import("../artist-form.tsx").then((module) => module.ArtistForm));
+
+type One = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
+
+/** Everything about an artist: the releases in the catalog, and the work for the artist here. */
+export function ArtistPage({ id }: { readonly id: string }) {
+  const { data, error, reload, change } = useQuery<One>(`/api/artists/${id}`);
+  if (error?.status === 404 || error?.status === 400) {
+    return (
+      <Page>
+        <EmptyState
+          icon={UserX}
+          title="Artist not found"
+          text="The artist was deleted, or belongs to an organization that you are not a member of."
+        >
+          <Link href="/artists" className={buttonStyle({ variant: "outline" })}>
+            All artists
+          </Link>
+        </EmptyState>
+      </Page>
+    );
+  }
+  return (
+    <Page>
+      {error !== null && <ErrorState error={error} onRetry={reload} />}
+      {error === null && data === undefined && (
+        <div aria-busy="true" className="flex items-center gap-5">
+          <p className="sr-only">Loading the artist…</p>
+          <Skeleton className="size-28 rounded-full" />
+          <Skeleton className="h-8 w-60" />
+        </div>
+      )}
+      {data !== undefined && (
+        <>
+          <Heading
+            artist={data.artist}
+            onSaved={(artist) => change((old) => ({ ...old, artist }))}
+          />
+          <ArtistUsage id={id} />
+          <Tabs defaultValue="music">
+            <TabsList aria-label="Work and releases">
+              <TabsTrigger value="music">Music</TabsTrigger>
+              <TabsTrigger value="chats">Chats</TabsTrigger>
+              <TabsTrigger value="runs">Runs</TabsTrigger>
+              <TabsTrigger value="schedules">Schedules</TabsTrigger>
+            </TabsList>
+            <TabsContent value="music" className="pt-6">
+              <ArtistMusic
+                artist={data.artist}
+                onLinked={(artist) => change((old) => ({ ...old, artist }))}
+              />
+            </TabsContent>
+            <TabsContent value="chats">
+              <ArtistChats artist={data.artist} />
+            </TabsContent>
+            <TabsContent value="runs">
+              <ArtistRuns id={id} />
+            </TabsContent>
+            <TabsContent value="schedules">
+              <ArtistSchedules id={id} />
+            </TabsContent>
+          </Tabs>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Heading({
+  artist,
+  onSaved,
+}: {
+  readonly artist: Artist;
+  readonly onSaved: (artist: Artist) => void;
+}) {
+  const router = useRouter();
+  const organization = useOrganizationNames().get(artist.organization_id ?? "");
+  const [editing, setEditing] = useState(false);
+  const remove = async (): Promise<string | null> => {
+    const result = await api(`/api/artists/${artist.account_id}`, { method: "DELETE" });
+    if (!result.ok && result.error.status === 403) {
+      return "Only an owner of the organization can delete this artist.";
+    }
+    // An artist that was already deleted counts as deleted.
+    if (!result.ok && result.error.status !== 404) return result.error.message;
+    if (currentScope().artist?.id === artist.account_id) chooseArtist(null);
+    toast(`${artist.name} deleted`);
+    router.push("/artists");
+    return null;
+  };
+  return (
+    <header className="mb-6 flex flex-wrap items-center gap-5">
+      <Cover seed={coverSeed(artist)} image={artist.image} round className="size-28 shadow-sm" />
+      <div className="min-w-0 flex-1 basis-60">
+        <h1 className="text-2xl font-semibold tracking-tight wrap-anywhere">{artist.name}</h1>
+        <p className="mt-1 flex flex-wrap items-center gap-2 text-muted-foreground">
+          {artist.label ?? "No label"}
+          {organization !== undefined && <Badge>{organization}</Badge>}
+        </p>
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        <NewChatButton artist={artist} />
+        <Button variant="outline" onClick={() => setEditing(true)}>
+          <Pencil aria-hidden />
+          Edit
+        </Button>
+        <ConfirmDialog
+          title={`Delete ${artist.name}?`}
+          description="This permanently deletes the artist with its connections and files. Chats and runs that worked for it are kept, without an artist."
+          confirm="Delete permanently"
+          onConfirm={remove}
+          trigger={<Button variant="danger-ghost">Delete</Button>}
+        />
+      </div>
+      {editing && (
+        <ArtistForm
+          artist={artist}
+          onClose={() => setEditing(false)}
+          onSaved={(saved) => {
+            setEditing(false);
+            onSaved(saved);
+            toast("Artist saved");
+          }}
+        />
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,100 @@
+"use client";
+import { Disc3 } from "lucide-react";
+import Link from "next/link";
+import { useSearchParams } from "next/navigation";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { formatDate, formatDuration } from "@/app/(console)/_ui/format-time.ts";
+import { artistPage, ofAlbum, searchPath } from "@/app/(console)/catalog/catalog-query.ts";
+import type { CatalogAlbum, CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { Cover } from "../../../_ui/cover.tsx";
+import { EmptyState } from "../../../_ui/empty-state.tsx";
+import { ErrorState } from "../../../_ui/error-state.tsx";
+import { Page } from "../../../_ui/page-header.tsx";
+import { Skeleton } from "../../../_ui/skeleton.tsx";
+import { TrackList } from "../../track-list.tsx";
+
+/** An album of the catalog with its tracks. */
+export function CatalogAlbumPage({ id }: { readonly id: string }) {
+  const params = useSearchParams();
+  const name = params.get("name") ?? "";
+  const q = ofAlbum(name, params.get("artist") ?? "");
+  const { data, error, reload } = useQuery<CatalogSearch>(
+    name === "" ? null : searchPath(q, ["album", "track"], 50),
+  );
+  const tracks = (data?.tracks?.items ?? [])
+    .filter(({ album }) => album.id === id)
+    .toSorted((one, other) => place(one) - place(other));
+  const album = data?.albums?.items.find((one) => one.id === id) ?? tracks[0]?.album;
+  const isMissing = name === "" || (data !== undefined && album === undefined);
+  return (
+    <Page>
+      <nav aria-label="Breadcrumb" className="mb-4 text-sm text-muted-foreground">
+        <Link href="/catalog" className="hover:underline">
+          Catalog
+        </Link>{" "}
+        / Album
+      </nav>
+      {error !== null && <ErrorState error={error} onRetry={reload} />}
+      {isMissing && (
+        <EmptyState
+          icon={Disc3}
+          title="Album not found"
+          text="The catalog has no album at this address. Search for it by its name."
+        />
+      )}
+      {error === null && data === undefined && !isMissing && (
+        <div aria-busy="true">
+          <p className="sr-only">Loading the album…</p>
+          <Skeleton className="h-40 rounded-xl" />
+        </div>
+      )}
+      {album !== undefined && (
+        <>
+          <Heading album={album} totalMs={tracks.reduce((sum, one) => sum + one.duration_ms, 0)} />
+          <TrackList label={`Tracks of ${album.name}`} tracks={tracks} numbered />
+        </>
+      )}
+    </Page>
+  );
+}
+
+const place = (track: { readonly disc_number: number; readonly track_number: number }): number =>
+  track.disc_number * 1_000 + track.track_number;
+
+function Heading({ album, totalMs }: { readonly album: CatalogAlbum; readonly totalMs: number }) {
+  return (
+    <header className="mb-6 flex flex-wrap items-end gap-5">
+      <Cover
+        seed={album.id}
+        image={album.images[0]?.url}
+        className="size-36 rounded-xl shadow-md"
+      />
+      <div className="min-w-0 flex-1">
+        <p className="text-sm text-muted-foreground capitalize">{album.album_type}</p>
+        <h1 className="text-2xl font-semibold tracking-tight wrap-anywhere">{album.name}</h1>
+        <p className="mt-1">
+          {album.artists.map((credit, index) => (
+            <span key={credit.id}>
+              {index > 0 && ", "}
+              <Link
+                href={artistPage(credit)}
+                prefetch={false}
+                className="font-medium text-accent-text hover:underline"
+              >
+                {credit.name}
+              </Link>
+            </span>
+          ))}
+        </p>
+        <p className="mt-1 text-sm text-muted-foreground">
+          {releasedOn(album)} · {album.total_tracks} {album.total_tracks === 1 ? "track" : "tracks"}
+          {totalMs > 0 && ` · ${formatDuration(totalMs)}`}
+        </p>
+      </div>
+    </header>
+  );
+}
+
+/** A release date may be a year or a month alone. */
+const releasedOn = ({ release_date, release_date_precision }: CatalogAlbum): string =>
+  release_date_precision === "day" ? formatDate(`${release_date}T12:00:00`) : release_date;

@@ -1,0 +1,82 @@
+"use client";
+import { UserPlus } from "lucide-react";
+import dynamic from "next/dynamic";
+import Link from "next/link";
+import { useRouter, useSearchParams } from "next/navigation";
+import { useState } from "react";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { artistAlbumsPath, byArtist, searchPath } from "@/app/(console)/catalog/catalog-query.ts";
+import type { AlbumPage, CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { Button } from "../../../_ui/button.tsx";
+import { Cover } from "../../../_ui/cover.tsx";
+import { Page } from "../../../_ui/page-header.tsx";
+import { Discography } from "../../discography.tsx";
+import { Popularity } from "../../popularity.tsx";
+
+const ArtistForm = dynamic(() =>
+  import("../../../artists/artist-form.tsx").then((module) => module.ArtistForm),
+);
+
+/** An artist of the catalog, who can be added to the artists that the account works for. */
+export function CatalogArtistPage({ id }: { readonly id: string }) {
+  const given = useSearchParams().get("name") ?? "";
+  const name = useNameInCatalog(id, given);
+  const found = useQuery<CatalogSearch>(
+    name === "" ? null : searchPath(byArtist(name), ["artist"], 10),
+  );
+  const router = useRouter();
+  const [adding, setAdding] = useState(false);
+  const artist = found.data?.artists?.items.find((one) => one.id === id);
+  return (
+    <Page>
+      <nav aria-label="Breadcrumb" className="mb-4 text-sm text-muted-foreground">
+        <Link href="/catalog" className="hover:underline">
+          Catalog
+        </Link>{" "}
+        / Artist
+      </nav>
+      <header className="mb-8 flex flex-wrap items-center gap-5">
+        <Cover
+          seed={id}
+          image={artist?.images[0]?.url}
+          round
+          className="size-24 shadow-sm sm:size-28"
+        />
+        <div className="min-w-0 flex-1">
+          <h1 className="text-2xl font-semibold tracking-tight wrap-anywhere">
+            {name || "Artist"}
+          </h1>
+          <p className="mt-1 text-muted-foreground">{artist?.genres?.join(", ")}</p>
+          <div className="mt-2 flex flex-wrap items-center gap-4 text-sm text-muted-foreground">
+            {artist?.popularity !== undefined && <Popularity value={artist.popularity} />}
+            {artist?.followers !== undefined && (
+              <span>{artist.followers.total.toLocaleString("en")} followers</span>
+            )}
+          </div>
+        </div>
+        {name !== "" && (
+          <Button variant="outline" onClick={() => setAdding(true)}>
+            <UserPlus aria-hidden />
+            Add to my artists
+          </Button>
+        )}
+      </header>
+      {name !== "" && <Discography id={id} name={name} />}
+      {adding && (
+        <ArtistForm
+          artist={null}
+          suggested={{ name, catalogArtistId: id }}
+          onClose={() => setAdding(false)}
+          onSaved={(saved) => router.push(`/artists/${saved.account_id}`)}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** The address can be shared without the name: then the artist's albums have it. */
+function useNameInCatalog(id: string, given: string): string {
+  const { data } = useQuery<AlbumPage>(given === "" ? artistAlbumsPath(id) : null);
+  const credits = data?.items.flatMap(({ artists }) => artists) ?? [];
+  return given || (credits.find((one) => one.id === id)?.name ?? "");
+}

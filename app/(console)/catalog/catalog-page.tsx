@@ -1,0 +1,221 @@
+"use client";
+import { Search, SearchX } from "lucide-react";
+import { useSearchParams } from "next/navigation";
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
+import type { CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { useCatalogList } from "@/app/(console)/catalog/use-catalog-list.ts";
+import { Button } from "../_ui/button.tsx";
+import { EmptyState } from "../_ui/empty-state.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Input } from "../_ui/input.tsx";
+import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Segmented } from "../_ui/segmented.tsx";
+import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
+import { ArtistGrid } from "./artist-grid.tsx";
+import { Releases } from "./releases.tsx";
+import { TrackList } from "./track-list.tsx";
+
+const TYPES = [
+  { value: "all", label: "All" },
+  { value: "artist", label: "Artists" },
+  { value: "album", label: "Albums" },
+  { value: "track", label: "Tracks" },
+] as const;
+type Type = (typeof TYPES)[number]["value"];
+
+/** How long after a key the search starts. */
+const TYPING_PAUSE_MS = 250;
+/** The longest text that the search takes. */
+const MAX_QUERY_LENGTH = 250;
+
+/** The search of the catalog. Its text and type are in the address, so that a result can be shared. */
+export function CatalogPage() {
+  const params = useSearchParams();
+  const q = params.get("q")?.trim() ?? "";
+  const type = TYPES.find(({ value }) => value === params.get("type"))?.value ?? "all";
+  const [text, setText] = useState(q);
+  const shown = useRef(q);
+  const show = useCallback((next: string, nextType: Type) => {
+    shown.current = next.trim();
+    setText(next);
+    history.replaceState(null, "", addressOf(shown.current, nextType));
+  }, []);
+  // The address was changed by a link, such as that of the navigation.
+  useEffect(() => {
+    if (q === shown.current) return;
+    shown.current = q;
+    setText(q);
+  }, [q]);
+  useEffect(() => {
+    if (text.trim() === shown.current) return;
+    const timer = setTimeout(() => show(text, type), TYPING_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, type, show]);
+  return (
+    <Page>
+      <PageHeader
+        title="Catalog"
+        description="Artists, albums and tracks, with the ISRCs and release dates that agents work with."
+      />
+      <div className="mb-6 flex flex-wrap items-center gap-3">
+        <div className="relative w-full sm:w-96">
+          <Search
+            aria-hidden
+            className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted-foreground"
+          />
+          <Input
+            type="search"
+            aria-label="Search the catalog"
+            placeholder="Artist, album, track or ISRC"
+            maxLength={MAX_QUERY_LENGTH}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            className="pl-9"
+          />
+        </div>
+        <Segmented
+          label="Type"
+          hideLabel
+          options={TYPES}
+          value={type}
+          onChange={(next) => show(text, next)}
+        />
+      </div>
+      {q === "" && <Releases onSearch={(next) => show(next, type)} />}
+      {q !== "" && type === "all" && <Overview q={q} onShowAll={(next) => show(q, next)} />}
+      {q !== "" && type !== "all" && <OneType key={`${type} ${q}`} q={q} type={type} />}
+    </Page>
+  );
+}
+
+function addressOf(q: string, type: Type): string {
+  const query = new URLSearchParams({
+    ...(q === "" ? {} : { q }),
+    ...(type === "all" ? {} : { type }),
+  });
+  return query.size === 0 ? "/catalog" : `/catalog?${query}`;
+}
+
+/** The best results of each type. */
+function Overview({
+  q,
+  onShowAll,
+}: {
+  readonly q: string;
+  readonly onShowAll: (type: Type) => void;
+}) {
+  const { data, error, reload } = useQuery<CatalogSearch>(
+    searchPath(q, ["artist", "album", "track"], 10),
+  );
+  if (error !== null) return <ErrorState error={error} onRetry={reload} />;
+  if (data === undefined) return <AlbumSkeletons />;
+  const { artists, albums, tracks } = data;
+  if (!artists?.total && !albums?.total && !tracks?.total) return <NothingFound q={q} />;
+  return (
+    <div className="space-y-8">
+      {artists !== undefined && artists.total > 0 && (
+        <Section title="Artists" total={artists.total} shown={6} onAll={() => onShowAll("artist")}>
+          <ArtistGrid artists={artists.items.slice(0, 6)} />
+        </Section>
+      )}
+      {albums !== undefined && albums.total > 0 && (
+        <Section title="Albums" total={albums.total} shown={10} onAll={() => onShowAll("album")}>
+          <AlbumGrid albums={albums.items} withArtists />
+        </Section>
+      )}
+      {tracks !== undefined && tracks.total > 0 && (
+        <Section title="Tracks" total={tracks.total} shown={10} onAll={() => onShowAll("track")}>
+          <TrackList label="Tracks" tracks={tracks.items} />
+        </Section>
+      )}
+    </div>
+  );
+}
+
+function Section({
+  title,
+  total,
+  shown,
+  onAll,
+  children,
+}: {
+  readonly title: string;
+  readonly total: number;
+  readonly shown: number;
+  readonly onAll: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section aria-label={title}>
+      <div className="mb-3 flex h-7 items-center justify-between gap-4">
+        <h2 className="font-semibold">{title}</h2>
+        {total > shown && (
+          <Button
+            variant="ghost"
+            size="sm"
+            aria-label={`Show all ${total} ${title.toLowerCase()}`}
+            onClick={onAll}
+          >
+            Show all {total}
+          </Button>
+        )}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+const PAGE_SIZE = 30;
+const listOf = {
+  artist: (body: CatalogSearch) => body.artists,
+  album: (body: CatalogSearch) => body.albums,
+  track: (body: CatalogSearch) => body.tracks,
+} as const;
+
+function OneType({ q, type }: { readonly q: string; readonly type: Exclude<Type, "all"> }) {
+  const path = searchPath(q, [type], PAGE_SIZE);
+  const artists = useCatalogList(type === "artist" ? path : null, listOf.artist);
+  const albums = useCatalogList(type === "album" ? path : null, listOf.album);
+  const tracks = useCatalogList(type === "track" ? path : null, listOf.track);
+  const list = { artist: artists, album: albums, track: tracks }[type];
+  if (list.items === undefined && list.error === null) return <AlbumSkeletons />;
+  return (
+    <>
+      <p role="status" className="mb-3 text-sm text-muted-foreground">
+        {list.total} {list.total === 1 ? "result" : "results"}
+      </p>
+      {artists.items !== undefined && <ArtistGrid artists={artists.items} />}
+      {albums.items !== undefined && <AlbumGrid albums={albums.items} withArtists />}
+      {tracks.items !== undefined && tracks.items.length > 0 && (
+        <TrackList label="Tracks" tracks={tracks.items} />
+      )}
+      {list.items?.length === 0 && <NothingFound q={q} />}
+      {list.error !== null && <ErrorState error={list.error} onRetry={list.loadMore} />}
+      {list.hasMore && list.error === null && (
+        <div className="mt-6 flex justify-center">
+          <Button variant="outline" busy={list.loading} onClick={list.loadMore}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function NothingFound({ q }: { readonly q: string }) {
+  return (
+    <EmptyState
+      icon={SearchX}
+      title="Nothing found"
+      text={
+        <>
+          The catalog has nothing for “{q}”. Check the spelling, or search by a filter such as{" "}
+          <code className="font-mono text-xs">genre:soul</code> or{" "}
+          <code className="font-mono text-xs">year:2024</code>.
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,27 @@
+/** Addresses of the catalog: of its pages, and of the requests behind them. */
+import type { CatalogAlbum, CatalogArtist } from "@/app/(console)/catalog/catalog-types.ts";
+
+const named = (path: string, query: Readonly<Record<string, string>>): string =>
+  `${path}?${new URLSearchParams(query)}`;
+
+/** A filter's value. Quotes cannot be escaped in it. */
+const quoted = (text: string): string => `"${text.replaceAll('"', " ").slice(0, 100)}"`;
+
+export const searchPath = (q: string, types: readonly string[], limit: number): string =>
+  named("/api/catalog/search", { q, type: types.join(","), limit: String(limit) });
+
+export const artistAlbumsPath = (id: string): string =>
+  named("/api/catalog/artist/albums", { id, limit: "50" });
+
+export const byArtist = (name: string): string => `artist:${quoted(name)}`;
+
+/** Finds the tracks of an album, and perhaps those of others with the same name. */
+export const ofAlbum = (name: string, artist: string): string =>
+  [`album:${quoted(name)}`, ...(artist === "" ? [] : [byArtist(artist)])].join(" ");
+
+export const artistPage = ({ id, name }: Pick<CatalogArtist, "id" | "name">): string =>
+  named(`/catalog/artists/${id}`, { name });
+
+/** The catalog reads no single album, so that its page searches for it by name and artist. */
+export const albumPage = ({ id, name, artists }: CatalogAlbum): string =>
+  named(`/catalog/albums/${id}`, { name, artist: artists[0]?.name ?? "" });

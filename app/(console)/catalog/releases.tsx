@@ -1,0 +1,45 @@
+"use client";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
+import type { CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { Button } from "../_ui/button.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
+
+const GENRES = ["dream pop", "soul", "jazz", "techno", "folk", "cumbia", "punk"] as const;
+/** How far back a release is recent. */
+const YEARS = 5;
+
+/** What the catalog shows before anything is searched: recent releases, and genres to start from. */
+export function Releases({ onSearch }: { readonly onSearch: (text: string) => void }) {
+  const year = new Date().getFullYear();
+  const { data, error, reload } = useQuery<CatalogSearch>(
+    searchPath(`year:${year - YEARS}-${year}`, ["album"], 20),
+  );
+  // An album that is listed by year alone comes last in its year.
+  const albums = data?.albums?.items.toSorted((one, other) =>
+    other.release_date.localeCompare(one.release_date),
+  );
+  return (
+    <>
+      <ul aria-label="Genres" className="mb-6 flex flex-wrap gap-1.5">
+        {GENRES.map((genre) => (
+          <li key={genre}>
+            <Button variant="outline" size="sm" onClick={() => onSearch(`genre:"${genre}"`)}>
+              {genre}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <h2 className="mb-3 font-semibold">Recent releases</h2>
+      {error !== null && <ErrorState error={error} onRetry={reload} />}
+      {error === null && albums === undefined && <AlbumSkeletons />}
+      {albums?.length === 0 && (
+        <p className="text-muted-foreground">
+          No releases of the last {YEARS} years. Search for an artist, an album or a track.
+        </p>
+      )}
+      {albums !== undefined && <AlbumGrid albums={albums} withArtists />}
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { makeArtist } from "../support/fixtures/people.ts";
+import {
+  appearances,
+  describeInBrowser,
+  seriousFindings,
+  sidewaysScroll,
+  signIn,
+} from "../support/harness/browser.ts";
+import { client } from "../support/harness/clients.ts";
+
+async function expectGood(page: Page): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await sidewaysScroll(page)).toBe(0);
+}
+
+describeInBrowser("artists and the catalog", ({ newTab }) => {
+  it("an artist is added, linked to the catalog, worked for, changed and deleted", async () => {
+    const tab = await newTab({ expected: /status of 40[04]/ });
+    const { page } = tab;
+    await signIn(tab);
+    await page.goto("/artists");
+    await page.getByRole("button", { name: "New artist" }).click();
+    const form = page.getByRole("dialog", { name: "New artist" });
+    await form.getByLabel("Image address").fill("http://example.com/a.png");
+    await form.getByRole("button", { name: "Add artist" }).click();
+    await form.getByText("Enter a name of 1 to 100 characters.").waitFor();
+    await form.getByLabel("Image address").fill("");
+    await form.getByLabel("Name", { exact: true }).fill("Velvet Harbor");
+    await form.getByLabel("Label").fill("Lamp House Records");
+    await form.getByRole("button", { name: "Find by name" }).click();
+    await form.getByRole("button", { name: "Link to Velvet Harbor" }).click();
+    await form.getByText("Linked to the catalog").waitFor();
+    await form.getByRole("button", { name: "Add artist" }).click();
+
+    await page.getByRole("heading", { name: "Velvet Harbor", level: 1 }).waitFor();
+    await page.getByRole("link", { name: /^Salt in the Signal/ }).waitFor();
+    await page.getByRole("list", { name: "Popular tracks" }).waitFor();
+
+    // New work is for the artist from now on, also after the page was loaded again.
+    await page.getByRole("button", { name: "New chat about Velvet Harbor" }).click();
+    await page.waitForURL("**/chat");
+    await page.reload();
+    await page.getByRole("button", { name: /Working for: Velvet Harbor/ }).waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("count to 3");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/chat\/.+\/.+/);
+    await page.getByText("1 2 3").first().waitFor();
+    await page.getByRole("link", { name: "Artists", exact: true }).click();
+    await page.getByRole("link", { name: /Velvet Harbor/ }).click();
+    await page.getByRole("tab", { name: "Chats" }).click();
+    await page.getByRole("list", { name: "Chats" }).getByText("count to 3").waitFor();
+    await page.getByRole("tab", { name: "Runs" }).click();
+    await page.getByRole("list", { name: "Runs" }).getByText("Completed").waitFor();
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    const change = page.getByRole("dialog", { name: "Edit Velvet Harbor" });
+    await change.getByLabel("Name", { exact: true }).fill("Velvet Harbour");
+    await change.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Velvet Harbour", level: 1 }).waitFor();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete permanently" }).click();
+    await page.getByRole("heading", { name: "No artists yet" }).waitFor();
+    await page.getByRole("button", { name: /Working for: All artists/ }).waitFor();
+  });
+
+  it("the catalog is searched, and leads from a track to its album, artist and a new artist", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    await signIn(tab);
+    await page.goto("/catalog");
+    await page.getByRole("heading", { name: "Recent releases" }).waitFor();
+    await page.getByLabel("Search the catalog").fill("glass orchard");
+    await page.getByRole("list", { name: "Tracks" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("q")).toBe("glass orchard");
+    await page.getByText("Albums", { exact: true }).first().click();
+    await page.getByText(/^\d+ results$/).waitFor();
+    await page.getByRole("link", { name: /^Cider Weather/ }).click();
+    await page.getByRole("heading", { name: "Cider Weather", level: 1 }).waitFor();
+    expect(await page.getByRole("list", { name: "Tracks of Cider Weather" }).count()).toBe(1);
+    await page.getByRole("main").getByRole("link", { name: "Glass Orchard" }).click();
+    await page.getByRole("heading", { name: "Glass Orchard", level: 1 }).waitFor();
+    await page.getByText(/followers$/).waitFor();
+    await page.getByRole("button", { name: "Add to my artists" }).click();
+    const form = page.getByRole("dialog", { name: "New artist" });
+    expect(await form.getByLabel("Name", { exact: true }).inputValue()).toBe("Glass Orchard");
+    await form.getByRole("button", { name: "Add artist" }).click();
+    await page.waitForURL("**/artists/*");
+    await page.goto("/catalog?q=nothing+of+that+name");
+    await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+  });
+
+  it.each(appearances)("are without findings: $colorScheme, $width px", async (appearance) => {
+    const tab = await newTab(appearance);
+    const { page } = tab;
+    const { bearer } = await signIn(tab);
+    const id = await makeArtist(client({ bearer }));
+    await page.goto("/artists");
+    await page
+      .getByRole("main")
+      .getByRole("link", { name: /Hana Mizuki Trio/ })
+      .waitFor();
+    await expectGood(page);
+    await page.goto(`/artists/${id}`);
+    await page.getByRole("button", { name: "Link artist" }).waitFor();
+    await page
+      .getByRole("link", { name: /^Rain Garden/ })
+      .first()
+      .waitFor();
+    await expectGood(page);
+    await page.goto("/catalog?q=hana");
+    await page.getByRole("list", { name: "Tracks" }).waitFor();
+    await expectGood(page);
+    if (appearance.width < 768) await page.getByRole("button", { name: "Open navigation" }).click();
+    await page.getByRole("button", { name: /Working for/ }).click();
+    await page.getByRole("menuitem", { name: "Hana Mizuki Trio" }).waitFor();
+    await expectGood(page);
+    await page.keyboard.press("Escape");
+  });
+});
