@@ -35,7 +35,7 @@ describeInBrowser("artists and the catalog", ({ newTab }) => {
     await form.getByRole("button", { name: "Add artist" }).click();
 
     await page.getByRole("heading", { name: "Velvet Harbor", level: 1 }).waitFor();
-    await page.getByRole("link", { name: /^Salt in the Signal/ }).waitFor();
+    await page.getByRole("link", { name: /^Salt in the Signal 2022/ }).waitFor();
     await page.getByRole("list", { name: "Popular tracks" }).waitFor();
 
     // New work is for the artist from now on, also after the page was loaded again.
@@ -74,7 +74,7 @@ describeInBrowser("artists and the catalog", ({ newTab }) => {
     await page.getByLabel("Search the catalog").fill("glass orchard");
     await page.getByRole("list", { name: "Tracks" }).waitFor();
     expect(new URL(page.url()).searchParams.get("q")).toBe("glass orchard");
-    await page.getByText("Albums", { exact: true }).first().click();
+    await page.getByRole("radio", { name: "Albums" }).check();
     await page.getByText(/^\d+ results$/).waitFor();
     await page.getByRole("link", { name: /^Cider Weather/ }).click();
     await page.getByRole("heading", { name: "Cider Weather", level: 1 }).waitFor();
