@@ -7,6 +7,7 @@ import { selectKeys } from "../identity/keys/store.ts";
 import { services } from "../platform/services.ts";
 import { streamZip, type ZipEntry } from "../platform/zip.ts";
 import { selectTasks } from "../schedules/store.ts";
+import { selectShares } from "../sessions/shares/store.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
 import { type ExportRequest, sessionEntries } from "./export-sessions.ts";
 import { exportRows, selectAccount } from "./store.ts";
@@ -46,6 +47,10 @@ async function* entriesOf(request: ExportRequest): AsyncGenerator<ZipEntry> {
   yield list(
     "tasks.json",
     everyItem((page) => selectTasks(accountId, page)),
+  );
+  yield list(
+    "shares.json",
+    everyItem((page) => selectShares(accountId, page)),
   );
   // Without their secrets.
   yield list(

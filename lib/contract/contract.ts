@@ -64,6 +64,8 @@ export interface Contract {
   readonly family: ErrorFamily;
   /** With `optional`, a request may have no credential, but not an invalid one. */
   readonly auth: "required" | "optional" | "none";
+  /** With `auth: "none"`: counts requests towards the limit of addresses without a credential. */
+  readonly addressLimit?: true;
   /**
    * Allows the credential of a run, which every command in the run's sandbox can use. Without it the
    * credential is refused. An endpoint that needs no credential then refuses every request from a

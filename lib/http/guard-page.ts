@@ -6,7 +6,8 @@ import { config } from "../platform/config.ts";
 
 /** Next adds the nonce to its own scripts when the request's headers contain the policy. */
 export function guardPage(request: Request): Response {
-  if (!isDecodable(new URL(request.url).pathname)) {
+  const { pathname } = new URL(request.url);
+  if (!isDecodable(pathname)) {
     return new Response("The path is not well-formed\n", {
       status: 400,
       headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
@@ -19,7 +20,10 @@ export function guardPage(request: Request): Response {
   response.headers.set("content-security-policy", policy);
   response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("x-frame-options", "DENY");
-  response.headers.set("referrer-policy", "same-origin");
+  // The address of a shared chat is the secret that opens it.
+  const isShare = pathname.startsWith("/share/");
+  response.headers.set("referrer-policy", isShare ? "no-referrer" : "same-origin");
+  if (isShare) response.headers.set("x-robots-tag", "noindex, nofollow");
   response.headers.set("cross-origin-opener-policy", "same-origin");
   response.headers.set(
     "permissions-policy",

@@ -119,7 +119,7 @@ export const headersOfErrors = (contract: Contract, codes: readonly ErrorCode[])
     ...Object.assign({}, ...codes.map((code) => headersByCode[code] ?? {})),
   });
 
-const conditionalHeaders = ({ auth, idempotent }: Contract) => ({
-  ...(auth === "none" ? {} : rateLimitHeaders),
+const conditionalHeaders = ({ auth, addressLimit, idempotent }: Contract) => ({
+  ...(auth === "none" && !addressLimit ? {} : rateLimitHeaders),
   ...(idempotent ? { "idempotency-replayed": replayed } : {}),
 });

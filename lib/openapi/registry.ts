@@ -17,7 +17,9 @@ import * as organizations from "../organizations/contract.ts";
 import * as research from "../research/contract.ts";
 import * as sandboxes from "../sandbox/contract.ts";
 import * as schedules from "../schedules/contract.ts";
+import * as chats from "../sessions/chats-contract.ts";
 import * as sessions from "../sessions/contract.ts";
+import * as shares from "../sessions/shares/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
 import * as chat from "../turns/contract.ts";
@@ -36,6 +38,8 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   organizations,
   artists,
   sessions,
+  chats,
+  shares,
   sandboxes,
   templates,
   tasks,

@@ -10,7 +10,7 @@ export function fileResponse({ name, bytes, isText }: FileContent): Response {
     headers: {
       "content-type": isText ? "text/plain; charset=utf-8" : "application/octet-stream",
       "content-length": String(bytes.byteLength),
-      "content-disposition": `attachment; filename*=UTF-8''${encodeName(name)}`,
+      "content-disposition": attachment(name),
       "content-security-policy": "sandbox; default-src 'none'",
       "x-content-type-options": "nosniff",
     },
@@ -26,15 +26,17 @@ export function archiveResponse(
   return new Response(archive, {
     headers: {
       "content-type": "application/zip",
-      "content-disposition": `attachment; filename*=UTF-8''${encodeName(`${name}.zip`)}`,
+      "content-disposition": attachment(`${name}.zip`),
       "x-content-type-options": "nosniff",
     },
   });
 }
 
-/** Percent-encodes a file name by RFC 8187, which needs four more characters than a URL. */
-const encodeName = (name: string): string =>
-  encodeURIComponent(name).replace(
+/** Returns the `content-disposition` of a file to be saved. Encodes by RFC 8187, which needs four more characters than a URL. */
+export const attachment = (name: string): string => {
+  const encoded = encodeURIComponent(name).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+  return `attachment; filename*=UTF-8''${encoded}`;
+};

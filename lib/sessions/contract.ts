@@ -1,9 +1,9 @@
 /** Sessions, chats and stored messages. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { instructions, queryBoolean, uuid, withAnyField } from "../contract/fields.ts";
+import { instructions, uuid, withAnyField } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
-import { branch, chat, chatWithMessages, feedback, foundChat, rating, session } from "./session.ts";
+import { branch, chat, chatWithMessages, feedback, rating, session } from "./session.ts";
 
 const title = z.string().trim().max(200);
 const modelId = z.string().trim().min(1).max(200);
@@ -135,36 +135,6 @@ export const listChatsContract = contract({
   errors: ["not_found"],
 });
 
-export const listAccountChatsContract = contract({
-  ...shared,
-  method: "GET",
-  path: "/api/chats",
-  runCredential: true,
-  tool: true,
-  summary: "List and search all chats of the account, newest first",
-  query: pageQuery.extend({
-    q: z.string().trim().min(1).max(250).optional().meta({
-      description:
-        "Finds chats with this text in the title, or with all of its words in one message; the last word may be the beginning of one",
-    }),
-    artist_id: uuid.optional().meta({ description: "Only chats of sessions for this artist" }),
-    archived: queryBoolean.optional().meta({ description: "Only chats that are archived, or not" }),
-    pinned: queryBoolean.optional().meta({ description: "Only chats that are pinned, or not" }),
-  }),
-  responses: {
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema: z.object({
-        status: z.literal("success"),
-        chats: z.array(foundChat),
-        next_cursor: nextCursor,
-      }),
-    },
-  },
-  errors: [],
-});
-
 export const getChatContract = contract({
   ...shared,
   method: "GET",
@@ -175,6 +145,25 @@ export const getChatContract = contract({
   description: "While a turn is streaming, `GET /api/chat/{chatId}/stream` has its answer.",
   params: chatParams,
   responses: { 200: { description: "The chat", schema: chatWithMessages } },
+  errors: ["not_found"],
+});
+
+export const exportChatContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/sessions/{sessionId}/chats/{chatId}/export",
+  runCredential: true,
+  summary: "Download a chat as a file",
+  description:
+    "Markdown has the texts and the names of tools, for people. JSON is the chat as `GET` reads it, with " +
+    "everything. A download that fails midway is cut short.",
+  params: chatParams,
+  query: z.object({
+    format: z.enum(["markdown", "json"]).default("markdown").describe("What the file is"),
+  }),
+  responses: {
+    200: { description: "The file", bytes: ["text/markdown; charset=utf-8", "application/json"] },
+  },
   errors: ["not_found"],
 });
 

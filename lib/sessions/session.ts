@@ -56,6 +56,7 @@ export const message = z
     createdAt: dateTime,
   })
   .meta({ id: "Message" });
+export type Message = z.output<typeof message>;
 
 export const chatWithMessages = z.object({
   chat,

@@ -263,3 +263,18 @@ export function removeChat(
     z.union([oneChat, missing]),
   );
 }
+
+/** Returns those of the account's chats whose turn is active. */
+export const selectActiveChats = (accountId: string, ids: readonly string[]): Promise<string[]> =>
+  call("active_chats", { p_account_id: accountId, p_ids: ids }, z.array(z.string()));
+
+/** Deletes chats, and sessions that have none then. Returns the sandboxes of these sessions. */
+export const removeChats = (
+  accountId: string,
+  ids: readonly string[],
+): Promise<{ deleted: string[]; sandboxes: SandboxState[] }> =>
+  call(
+    "delete_chats",
+    { p_account_id: accountId, p_ids: ids },
+    z.object({ deleted: z.array(z.string()), sandboxes: z.array(storedSandbox) }),
+  );

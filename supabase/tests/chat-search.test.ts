@@ -35,6 +35,24 @@ test("a page of ten thousand chats reads no more rows than it has, with each fil
   });
 });
 
+test("a page of what is not archived reads no more rows than it has, where nearly all is", async () => {
+  await rolledBack(async (transaction) => {
+    const { sql } = transaction;
+    const account_id = await transaction.account();
+    const session = randomUUID();
+    await sql`insert into sessions (id, account_id) values (${session}, ${account_id})`;
+    await sql`insert into chats (session_id, account_id, title, created_at, pinned, archived)
+      select ${session}, ${account_id}, 'chat ' || n, now() - n * interval '1 minute',
+        n = 1, n between 2 and 9999
+      from generate_series(1, 10000) n`;
+    await sql`analyze public.chats`;
+    const filters = { ...none, archived: false, pinned: false };
+    const list = () => transaction.call("list_account_chats", { account_id, ...page, ...filters });
+    expect(await list()).toMatchObject({ chats: [{ title: "chat 10000" }], next: null });
+    expect(await transaction.rowsRead("chats", list)).toBeLessThan(50);
+  });
+});
+
 test("a word that is frequent elsewhere reads no messages of other accounts", async () => {
   await rolledBack(async (transaction) => {
     const { sql } = transaction;

@@ -57,6 +57,14 @@ const attempts: Readonly<Record<string, Attempt>> = {
       instructions: "taken",
       template_id: null,
     }),
+  share_chat: (t, account_id, { session: session_id, chat: chat_id }) =>
+    t.call("share_chat", { account_id, session_id, chat_id, messages: [] }),
+  get_chat_share: (t, account_id, { session: session_id, chat: chat_id }) =>
+    t.call("get_chat_share", { account_id, session_id, chat_id }),
+  revoke_chat_share: (t, account_id, { session: session_id, chat: chat_id }) =>
+    t.call("revoke_chat_share", { account_id, session_id, chat_id }),
+  active_chats: (t, account_id, { chat }) => t.call("active_chats", { account_id, ids: [chat] }),
+  delete_chats: (t, account_id, { chat }) => t.call("delete_chats", { account_id, ids: [chat] }),
   list_chats: (t, account_id, { session }) =>
     t.call("list_chats", { account_id, session_id: session, ...page }),
   missing_of_chat: (t, account_id, { session }) =>
@@ -269,6 +277,7 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_webhooks: page,
   list_account_chats: { ...page, artist_id: null, archived: null, pinned: null, text: null },
   list_tasks: page,
+  list_chat_shares: page,
   list_runs: {
     ...page,
     ...{ status: null, kind: null, chat_id: null, artist_id: null, since: null },
@@ -290,6 +299,7 @@ test.each(Object.entries(lists))("%s", async (name, args) => {
       rows.artist,
       rows.webhook,
       rows.task,
+      rows.share,
     ];
     expect(await transaction.call(name, { account_id: stranger, ...args })).toEqual(before);
     const answer = JSON.stringify(await transaction.call(name, { account_id: owner, ...args }));

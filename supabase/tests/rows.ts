@@ -20,6 +20,7 @@ export interface Rows {
   readonly delivery: string;
   readonly task: string;
   readonly firing: string;
+  readonly share: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -41,6 +42,7 @@ export const noRows = (): Rows => ({
   delivery: randomUUID(),
   task: randomUUID(),
   firing: randomUUID(),
+  share: randomUUID(),
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -68,6 +70,10 @@ export async function createRows(transaction: Transaction, account: string): Pro
     values (${ids.chat}, 'own', 'assistant', '[]')`;
   await sql`insert into message_feedback (account_id, chat_id, message_id, rating)
     values (${account}, ${ids.chat}, 'own', 'down')`;
+  await sql`insert into chat_shares (id, account_id, chat_id, title, message_count)
+    values (${ids.share}, ${account}, ${ids.chat}, 'own', 1)`;
+  await sql`insert into shared_messages (share_id, position, account_id, role, parts)
+    values (${ids.share}, 0, ${account}, 'user', '[]')`;
   await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
       assistant_message_id, model_id)
     values (${ids.turn}, ${account}, ${ids.session}, ${ids.chat}, ${ids.run}, 'running', 'm1', 'a1',
@@ -129,6 +135,9 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
         join chats c on c.id = r.chat_id where c.account_id = ${account}) as messages,
       (select jsonb_agg(to_jsonb(r) order by r.message_id) from message_feedback r
         where r.account_id = ${account}) as feedback,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from chat_shares r where r.account_id = ${account}) as shares,
+      (select jsonb_agg(to_jsonb(r) order by r.position) from shared_messages r
+        where r.account_id = ${account}) as shared_messages,
       (select jsonb_agg(to_jsonb(r) order by r.id) from turns r where r.account_id = ${account}) as turns,
       (select jsonb_agg(to_jsonb(r) order by r.id) from api_keys r where r.account_id = ${account}) as keys,
       (select jsonb_agg(to_jsonb(r) order by r.id) from agent_templates r where r.account_id = ${account}) as templates,

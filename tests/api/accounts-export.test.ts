@@ -44,6 +44,7 @@ test("200: has everything that the account owns, and nothing of others", async (
       (${chat.id}, 'a0', 'assistant', '[]', 'm1', false)`;
   const messages = `/api/sessions/${session.id}/chats/${chat.id}/messages`;
   await withKey.request("PUT", `${messages}/a1/feedback`, { body: { rating: "up" } });
+  await withKey.request("PUT", `/api/sessions/${session.id}/chats/${chat.id}/share`);
   await withKey.post("/api/sandbox", { sessionId: session.id });
   await writeSandboxFile(session.id, "in/notes.txt", "notes");
 
@@ -67,6 +68,7 @@ test("200: has everything that the account owns, and nothing of others", async (
       `${folder}/files/in/`,
       `${folder}/files/in/notes.txt`,
       `${folder}/session.json`,
+      "shares.json",
       "task-runs.json",
       "tasks.json",
       "webhooks.json",
@@ -81,6 +83,8 @@ test("200: has everything that the account owns, and nothing of others", async (
   expect(read("tasks.json")).toMatchObject([task]);
   expect(read("webhooks.json")).toMatchObject([webhook]);
   expect(JSON.stringify(read("webhooks.json"))).not.toContain("whsec_");
+  expect(read("shares.json")).toMatchObject([{ chat_id: chat.id, message_count: 1 }]);
+  expect(JSON.stringify(read("shares.json"))).not.toContain("/share/");
   expect(read("task-runs.json")).toMatchObject([{ status: "COMPLETED" }]);
   expect(read(`${folder}/chats/${chat.id}.json`)).toMatchObject({
     messages: [{ id: "m1" }, { id: "a1" }],

@@ -60,3 +60,17 @@ describe.each(lookups.map((one) => [nameOf(one), one] as const))("%s", (name, { 
     expect((await person.withBearer.get(path)).status).not.toBe(401);
   });
 });
+
+describe("GET /api/shares/{token}", () => {
+  it("has the same limit of an address, for guesses as for links", async () => {
+    const anonymous = client(null, limited.url);
+    const path = `/api/shares/${"A".repeat(43)}`;
+    for (let asked = 0; asked < LIMIT; asked++) {
+      expect((await anonymous.get(path, from("198.51.100.77"))).status).toBe(404);
+    }
+    const refused = await anonymous.get(path, from("198.51.100.77"));
+    expect(refused.status).toBe(429);
+    expectErrorShape(refused, "error");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  });
+});

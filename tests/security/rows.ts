@@ -51,6 +51,14 @@ const aRatedChat = async (owner: Person): Promise<Ids> => {
   await owner.withKey.request("PUT", path, { body: { rating: "up" } });
   return { sessionId: sessionId ?? "", chatId: chatId ?? "", messageId: messageId ?? "" };
 };
+const aShare = async (owner: Person): Promise<Ids> => {
+  const ids = await aChat(owner);
+  const path = `/api/sessions/${ids.sessionId}/chats/${ids.chatId}`;
+  await owner.withKey.patch(path, { title: `Chat ${ids.chatId}` });
+  const { body } = await owner.withKey.request("PUT", `${path}/share`);
+  const { share } = z.object({ share: z.object({ url: z.string() }) }).parse(body);
+  return { ...ids, token: share.url.split("/").at(-1) ?? "" };
+};
 const aTemplate = async (owner: Person): Promise<Ids> => ({
   id: (await createTemplate(owner.withKey, { is_private: true })).id,
 });
@@ -190,6 +198,8 @@ export const rows: Readonly<Record<string, Row>> = {
   "PATCH /api/sessions/{sessionId}": { arrange: aSession, body: () => ({ title: "mine now" }) },
   "DELETE /api/sessions/{sessionId}": { arrange: aSession },
   "GET /api/chats": { arrange: aChat, query: () => ({ limit: "100" }) },
+  "POST /api/chats/delete": { arrange: aChat, body: ({ chatId }) => ({ ids: [chatId] }) },
+  "GET /api/shares/{token}": { arrange: aShare },
   "GET /api/sessions/{sessionId}/chats": { arrange: aSession },
   "POST /api/sessions/{sessionId}/chats": { arrange: aSession, body: () => ({}) },
   "GET /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },
@@ -208,6 +218,13 @@ export const rows: Readonly<Record<string, Row>> = {
     arrange: aBranchedChat,
     body: () => ({ rating: "down", comment: "Too long" }),
   },
+  "GET /api/sessions/{sessionId}/chats/{chatId}/export": {
+    arrange: aChat,
+    query: () => ({ format: "json" }),
+  },
+  "PUT /api/sessions/{sessionId}/chats/{chatId}/share": { arrange: aChat },
+  "GET /api/sessions/{sessionId}/chats/{chatId}/share": { arrange: aShare },
+  "DELETE /api/sessions/{sessionId}/chats/{chatId}/share": { arrange: aShare },
   "PUT /api/sessions/{sessionId}/chats/{chatId}/connectors": {
     arrange: aChat,
     body: () => ({ connectors: ["gmail"] }),

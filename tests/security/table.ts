@@ -148,6 +148,8 @@ POST /api/sessions                                 | 201   201     201   201   2
   artistId=malformed                               | 400l  400l    400l  400l  400l    401x      401x  401u   401u   403k  403k    401x
 GET /api/sessions                                  | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
 GET /api/chats                                     | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+POST /api/chats/delete                             | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+GET /api/shares/{token}                            | 200+  200+    200+  200+  200+    200+      200+  200+   200+   403k  403k    403w
 GET /api/sessions/{sessionId}                      | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
 PATCH /api/sessions/{sessionId}                    | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/sessions/{sessionId}                   | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
@@ -160,6 +162,10 @@ GET /api/sessions/{sessionId}/chats/{chatId}/branches | 200+  200+    404s  404s
 PUT /api/sessions/{sessionId}/chats/{chatId}/branch | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sessions/{sessionId}/chats/{chatId}/feedback | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
 PUT /api/sessions/{sessionId}/chats/{chatId}/messages/{messageId}/feedback | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sessions/{sessionId}/chats/{chatId}/export| 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
+PUT /api/sessions/{sessionId}/chats/{chatId}/share | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sessions/{sessionId}/chats/{chatId}/share | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/sessions/{sessionId}/chats/{chatId}/share | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 PUT /api/sessions/{sessionId}/chats/{chatId}/connectors | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 POST /api/sandbox                                  | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sandbox                                   | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x

@@ -1,7 +1,7 @@
 import { listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { listAccountChatsContract } from "@/lib/sessions/contract.ts";
+import { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
 import { selectAccountChats } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

@@ -21,7 +21,9 @@ export async function identify(exchange: Exchange): Promise<AppError | undefined
   const { headers } = exchange.request;
   if (contract.auth === "none") {
     const refused = contract.runCredential === undefined ? await refuseSandbox(headers) : null;
-    return refused ?? undefined;
+    if (refused) return refused;
+    if (contract.addressLimit) exchange.rate = await limitAnonymous(addressOf(headers));
+    return undefined;
   }
   const mayBeAnonymous = contract.auth === "optional" && config().ANONYMOUS_LOOKUPS;
   const credential = await readCredential(headers, mayBeAnonymous);

@@ -12,6 +12,7 @@ import { Conversation } from "./conversation.ts";
 import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
 import { recordConnectors } from "./record-connectors.ts";
+import { recordDeleteChats, recordOneChat } from "./record-one-chat.ts";
 import { recordPeople } from "./record-people.ts";
 import { recordSandboxFiles } from "./record-sandbox-files.ts";
 import { recordTasks } from "./record-tasks.ts";
@@ -105,9 +106,7 @@ async function recordChats(context: Context) {
   recorder.keep("startTurn", turn, early);
   await record("getChat", { params });
   await recordBranches(context, params, turn.body);
-  await record("updateChat", { params, body: { title: "Hello", pinned: true } });
-  await record("chooseConnectors", { params, body: { connectors: ["gmail"] } });
-  await record("listAccountChats", { query: { q: "hello", pinned: "true" } });
+  await recordOneChat(context, params);
   await recordSandboxFiles(context, sessionId);
 
   const other = { params: { sessionId }, body: { title: "A second chat" } };
@@ -115,6 +114,7 @@ async function recordChats(context: Context) {
   await record("listChats", { params: { sessionId }, query: { limit: "1" } });
   await recordResumeAndStop(context, sessionId, second.chat.id);
   await record("deleteChat", { params: { sessionId, chatId: second.chat.id } });
+  await recordDeleteChats(context, sessionId);
 
   const { runId } = await record(
     "startRun",

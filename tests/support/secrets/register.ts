@@ -25,11 +25,13 @@ export function registerDisguised(secret: string): void {
 
 const KEY = /ap_[0-9A-Za-z]{49}/g;
 const WEBHOOK_SECRET = /whsec_[\w+/=-]{24,}/g;
+const SHARE_TOKEN = /(?<=\/share\/)[\w-]{43}/g;
 
-/** The secrets that an answer hands out, once. */
+/** The secrets that an answer hands out. */
 export function registerAnswered(text: string): void {
   for (const [key] of text.matchAll(KEY)) if (isWellFormedKey(key)) registerSecret(key, "API key");
   for (const [secret] of text.matchAll(WEBHOOK_SECRET)) registerSecret(secret, "webhook secret");
+  for (const [token] of text.matchAll(SHARE_TOKEN)) registerSecret(token, "share token");
 }
 
 /** The credential of a request that was let in. */

@@ -1,0 +1,28 @@
+import type { Metadata } from "next";
+import { notFound } from "next/navigation";
+import { readSharedChat, titleOfShare } from "../read-shared-chat.ts";
+import { SharedChat } from "../shared-chat.tsx";
+import { TooManyVisits } from "../too-many-visits.tsx";
+
+interface Props {
+  readonly params: Promise<{ readonly token: string }>;
+}
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const found = await readSharedChat((await params).token);
+  return {
+    title: found.status === "found" ? titleOfShare(found.page.share) : "Shared chat",
+    description: "A conversation with an agent, shared by its owner.",
+    robots: { index: false, follow: false },
+    referrer: "no-referrer",
+  };
+}
+
+/** A chat that its owner has shared, for anyone who has the link. Rendered on the server. */
+export default async function SharePage({ params }: Props) {
+  const { token } = await params;
+  const found = await readSharedChat(token);
+  if (found.status === "missing") notFound();
+  if (found.status === "limited") return <TooManyVisits />;
+  return <SharedChat token={token} first={found.page} />;
+}

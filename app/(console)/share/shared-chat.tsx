@@ -1,0 +1,119 @@
+"use client";
+import { Wrench } from "lucide-react";
+import { useState } from "react";
+import { type ApiError, api } from "@/app/(console)/_api/request.ts";
+import { formatDateTime } from "@/app/(console)/_ui/format-time.ts";
+import type { SharedMessage } from "@/lib/sessions/shares/contract.ts";
+import { Button } from "../_ui/button.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { keyed } from "../chat/_message/keyed.ts";
+import { Markdown } from "../chat/_message/markdown.tsx";
+import type { SharedPage } from "./read-shared-chat.ts";
+
+/** The messages of a shared chat, read page by page. */
+export function SharedChat({
+  token,
+  first,
+}: {
+  readonly token: string;
+  readonly first: SharedPage;
+}) {
+  const [messages, setMessages] = useState(first.messages);
+  const [cursor, setCursor] = useState(first.next_cursor);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const { title, message_count: count, updated_at: sharedAt } = first.share;
+  const showMore = async () => {
+    setBusy(true);
+    const result = await api<SharedPage>(`/api/shares/${token}?cursor=${cursor}`);
+    setBusy(false);
+    setError(result.ok ? null : result.error);
+    if (!result.ok) return;
+    setMessages([...messages, ...result.data.messages]);
+    setCursor(result.data.next_cursor);
+  };
+  return (
+    <div className="mx-auto flex max-w-3xl flex-col gap-7 px-4 py-6 sm:py-10">
+      <header className="border-b pb-5">
+        <h1 className="text-2xl font-semibold tracking-tight [overflow-wrap:anywhere]">
+          {title || "Shared chat"}
+        </h1>
+        <p className="mt-1.5 text-sm text-muted-foreground">
+          Shared on{" "}
+          <time dateTime={sharedAt} suppressHydrationWarning>
+            {formatDateTime(sharedAt)}
+          </time>
+          . Files and the results of tools are not part of a shared chat.
+        </p>
+      </header>
+      {messages.length === 0 && (
+        <p className="py-12 text-center text-muted-foreground">This chat had no messages yet.</p>
+      )}
+      {keyed(messages).map(({ key, item }) => (
+        <Message key={key} message={item} />
+      ))}
+      {error && <ErrorState error={error} />}
+      {cursor !== null && (
+        <Button
+          variant="outline"
+          size="sm"
+          busy={isBusy}
+          className="self-center"
+          onClick={() => void showMore()}
+        >
+          Show more messages ({(count - messages.length).toLocaleString("en")})
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Message({ message: { role, parts } }: { readonly message: SharedMessage }) {
+  if (role === "user") {
+    return (
+      <article aria-label="Author" className="flex flex-col items-end gap-1">
+        {keyed(parts).map(({ key, item }) =>
+          item.type === "text" ? (
+            <p
+              key={key}
+              className="max-w-[85%] rounded-2xl rounded-br-md bg-muted px-3.5 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]"
+            >
+              {item.text}
+            </p>
+          ) : null,
+        )}
+      </article>
+    );
+  }
+  return (
+    <article aria-label="Agent" className="flex min-w-0 flex-col gap-3">
+      {keyed(groupTools(parts)).map(({ key, item }) =>
+        typeof item === "string" ? (
+          <Markdown key={key} text={item} />
+        ) : (
+          <p
+            key={key}
+            className="flex items-start gap-2 text-sm text-muted-foreground [overflow-wrap:anywhere]"
+          >
+            <Wrench aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+            Used {item.join(", ")}
+          </p>
+        ),
+      )}
+    </article>
+  );
+}
+
+/** Returns the texts as they are, and the names of tools that were used between two of them as one list. */
+function groupTools(parts: SharedMessage["parts"]): (string | string[])[] {
+  const groups: (string | string[])[] = [];
+  for (const part of parts) {
+    const last = groups.at(-1);
+    if (part.type === "text") groups.push(part.text);
+    else if (!Array.isArray(last)) groups.push([toolLabel(part.name)]);
+    else if (!last.includes(toolLabel(part.name))) last.push(toolLabel(part.name));
+  }
+  return groups;
+}
+
+const toolLabel = (name: string): string => name.replaceAll("_", " ");

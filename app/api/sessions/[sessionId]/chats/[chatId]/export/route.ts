@@ -1,0 +1,10 @@
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { exportChatContract } from "@/lib/sessions/contract.ts";
+import { exportChat } from "@/lib/sessions/export-chat.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(exportChatContract, ({ caller: { accountId }, params, query }) =>
+    exportChat({ accountId, ...params, ...query }),
+  ),
+});

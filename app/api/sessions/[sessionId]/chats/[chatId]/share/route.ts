@@ -1,0 +1,18 @@
+import { answer, done } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import * as contracts from "@/lib/sessions/shares/contract.ts";
+import { shareAnswer, shareChat } from "@/lib/sessions/shares/share-chat.ts";
+import { removeShare, selectShare } from "@/lib/sessions/shares/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  PUT: endpoint(contracts.shareChatContract, ({ caller: { accountId }, params }) =>
+    answer(shareChat({ accountId, ...params }), shareAnswer),
+  ),
+  GET: endpoint(contracts.getShareContract, ({ caller: { accountId }, params }) =>
+    answer(selectShare({ accountId, ...params }), shareAnswer),
+  ),
+  DELETE: endpoint(contracts.revokeShareContract, ({ caller: { accountId }, params }) =>
+    answer(removeShare({ accountId, ...params }), done),
+  ),
+});

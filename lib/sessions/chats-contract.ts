@@ -1,0 +1,61 @@
+/** All chats of an account, whatever their session. */
+import { z } from "zod";
+import { contract } from "../contract/contract.ts";
+import { queryBoolean, uuid } from "../contract/fields.ts";
+import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { foundChat } from "./session.ts";
+
+const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
+
+export const listAccountChatsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/chats",
+  runCredential: true,
+  tool: true,
+  summary: "List and search all chats of the account, newest first",
+  query: pageQuery.extend({
+    q: z.string().trim().min(1).max(250).optional().meta({
+      description:
+        "Finds chats with this text in the title, or with all of its words in one message; the last word may be the beginning of one",
+    }),
+    artist_id: uuid.optional().meta({ description: "Only chats of sessions for this artist" }),
+    archived: queryBoolean.optional().meta({ description: "Only chats that are archived, or not" }),
+    pinned: queryBoolean.optional().meta({ description: "Only chats that are pinned, or not" }),
+  }),
+  responses: {
+    200: {
+      description: "One page; `link` has the URL of the next one",
+      headers: ["link"],
+      schema: z.object({
+        status: z.literal("success"),
+        chats: z.array(foundChat),
+        next_cursor: nextCursor,
+      }),
+    },
+  },
+  errors: [],
+});
+
+export const deleteChatsContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/chats/delete",
+  summary: "Delete many chats at once",
+  description:
+    "Deletes each chat with its messages, after its run has been stopped, and each session that has no " +
+    "chat then, with its sandbox. Can be repeated: ids of chats that do not exist are ignored.",
+  body: z.object({
+    ids: z.array(uuid).min(1).max(100).describe("The `id`s of the chats, of any sessions"),
+  }),
+  responses: {
+    200: {
+      description: "The chats are deleted",
+      schema: z.object({
+        status: z.literal("success"),
+        deleted: z.array(uuid).meta({ description: "The chats that this call has deleted" }),
+      }),
+    },
+  },
+  errors: [],
+});

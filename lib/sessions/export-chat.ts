@@ -1,0 +1,72 @@
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import { attachment } from "../sandbox/file-response.ts";
+import { readChat } from "./read-chat.ts";
+import type { Chat, Message } from "./session.ts";
+import { selectChatBody } from "./store.ts";
+
+/**
+ * Responds with a chat as a file, which is written while the chat is read.
+ * Errors: 404 `Session not found`, 404 `Chat not found`.
+ */
+export async function exportChat(input: {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly chatId: string;
+  readonly format: "markdown" | "json";
+}): Promise<Response | AppError> {
+  const { accountId, sessionId, chatId, format } = input;
+  if (format === "json") {
+    const body = await selectChatBody(accountId, sessionId, chatId);
+    return isAppError(body) ? body : file(body, "application/json", `chat-${chatId}.json`);
+  }
+  const found = await readChat(input);
+  if (isAppError(found)) return found;
+  const text = streamOf(markdownOf(found.chat, found.messages));
+  return file(text, "text/markdown; charset=utf-8", `${fileNameOf(found.chat)}.md`);
+}
+
+function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: () => void pieces.return(undefined),
+  });
+}
+
+const file = (body: string | ReadableStream<Uint8Array>, type: string, name: string): Response =>
+  new Response(body, {
+    headers: { "content-type": type, "content-disposition": attachment(name) },
+  });
+
+/** Returns the title without what file systems and control characters could do with it. */
+function fileNameOf({ title, id }: Chat): string {
+  const name = title.replace(/[\p{Cc}\p{Cf}\s\\/:*?"<>|]+/gu, " ").replace(/^[ .]+| $/g, "");
+  return name === "" ? `chat-${id}` : name;
+}
+
+async function* markdownOf(
+  { title, createdAt }: Chat,
+  messages: AsyncIterable<Message>,
+): AsyncGenerator<string> {
+  yield `# ${title.replace(/\s+/g, " ") || "New chat"}\n\n_${timeOf(createdAt)}_\n`;
+  for await (const { role, parts, createdAt: at } of messages) {
+    const shown = parts.flatMap(sectionOf);
+    if (shown.length === 0) continue;
+    const who = role === "user" ? "You" : "Agent";
+    yield `\n## ${who}\n\n_${timeOf(at)}_\n\n${shown.join("\n\n")}\n`;
+  }
+}
+
+function sectionOf(part: Message["parts"][number]): string[] {
+  const { type, text, filename } = part;
+  if (type === "text") return typeof text === "string" && text.trim() !== "" ? [text] : [];
+  if (type === "file") return [`_Attached: ${typeof filename === "string" ? filename : "a file"}_`];
+  return type.startsWith("tool-") ? [`_Used ${type.slice("tool-".length)}_`] : [];
+}
+
+/** Returns, for example, `2026-11-21 16:05 UTC`. */
+const timeOf = (date: string): string => `${date.slice(0, 16).replace("T", " ")} UTC`;

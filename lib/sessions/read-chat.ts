@@ -1,0 +1,40 @@
+import { JSONParser } from "@streamparser/json";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import { type Chat, chat, type Message, message } from "./session.ts";
+import { selectChatBody } from "./store.ts";
+
+/**
+ * Reads a chat whose messages are parsed one by one as they come from the database.
+ * Errors: 404 `Session not found`, 404 `Chat not found`.
+ */
+export async function readChat(address: {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly chatId: string;
+}): Promise<{ chat: Chat; messages: AsyncGenerator<Message> } | AppError> {
+  const { accountId, sessionId, chatId } = address;
+  const body = await selectChatBody(accountId, sessionId, chatId);
+  if (isAppError(body)) return body;
+  const values = valuesOf(typeof body === "string" ? [body] : body);
+  // The body begins with the chat.
+  const first = await values.next();
+  return { chat: chat.parse(first.value), messages: messagesIn(values) };
+}
+
+async function* messagesIn(values: AsyncGenerator<unknown>): AsyncGenerator<Message> {
+  for await (const value of values) yield message.parse(value);
+}
+
+async function* valuesOf(
+  body: Iterable<string> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<unknown, undefined> {
+  const parser = new JSONParser({ paths: ["$.chat", "$.messages.*"], keepStack: false });
+  let values: unknown[] = [];
+  parser.onValue = ({ value }) => values.push(value);
+  for await (const piece of body) {
+    parser.write(piece);
+    const ready = values;
+    values = [];
+    yield* ready;
+  }
+}

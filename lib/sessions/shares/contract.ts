@@ -1,0 +1,122 @@
+/** Chats that are shared by a read-only link. */
+import { z } from "zod";
+import { contract } from "../../contract/contract.ts";
+import { dateTime, queryInteger, uuid } from "../../contract/fields.ts";
+
+const share = z
+  .object({
+    id: uuid,
+    chat_id: uuid,
+    url: z.url().meta({ description: "The page that anyone who has the link can read" }),
+    title: z.string(),
+    message_count: z.int(),
+    created_at: dateTime,
+    updated_at: dateTime.meta({ description: "When the messages were copied" }),
+  })
+  .meta({ id: "Share" });
+
+/** What a shared message shows: never reasoning, files, or what a tool was given and has returned. */
+export const sharedPart = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("tool"), name: z.string() }),
+]);
+export const sharedMessage = z
+  .object({ role: z.enum(["user", "assistant"]), parts: z.array(sharedPart) })
+  .meta({ id: "SharedMessage" });
+export type SharedMessage = z.output<typeof sharedMessage>;
+
+export const sharedChat = z.object({
+  title: z.string(),
+  message_count: z.int(),
+  updated_at: dateTime.meta({ description: "When the messages were copied" }),
+});
+
+const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
+const path = "/api/sessions/{sessionId}/chats/{chatId}/share";
+const params = z.object({
+  sessionId: uuid.describe("The session's `id`"),
+  chatId: uuid.describe("The chat's `id`"),
+});
+const status = z.literal("success");
+
+export const shareChatContract = contract({
+  ...shared,
+  method: "PUT",
+  path,
+  summary: "Share a chat by a read-only link",
+  description:
+    "Copies the texts of the chat as they are now, with the names of the tools that were used; messages " +
+    "that follow are not shared. Another call renews the copy under the same link. Reasoning, files, and " +
+    "inputs and outputs of tools are not shared.",
+  params,
+  responses: { 200: { description: "The share", schema: z.object({ status, share }) } },
+  errors: ["not_found", "payload_too_large"],
+});
+
+export const getShareContract = contract({
+  ...shared,
+  method: "GET",
+  path,
+  summary: "Read whether a chat is shared",
+  params,
+  responses: {
+    200: {
+      description: "The share",
+      schema: z.object({
+        status,
+        share: share.nullable().meta({ description: "Null unless the chat is shared" }),
+      }),
+    },
+  },
+  errors: ["not_found"],
+});
+
+export const revokeShareContract = contract({
+  ...shared,
+  method: "DELETE",
+  path,
+  summary: "Stop sharing a chat",
+  description:
+    "Its link stops working at once, for good: sharing the chat again makes another one.",
+  params,
+  responses: { 200: { description: "Revoked", schema: z.object({ status }) } },
+  errors: ["not_found"],
+});
+
+export const readShareContract = contract({
+  method: "GET",
+  path: "/api/shares/{token}",
+  tag: "Sessions",
+  family: "error",
+  auth: "none",
+  addressLimit: true,
+  summary: "Read a shared chat",
+  description: "Needs no credential: the link is enough. Limited by address.",
+  params: z.object({ token: z.string().describe("The last segment of the share's `url`") }),
+  query: z.object({
+    limit: queryInteger({ min: 1, max: 100, default: 100 }).describe(
+      "How many messages a page has",
+    ),
+    cursor: z
+      .string()
+      .regex(/^\d{1,9}$/, "cursor is invalid")
+      .transform(Number)
+      .optional()
+      .meta({ description: "`next_cursor` of the page before", override: { type: "string" } }),
+  }),
+  responses: {
+    200: {
+      description: "The messages, oldest first",
+      schema: z.object({
+        status,
+        share: sharedChat,
+        messages: z.array(sharedMessage),
+        next_cursor: z
+          .string()
+          .nullable()
+          .meta({ description: "For `cursor` of the next page; null on the last one" }),
+      }),
+    },
+  },
+  errors: ["not_found", "rate_limited"],
+});

@@ -1,0 +1,18 @@
+import { type AppError, appError } from "../../contract/app-error.ts";
+import { config } from "../../platform/config.ts";
+import { readToken } from "./share-token.ts";
+import { selectSharedChat } from "./store.ts";
+
+/** Reads a page of a shared chat, for anyone who has the link. Errors: 404 `Share not found`. */
+export async function readShare(
+  token: string,
+  { limit, cursor: from = 0 }: { readonly limit: number; readonly cursor?: number | undefined },
+) {
+  const id = readToken(token, config().API_KEY_SECRET);
+  const found = id === null ? null : await selectSharedChat(id, from, limit);
+  if (found === null) return notFound;
+  const next = from + limit;
+  return { ...found, next_cursor: next < found.share.message_count ? String(next) : null };
+}
+
+const notFound: AppError = appError("not_found", "Share not found");

@@ -1,0 +1,38 @@
+import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
+import { config } from "../../platform/config.ts";
+import { serviceOrigin } from "../../platform/service-origin.ts";
+import { readChat } from "../read-chat.ts";
+import type { SharedMessage } from "./contract.ts";
+import { formatToken } from "./share-token.ts";
+import { sharedMessageOf } from "./shared-message.ts";
+import { type ChatAddress, type StoredShare, upsertShare } from "./store.ts";
+
+const MAX_CHARS = 8 * 1024 * 1024;
+
+/** Returns the page on which anyone can read the share. */
+const urlOf = ({ id }: StoredShare): string =>
+  `${serviceOrigin()}/share/${formatToken(id, config().API_KEY_SECRET)}`;
+
+/** The answer with a share as its owner sees it. */
+export const shareAnswer = <S extends StoredShare | null>(share: S) =>
+  ({ body: { status: "success", share: share && { ...share, url: urlOf(share) } } }) as const;
+
+/**
+ * Shares a chat as it is now, or renews what is shared of it.
+ * Errors: 404 `Session not found`, 404 `Chat not found`, 413 for more than 8 Mi characters.
+ */
+export async function shareChat(address: ChatAddress): Promise<StoredShare | AppError> {
+  const found = await readChat(address);
+  if (isAppError(found)) return found;
+  const shown: SharedMessage[] = [];
+  let chars = 0;
+  for await (const message of found.messages) {
+    const one = sharedMessageOf(message);
+    if (!one) continue;
+    for (const part of one.parts) chars += part.type === "text" ? part.text.length : 0;
+    if (chars > MAX_CHARS)
+      return appError("payload_too_large", "The chat is too long to be shared");
+    shown.push(one);
+  }
+  return upsertShare(address, shown);
+}

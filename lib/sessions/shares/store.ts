@@ -1,0 +1,80 @@
+/**
+ * Shares of chats (supabase/migrations/…_chat_shares.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { type AppError, appError } from "../../contract/app-error.ts";
+import { dateTime, uuid } from "../../contract/fields.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  storedPage,
+} from "../../contract/pagination.ts";
+import { call } from "../../platform/database/query.ts";
+import { type SharedMessage, sharedChat, sharedMessage } from "./contract.ts";
+
+export interface ChatAddress {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly chatId: string;
+}
+
+const storedShare = sharedChat.extend({ id: uuid, chat_id: uuid, created_at: dateTime });
+export type StoredShare = z.output<typeof storedShare>;
+
+const notFound = {
+  session: appError("not_found", "Session not found"),
+  chat: appError("not_found", "Chat not found"),
+  share: appError("not_found", "Share not found"),
+};
+const missing = z
+  .object({ missing: z.enum(["session", "chat", "share"]) })
+  .transform((answer): AppError => notFound[answer.missing]);
+const oneShare = z.object({ share: storedShare }).transform((answer) => answer.share);
+
+const addressArguments = ({ accountId, sessionId, chatId }: ChatAddress) => ({
+  p_account_id: accountId,
+  p_session_id: sessionId,
+  p_chat_id: chatId,
+});
+
+export const upsertShare = (
+  address: ChatAddress,
+  messages: readonly SharedMessage[],
+): Promise<StoredShare | AppError> =>
+  call(
+    "share_chat",
+    { ...addressArguments(address), p_messages: messages },
+    z.union([oneShare, missing]),
+  );
+
+/** Resolves to null when the chat is not shared. */
+export const selectShare = (address: ChatAddress): Promise<StoredShare | null | AppError> =>
+  call(
+    "get_chat_share",
+    addressArguments(address),
+    z.union([oneShare, z.object({ share: z.null() }).transform(() => null), missing]),
+  );
+
+export const removeShare = (address: ChatAddress): Promise<AppError | undefined> =>
+  call(
+    "revoke_chat_share",
+    addressArguments(address),
+    z.union([z.object({ revoked: z.literal(true) }).transform(() => undefined), missing]),
+  );
+
+export const selectShares = (accountId: string, page: PageRequest): Promise<Page<StoredShare>> =>
+  call(
+    "list_chat_shares",
+    { p_account_id: accountId, ...pageArguments(page) },
+    storedPage(storedShare, "shares"),
+  );
+
+/** Resolves to null when there is no such share. @param from the position of the first message */
+export const selectSharedChat = (shareId: string, from: number, limit: number) =>
+  call(
+    "read_chat_share",
+    { p_share_id: shareId, p_from: from, p_limit: limit },
+    z.object({ share: sharedChat, messages: z.array(sharedMessage) }).nullable(),
+  );

@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { sharedMessage } from "../../lib/sessions/shares/contract.ts";
+import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
+import { createSession } from "../support/fixtures/sessions.ts";
+import { type Client, client, createPerson } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
+
+const share = z.strictObject({
+  id: z.uuid(),
+  chat_id: z.uuid(),
+  url: z.url(),
+  title: z.string(),
+  message_count: z.int(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+const shareAnswer = z.strictObject({ status: z.literal("success"), share: share.nullable() });
+const publicAnswer = z.strictObject({
+  status: z.literal("success"),
+  share: z.strictObject({
+    title: z.string(),
+    message_count: z.int(),
+    updated_at: z.iso.datetime(),
+  }),
+  messages: z.array(sharedMessage),
+  next_cursor: z.string().nullable(),
+});
+
+const missing = (what: string) => [404, { status: "error", error: `${what} not found` }];
+const addressOf = (url: string) => `/api/shares/${new URL(url).pathname.split("/").at(-1)}`;
+const readByAnyone = (url: string, query = "") => client().get(addressOf(url) + query);
+
+async function openShared(title = "Release plan") {
+  const person = await createPerson();
+  const { session, chat } = await createSession(person.withKey);
+  const path = `/api/sessions/${session.id}/chats/${chat.id}`;
+  await person.withKey.patch(path, { title });
+  await say(chat.id, "user", [{ type: "text", text: "Plan the release" }]);
+  return { ...person, chat, session, path: `${path}/share`, chatPath: path };
+}
+
+async function say(chatId: string, role: string, parts: readonly object[]): Promise<void> {
+  await sql`insert into messages (chat_id, id, role, parts)
+    values (${chatId}, ${randomUUID()}, ${role}, ${sql.json(parts as never)})`;
+}
+
+async function put(caller: Client, path: string) {
+  const answer = await caller.request("PUT", path);
+  expect(answer.status, answer.text).toBe(200);
+  return share.parse(shareAnswer.parse(answer.body).share);
+}
+
+describe("PUT /api/sessions/{sessionId}/chats/{chatId}/share 200", () => {
+  test("anyone with the link reads texts and names of tools, and nothing else", async () => {
+    const { withKey, chat, path } = await openShared();
+    const [hostile = ""] = hostileTexts();
+    await say(chat.id, "assistant", [
+      { type: "step-start" },
+      { type: "reasoning", text: "hidden thought" },
+      {
+        type: "tool-bash",
+        toolCallId: "call_1",
+        state: "output-available",
+        input: { command: "cat hidden.txt" },
+        output: { stdout: "hidden output" },
+        providerMetadata: { hidden: true },
+      },
+      { type: "file", mediaType: "text/csv", filename: "hidden.csv", url: "sandbox:/hidden" },
+      { type: "text", text: hostile, hidden: "yes" },
+      { type: "text", text: "  " },
+    ]);
+    await say(chat.id, "assistant", [{ type: "reasoning", text: "hidden" }]);
+    expect((await withKey.get(path)).body).toEqual({ status: "success", share: null });
+
+    const made = await put(withKey, path);
+    expect(made).toMatchObject({ chat_id: chat.id, title: "Release plan", message_count: 2 });
+    expect(made.url).toMatch(/\/share\/[\w-]{43}$/);
+    expect(shareAnswer.parse((await withKey.get(path)).body).share).toEqual(made);
+
+    const read = await readByAnyone(made.url);
+    expect(read.status, read.text).toBe(200);
+    expect(read.headers.get("cache-control")).toBe("no-store");
+    expect(read.headers.get("x-robots-tag")).toBe("noindex, nofollow");
+    expect(publicAnswer.parse(read.body)).toEqual({
+      status: "success",
+      share: { title: "Release plan", message_count: 2, updated_at: made.updated_at },
+      messages: [
+        { role: "user", parts: [{ type: "text", text: "Plan the release" }] },
+        {
+          role: "assistant",
+          parts: [
+            { type: "tool", name: "bash" },
+            { type: "text", text: hostile },
+          ],
+        },
+      ],
+      next_cursor: null,
+    });
+    expect(read.text).not.toContain("hidden");
+    for (const id of [made.id, chat.id]) expect(read.text).not.toContain(id);
+    const [stored] = await sql`select to_jsonb(s)::text as row from chat_shares s
+      where id = ${made.id}`;
+    expect(stored?.row).not.toContain(made.url.split("/").at(-1));
+  });
+
+  test("what is said or renamed later is shared by the next call only, under the same link", async () => {
+    const { withKey, chat, path, chatPath } = await openShared();
+    const first = await put(withKey, path);
+    await say(chat.id, "assistant", [{ type: "text", text: "The secret date" }]);
+    await withKey.patch(chatPath, { title: "Renamed" });
+    expect((await readByAnyone(first.url)).text).not.toMatch(/secret date|Renamed/);
+
+    const [second, third] = await Promise.all([put(withKey, path), put(withKey, path)]);
+    for (const renewed of [second, third]) {
+      expect(renewed).toMatchObject({ url: first.url, title: "Renamed", message_count: 2 });
+    }
+    expect((await readByAnyone(first.url)).text).toContain("The secret date");
+  });
+
+  test("a long chat is read in pages", async () => {
+    const { withKey, chat, path } = await openShared();
+    await sql`insert into messages (chat_id, id, role, parts, created_at)
+      select ${chat.id}, n::text, 'user', jsonb_build_array(
+        jsonb_build_object('type', 'text', 'text', 'message ' || n)), now() + n * interval '1 second'
+      from generate_series(1, 249) n`;
+    const { url } = await put(withKey, path);
+    const texts: string[] = [];
+    let query = "";
+    for (let cursor: string | null = ""; cursor !== null; query = `?cursor=${cursor}`) {
+      const page = publicAnswer.parse((await readByAnyone(url, query)).body);
+      texts.push(...page.messages.flatMap(({ parts }) => parts.map((part) => Object(part).text)));
+      cursor = page.next_cursor;
+    }
+    expect(texts).toHaveLength(250);
+    expect(texts.slice(-2)).toEqual(["message 248", "message 249"]);
+    const refused = await readByAnyone(url, "?cursor=x");
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { status: "error", error: "cursor is invalid" },
+    ]);
+  });
+});
+
+describe("PUT /api/sessions/{sessionId}/chats/{chatId}/share 413", () => {
+  test("a chat with too many characters is not shared in part", async () => {
+    const { withKey, chat, path } = await openShared();
+    for (let n = 0; n < 9; n++) {
+      await sql`insert into messages (chat_id, id, role, parts) values (${chat.id}, ${`m${n}`},
+        'user', jsonb_build_array(jsonb_build_object('type', 'text', 'text', repeat('x', 1000000))))`;
+    }
+    const answer = await withKey.request("PUT", path);
+    expect([answer.status, answer.body]).toEqual([
+      413,
+      { status: "error", error: "The chat is too long to be shared" },
+    ]);
+    expect((await withKey.get(path)).body).toEqual({ status: "success", share: null });
+  });
+});
+
+describe("/api/sessions/{sessionId}/chats/{chatId}/share 404", () => {
+  test("a foreign chat answers as a missing one, and its share stays", async () => {
+    const [owner, other] = await Promise.all([openShared(), createPerson()]);
+    const own = await createSession(other.withKey);
+    const { url } = await put(owner.withKey, owner.path);
+    for (const [sessionId, what] of [
+      [owner.session.id, "Session"],
+      [own.session.id, "Chat"],
+    ]) {
+      const path = `/api/sessions/${sessionId}/chats/${owner.chat.id}/share`;
+      for (const method of ["GET", "PUT", "DELETE"]) {
+        const answer = await other.withKey.request(method, path);
+        expect([answer.status, answer.body]).toEqual(missing(`${what}`));
+      }
+    }
+    expect((await readByAnyone(url)).status).toBe(200);
+  });
+});
+
+describe("DELETE /api/sessions/{sessionId}/chats/{chatId}/share 200", () => {
+  test("the link is dead at once and for good", async () => {
+    const { withKey, path } = await openShared();
+    const { url } = await put(withKey, path);
+    const done = await withKey.delete(path);
+    expect([done.status, done.body]).toEqual([200, { status: "success" }]);
+    const gone = await readByAnyone(url);
+    expect([gone.status, gone.body]).toEqual(missing("Share"));
+    const again = await withKey.delete(path);
+    expect([again.status, again.body]).toEqual(missing("Share"));
+    const next = await put(withKey, path);
+    expect(next.url).not.toBe(url);
+    expect((await readByAnyone(url)).status).toBe(404);
+  });
+
+  test("a deleted chat is shared no longer", async () => {
+    const { withKey, path, chatPath } = await openShared();
+    const { url } = await put(withKey, path);
+    await withKey.delete(chatPath);
+    expect((await readByAnyone(url)).status).toBe(404);
+  });
+});
+
+describe("GET /api/shares/{token} 404", () => {
+  test("a token that differs in any character is no link, nor is anything else", async () => {
+    const { withKey, path } = await openShared();
+    const { url, id } = await put(withKey, path);
+    const token = url.split("/").at(-1) ?? "";
+    const changed = [0, 20, 21, 22, 41].map((at) => {
+      const other = token[at] === "A" ? "B" : "A";
+      return token.slice(0, at) + other + token.slice(at + 1);
+    });
+    for (const wrong of [...changed, id, "x", token.slice(0, 42), `${token}A`]) {
+      const answer = await client().get(`/api/shares/${wrong}`);
+      expect([answer.status, answer.body], wrong).toEqual(missing("Share"));
+    }
+  });
+});

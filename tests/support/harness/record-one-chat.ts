@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { type Context, withId } from "./example-recorder.ts";
+
+/** Records how a chat is changed, found, exported and shared. */
+export async function recordOneChat({ record }: Context, params: Record<string, string>) {
+  await record("updateChat", { params, body: { title: "Hello", pinned: true } });
+  await record("chooseConnectors", { params, body: { connectors: ["gmail"] } });
+  await record("listAccountChats", { query: { q: "hello", pinned: "true" } });
+  await record("exportChat", { params });
+  const schema = z.object({ share: z.object({ url: z.string() }) });
+  const { share } = await record("shareChat", { params }, { schema });
+  await record("getShare", { params });
+  await record("readShare", { params: { token: share.url.split("/").at(-1) ?? "" } });
+  await record("revokeShare", { params });
+}
+
+export async function recordDeleteChats({ record, caller }: Context, sessionId: string) {
+  const answer = await caller.post(`/api/sessions/${sessionId}/chats`, { title: "A third chat" });
+  const { chat } = z.object({ chat: withId }).parse(answer.body);
+  await record("deleteChats", { body: { ids: [chat.id] } });
+}
