@@ -175,23 +175,14 @@ describeInBrowser("the chat", (browsing) => {
     await expect.poll(() => messageBox(page).inputValue()).toBe("half a thought");
   });
 
-  it("lists, finds, renames and deletes chats, and marks one that runs", async () => {
+  it("lists, renames and deletes chats, and marks one that runs", async () => {
     const held = gate();
     place.model.script("marked", async function* () {
       yield { text: "Working." };
       await held.pass();
     });
     const { page, caller, conversation } = await openChatPage(browsing, place.server);
-    for (let n = 0; n < 22; n++) await caller.post("/api/sessions", { title: `Old session ${n}` });
-    await page.reload();
     const list = page.getByRole("navigation", { name: "Chats" });
-    await list.getByRole("button", { name: "Load older chats" }).click();
-    await list.getByRole("link", { name: "New chat" }).waitFor();
-    await expect.poll(() => list.getByRole("link").count()).toBe(23);
-
-    await page.getByLabel("Search chats by title").fill("session 17");
-    await expect.poll(() => list.getByRole("link").count()).toBe(1);
-    await page.getByLabel("Search chats by title").fill("");
 
     await sendMessage(page, "[script:marked]");
     const mine = list.getByRole("link", { name: "[script:marked]" });

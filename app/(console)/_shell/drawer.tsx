@@ -22,6 +22,11 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/45 md:hidden" />
         <Dialog.Content
           aria-describedby={undefined}
+          onInteractOutside={(event) => {
+            // The menus of what the drawer shows are outside of it.
+            const { target } = event;
+            if (target instanceof Element && target.closest("[role=menu]")) event.preventDefault();
+          }}
           className="fixed inset-y-0 left-0 z-50 flex w-[min(18rem,85vw)] flex-col border-r bg-sidebar shadow-xl animate-slide-in md:hidden"
         >
           <Dialog.Title className="sr-only">Navigation</Dialog.Title>

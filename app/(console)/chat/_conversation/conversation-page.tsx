@@ -4,7 +4,7 @@ import { MessageSquareOff } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { titleOfChat } from "@/app/(console)/chat/_list/chat-list.ts";
+import { titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
 import { attachmentsOf } from "@/app/(console)/chat/_state/attachments.ts";
 import { toReturned } from "@/app/(console)/chat/_state/message-parts.ts";
 import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";

@@ -1,116 +1,201 @@
 "use client";
-import { MessageSquarePlus, Search } from "lucide-react";
+import { Ellipsis, MessageSquarePlus } from "lucide-react";
+import dynamic from "next/dynamic";
 import Link from "next/link";
-import { useEffect, useState, useSyncExternalStore } from "react";
-import {
-  ChatList,
-  type SessionEntry,
-  searchEntries,
-} from "@/app/(console)/chat/_list/chat-list.ts";
+import { usePathname, useRouter } from "next/navigation";
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { ChatFeed, noFilter, titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
+import { heightOf, type ListRow, rowsOf } from "@/app/(console)/chat/_list/list-rows.ts";
+import type { Chat } from "@/lib/sessions/session.ts";
 import { SidebarContent } from "../../_shell/sidebar-slot.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { ErrorState } from "../../_ui/error-state.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
-import { SessionRow } from "./session-row.tsx";
+import { ListFilters } from "./list-filters.tsx";
+import { ListNotes } from "./list-notes.tsx";
+import { MenuButton } from "./menu-button.tsx";
+import { Row } from "./row.tsx";
+import type { ChatFilter } from "./sections.ts";
+import { SelectableRow } from "./selectable-row.tsx";
+import { VirtualList } from "./virtual-list.tsx";
 
-/** The sidebar's list of sessions and their chats. */
+const ListMenu = dynamic(() => import("./list-menu.tsx").then((module) => module.ListMenu));
+const SelectionBar = dynamic(() =>
+  import("./selection-bar.tsx").then((module) => module.SelectionBar),
+);
+
+/** The sidebar's list of chats. */
 export function ChatSidebar() {
-  const [list] = useState(() => new ChatList());
-  const view = useSyncExternalStore(list.subscribe, list.getView, list.getView);
-  const [query, setQuery] = useState("");
-  useEffect(() => list.start(), [list]);
-  const found = searchEntries(view.entries, query);
+  const [feed] = useState(() => new ChatFeed());
+  const view = useSyncExternalStore(feed.subscribe, feed.getView, feed.getView);
+  const [filter, setFilter] = useState(noFilter);
+  const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
+  const path = usePathname();
+  const router = useRouter();
+  useEffect(() => feed.start(), [feed]);
+  useEffect(() => feed.setFilter(filter), [feed, filter]);
+  useEffect(() => feed.setOpened(addressIn(path)), [feed, path]);
+  const rows = useMemo(() => rowsOf(view, new Date()), [view]);
+  const change = useCallback(
+    (part: Partial<ChatFilter>) => setFilter((now) => ({ ...now, ...part })),
+    [],
+  );
+  const loadMore = useCallback(() => void feed.loadMore(), [feed]);
+  const chats = rows.flatMap((row) => ("chat" in row ? [row.chat] : []));
+  const leaveDeleted = (deleted: readonly Chat[]) => {
+    if (deleted.some((chat) => path === hrefOf(chat))) router.push("/chat");
+    setSelected(null);
+  };
   return (
     <SidebarContent>
-      <div className="flex shrink-0 flex-col gap-2 border-t px-3 pt-3 pb-2">
-        <Link
-          href="/chat"
-          prefetch={false}
-          className={cn(buttonStyle({ variant: "outline", size: "sm" }), "h-8 justify-start")}
-        >
-          <MessageSquarePlus aria-hidden />
-          New chat
-        </Link>
-        <label className="relative block">
-          <span className="sr-only">Search chats by title</span>
-          <Search
-            aria-hidden
-            className="pointer-events-none absolute top-1/2 left-2 size-3.5 -translate-y-1/2 text-muted-foreground"
-          />
-          <input
-            type="search"
-            value={query}
-            onChange={(event) => setQuery(event.target.value)}
-            placeholder="Search chats"
-            className="h-8 w-full rounded-md border border-transparent bg-muted pr-2 pl-7 text-sm placeholder:text-muted-foreground focus:border-input max-sm:text-[16px]"
-          />
-        </label>
-      </div>
-      <nav aria-label="Chats" className="min-h-0 flex-1 overflow-y-auto px-2 pb-3">
-        {view.phase === "loading" && <ListSkeleton />}
-        {view.phase === "failed" && view.error && (
-          <ErrorState error={view.error} onRetry={() => void list.load()} />
+      <ListHeader
+        filter={filter}
+        onFilter={change}
+        onSelect={() => setSelected(selected ?? new Set())}
+      />
+      <VirtualList
+        label="Chats"
+        rows={rows}
+        heightOf={heightOf}
+        onNearEnd={view.hasMore && view.error === null ? loadMore : null}
+        render={(row) =>
+          renderRow(row, path, view.filter.query, selected, (id) =>
+            setSelected((now) => toggled(now, id)),
+          )
+        }
+      >
+        <ListNotes view={view} isEmpty={rows.length === 0} />
+        {view.error && (
+          <div className="mt-2">
+            <ErrorState
+              error={view.error}
+              onRetry={() => void (view.phase === "failed" ? feed.load() : feed.loadMore())}
+            />
+          </div>
         )}
-        {view.phase === "ready" && found.length === 0 && (
-          <p className="px-2 py-3 text-sm text-muted-foreground">
-            {query.trim() === ""
-              ? "Your chats will appear here."
-              : "No matching chats among those loaded."}
-          </p>
-        )}
-        {groupByDay(found).map(({ label, entries }) => (
-          <section key={label} aria-label={label}>
-            <h2 className="px-2 pt-3 pb-1 text-xs font-medium text-muted-foreground">{label}</h2>
-            <ul className="flex flex-col gap-px">
-              {entries.map((entry) => (
-                <SessionRow key={entry.session.id} entry={entry} />
-              ))}
-            </ul>
-          </section>
-        ))}
-        {view.hasMore && (
-          <Button
-            variant="ghost"
-            size="sm"
-            busy={view.isLoadingMore}
-            className="mt-2 w-full text-muted-foreground"
-            onClick={() => void list.loadMore()}
-          >
-            Load older chats
-          </Button>
-        )}
-      </nav>
+      </VirtualList>
+      {selected && (
+        <SelectionBar
+          chats={chats.filter(({ id }) => selected.has(id))}
+          isArchived={filter.isArchived}
+          onSelectAll={() => setSelected(new Set(chats.map(({ id }) => id)))}
+          onDone={() => setSelected(null)}
+          onDeleted={leaveDeleted}
+        />
+      )}
     </SidebarContent>
   );
 }
 
-function ListSkeleton() {
+function ListHeader({
+  filter,
+  onFilter,
+  onSelect,
+}: {
+  readonly filter: ChatFilter;
+  readonly onFilter: (change: Partial<ChatFilter>) => void;
+  readonly onSelect: () => void;
+}) {
+  const [isNear, setNear] = useState(false);
   return (
-    <div aria-busy="true" className="flex flex-col gap-2 px-2 pt-4">
-      <p className="sr-only">Loading chats…</p>
-      {["w-40", "w-32", "w-44", "w-36", "w-28"].map((width) => (
-        <Skeleton key={width} className={cn("h-5", width)} />
-      ))}
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only preloads code
+    <div
+      className="flex shrink-0 flex-col gap-2 border-t px-3 pt-3 pb-2"
+      onPointerEnter={() => setNear(true)}
+      onFocus={() => setNear(true)}
+    >
+      <div className="relative flex gap-1">
+        <Link
+          href="/chat"
+          prefetch={false}
+          className={cn(
+            buttonStyle({ variant: "outline", size: "sm" }),
+            "h-8 min-w-0 flex-1 justify-start",
+          )}
+        >
+          <MessageSquarePlus aria-hidden />
+          New chat
+        </Link>
+        <MenuButton
+          label="Chat list"
+          icon={<Ellipsis aria-hidden className="size-4" />}
+          className="grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover hover:text-foreground"
+          menu={
+            isNear
+              ? (state) => (
+                  <ListMenu
+                    {...state}
+                    isArchived={filter.isArchived}
+                    onSelect={onSelect}
+                    onArchived={(isArchived) => onFilter({ isArchived })}
+                  />
+                )
+              : null
+          }
+        />
+      </div>
+      <ListFilters filter={filter} onChange={onFilter} />
+      {filter.isArchived && (
+        <div className="flex items-center justify-between gap-2 text-sm font-medium">
+          Archived chats
+          <Button variant="ghost" size="sm" onClick={() => onFilter({ isArchived: false })}>
+            Show all
+          </Button>
+        </div>
+      )}
     </div>
   );
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+function renderRow(
+  row: ListRow,
+  path: string,
+  query: string,
+  selected: ReadonlySet<string> | null,
+  onToggle: (chatId: string) => void,
+) {
+  if ("heading" in row) {
+    return (
+      <h2 className="truncate px-2 pt-3 pb-1 text-xs font-medium text-muted-foreground">
+        {row.heading}
+      </h2>
+    );
+  }
+  const { chat, snippet, isPinned, isArchived } = row;
+  const title = titleOfChat(chat);
+  if (selected) {
+    return (
+      <SelectableRow
+        title={title}
+        isSelected={selected.has(chat.id)}
+        onToggle={() => onToggle(chat.id)}
+      />
+    );
+  }
+  return (
+    <Row
+      title={title}
+      snippet={snippet}
+      query={query}
+      isCurrent={path === hrefOf(chat)}
+      isRunning={chat.activeStreamId !== null}
+      isPinned={isPinned}
+      isArchived={isArchived}
+      sessionId={chat.sessionId}
+      chatId={chat.id}
+    />
+  );
+}
 
-/** Groups entries under headings such as "Today"; newest first. */
-function groupByDay(
-  entries: readonly SessionEntry[],
-): { label: string; entries: SessionEntry[] }[] {
-  const today = new Date().setHours(0, 0, 0, 0);
-  const labelOf = ({ session }: SessionEntry): string => {
-    const at = Date.parse(session.createdAt);
-    if (at >= today) return "Today";
-    if (at >= today - DAY_MS) return "Yesterday";
-    return at >= today - 7 * DAY_MS ? "Last 7 days" : "Older";
-  };
-  return [...Map.groupBy(entries, labelOf)].map(([label, members]) => ({
-    label,
-    entries: members,
-  }));
+const hrefOf = ({ sessionId, id }: Chat): string => `/chat/${sessionId}/${id}`;
+
+function addressIn(path: string) {
+  const [, sessionId, chatId] = /^\/chat\/([\w-]{36})\/([\w-]{36})$/.exec(path) ?? [];
+  return sessionId && chatId ? { sessionId, chatId } : null;
+}
+
+function toggled(ids: ReadonlySet<string> | null, id: string): ReadonlySet<string> {
+  const next = new Set(ids);
+  if (!next.delete(id)) next.add(id);
+  return next;
 }

@@ -1,35 +1,46 @@
 "use client";
-import { MessageSquarePlus, Pencil, Trash2 } from "lucide-react";
+import {
+  Archive,
+  ArchiveRestore,
+  Download,
+  FileJson,
+  MessageSquarePlus,
+  Pencil,
+  Pin,
+  PinOff,
+  Share2,
+  Trash2,
+} from "lucide-react";
+import dynamic from "next/dynamic";
 import { useRouter } from "next/navigation";
-import { type RefObject, useState } from "react";
+import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
+import { downloadChat } from "@/app/(console)/chat/_list/download-chat.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
-import { Button } from "../../_ui/button.tsx";
-import { Dialog, DialogActions, DialogClose } from "../../_ui/dialog.tsx";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
 import { toast } from "../../_ui/toast.tsx";
-import type { RowTarget } from "./row-target.ts";
+import { DeleteChatsDialog } from "./delete-chats-dialog.tsx";
+import type { MenuState } from "./menu-button.tsx";
+import { pathOf, type RowTarget } from "./row-target.ts";
 
-/** The menu of actions for a chat or a session. */
+const ShareDialog = dynamic(() =>
+  import("./share-dialog.tsx").then((module) => module.ShareDialog),
+);
+
+/** The menu of actions for a chat. */
 export function RowMenu({
   target,
-  button,
-  openedByKey,
-  open,
-  onOpenChange,
   onRename,
-}: {
-  readonly target: RowTarget;
-  readonly button: RefObject<HTMLButtonElement | null>;
-  readonly openedByKey: RefObject<boolean>;
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
-  readonly onRename: () => void;
-}) {
-  const { title, sessionId } = target;
-  const [isDeleting, setDeleting] = useState(false);
+  ...state
+}: MenuState & { readonly target: RowTarget; readonly onRename: () => void }) {
+  const { title, sessionId, chatId, isPinned, isArchived, isCurrent } = target;
+  const [dialog, setDialog] = useState<"delete" | "share" | null>(null);
   const router = useRouter();
+  const close = () => {
+    setDialog(null);
+    state.button.current?.focus();
+  };
   const addChat = async () => {
     const result = await api<{ chat: Chat }>(`/api/sessions/${sessionId}/chats`, { body: {} });
     if (!result.ok) {
@@ -40,76 +51,68 @@ export function RowMenu({
     publishChatEvent({ sessionId, chatId: chat.id, type: "changed" });
     router.push(`/chat/${sessionId}/${chat.id}`);
   };
+  const move = async (change: { readonly pinned?: boolean; readonly archived?: boolean }) => {
+    const result = await api(pathOf(target), { method: "PATCH", body: change });
+    if (!result.ok) {
+      toast(result.error.message, "danger");
+      return;
+    }
+    const flags = { pinned: isPinned, archived: isArchived, ...change };
+    publishChatEvent({ sessionId, chatId, type: "moved", ...flags });
+    if (change.archived !== undefined) {
+      toast(
+        change.archived ? "Archived. Search still finds the chat." : "Moved back to your chats.",
+      );
+    }
+  };
   return (
     <>
-      <AnchoredMenu
-        label={`Actions for ${title}`}
-        button={button}
-        openedByKey={openedByKey}
-        open={open}
-        onOpenChange={onOpenChange}
-      >
+      <AnchoredMenu {...state} label={`Actions for ${title}`}>
         <MenuItem onSelect={() => setTimeout(onRename)}>
           <Pencil aria-hidden />
           Rename
+        </MenuItem>
+        {!isArchived && (
+          <MenuItem onSelect={() => void move({ pinned: !isPinned })}>
+            {isPinned ? <PinOff aria-hidden /> : <Pin aria-hidden />}
+            {isPinned ? "Unpin" : "Pin"}
+          </MenuItem>
+        )}
+        <MenuItem onSelect={() => setDialog("share")}>
+          <Share2 aria-hidden />
+          Share…
+        </MenuItem>
+        <MenuItem onSelect={() => void downloadChat(target, "markdown")}>
+          <Download aria-hidden />
+          Export as Markdown
+        </MenuItem>
+        <MenuItem onSelect={() => void downloadChat(target, "json")}>
+          <FileJson aria-hidden />
+          Export as JSON
         </MenuItem>
         <MenuItem onSelect={() => void addChat()}>
           <MessageSquarePlus aria-hidden />
           New chat in this sandbox
         </MenuItem>
         <MenuSeparator />
-        <MenuItem danger onSelect={() => setDeleting(true)}>
+        <MenuItem onSelect={() => void move({ archived: !isArchived })}>
+          {isArchived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />}
+          {isArchived ? "Unarchive" : "Archive"}
+        </MenuItem>
+        <MenuItem danger onSelect={() => setDialog("delete")}>
           <Trash2 aria-hidden />
           Delete
         </MenuItem>
       </AnchoredMenu>
-      {isDeleting && <DeleteDialog target={target} onClose={() => setDeleting(false)} />}
+      {dialog === "share" && <ShareDialog target={target} onClose={close} />}
+      {dialog === "delete" && (
+        <DeleteChatsDialog
+          title={`Delete “${title}”?`}
+          chats={[{ id: chatId, sessionId }]}
+          onClose={close}
+          onDeleted={() => isCurrent && router.push("/chat")}
+        />
+      )}
     </>
-  );
-}
-
-function DeleteDialog({
-  target: { title, sessionId, chatId, deletes, isCurrent },
-  onClose,
-}: {
-  readonly target: RowTarget;
-  readonly onClose: () => void;
-}) {
-  const [isBusy, setBusy] = useState(false);
-  const router = useRouter();
-  const remove = async () => {
-    setBusy(true);
-    const session = `/api/sessions/${sessionId}`;
-    const path = deletes === "session" ? session : `${session}/chats/${chatId}`;
-    const result = await api(path, { method: "DELETE" });
-    setBusy(false);
-    if (!result.ok && result.error.status !== 404) {
-      toast(result.error.message, "danger");
-      return;
-    }
-    onClose();
-    if (isCurrent) router.push("/chat");
-    publishChatEvent({ sessionId, chatId: deletes === "session" ? null : chatId, type: "deleted" });
-  };
-  return (
-    <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
-      title={`Delete “${title}”?`}
-      description={
-        deletes === "session"
-          ? "This permanently deletes its messages and the files in its sandbox."
-          : "This permanently deletes its messages. The sandbox is kept for the other chats of this session."
-      }
-    >
-      <DialogActions>
-        <DialogClose asChild>
-          <Button variant="outline">Cancel</Button>
-        </DialogClose>
-        <Button variant="danger" busy={isBusy} onClick={() => void remove()}>
-          Delete
-        </Button>
-      </DialogActions>
-    </Dialog>
   );
 }

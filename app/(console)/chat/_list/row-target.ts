@@ -1,9 +1,12 @@
-/** The chat or session that a row of the sidebar shows and its menu acts on. */
+/** The chat that a row of the sidebar shows and its menu acts on. */
 export interface RowTarget {
   readonly title: string;
   readonly sessionId: string;
-  /** Null for a session as a whole. */
-  readonly chatId: string | null;
-  readonly deletes: "session" | "chat";
+  readonly chatId: string;
+  readonly isPinned: boolean;
+  readonly isArchived: boolean;
   readonly isCurrent: boolean;
 }
+
+export const pathOf = ({ sessionId, chatId }: Pick<RowTarget, "sessionId" | "chatId">): string =>
+  `/api/sessions/${sessionId}/chats/${chatId}`;

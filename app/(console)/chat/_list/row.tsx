@@ -2,28 +2,32 @@
 import { Ellipsis } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
-import { useRef, useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
+import { useState } from "react";
+import { markWords } from "@/app/(console)/chat/_list/mark-words.ts";
 import { cn } from "../../_ui/class-names.ts";
-import { toast } from "../../_ui/toast.tsx";
+import { keyed } from "../_message/keyed.ts";
+import { MenuButton } from "./menu-button.tsx";
+import { RenameForm } from "./rename-form.tsx";
 import type { RowTarget } from "./row-target.ts";
 
 const RowMenu = dynamic(() => import("./row-menu.tsx").then((module) => module.RowMenu));
 
-/** A chat, or the heading of a session, with its menu of actions. */
+/** A chat with its menu of actions. */
 export function Row({
-  href,
+  snippet,
+  query,
   isRunning,
   ...target
-}: RowTarget & { readonly href: string | null; readonly isRunning: boolean }) {
+}: RowTarget & {
+  /** The passage that a search has found. */
+  readonly snippet: string | null;
+  readonly query: string;
+  readonly isRunning: boolean;
+}) {
   const [isRenaming, setRenaming] = useState(false);
   // The code of the menu is loaded on hover or focus.
   const [isNear, setNear] = useState(false);
-  const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const openedByKey = useRef(false);
-  const { title, isCurrent } = target;
+  const { title, isCurrent, sessionId, chatId } = target;
   if (isRenaming) return <RenameForm target={target} onDone={() => setRenaming(false)} />;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only preloads code
@@ -31,24 +35,21 @@ export function Row({
       onPointerEnter={() => setNear(true)}
       onFocus={() => setNear(true)}
       className={cn(
-        "group relative flex h-8 items-center rounded-md",
-        href === null ? "text-muted-foreground" : "hover:bg-hover",
+        "group relative flex items-start rounded-md hover:bg-hover",
         isCurrent && "bg-hover font-medium",
       )}
     >
-      {href === null ? (
-        <span title={title} className="min-w-0 flex-1 truncate px-2 text-sm">
-          {title}
-        </span>
-      ) : (
-        <Link
-          href={href}
-          prefetch={false}
-          title={title}
-          aria-current={isCurrent ? "page" : undefined}
-          className="flex h-full min-w-0 flex-1 items-center gap-2 rounded-md px-2"
-        >
-          <span className="min-w-0 truncate">{title}</span>
+      <Link
+        href={`/chat/${sessionId}/${chatId}`}
+        prefetch={false}
+        title={title}
+        aria-current={isCurrent ? "page" : undefined}
+        className="flex min-w-0 flex-1 flex-col rounded-md px-2 py-1.5 group-focus-within:pr-9 group-hover:pr-9 focus-visible:-outline-offset-2 pointer-coarse:pr-9"
+      >
+        <span className="flex items-center gap-2">
+          <span className="min-w-0 truncate">
+            <Marked text={title} query={query} />
+          </span>
           {isRunning && (
             <span
               role="img"
@@ -56,90 +57,40 @@ export function Row({
               className="size-2 shrink-0 animate-pulse rounded-full bg-accent"
             />
           )}
-        </Link>
-      )}
-      {/* The button stays the same element while the menu loads, because it may have the focus. */}
-      <button
-        ref={button}
-        type="button"
-        aria-label={`Actions for ${title}`}
-        aria-haspopup="menu"
-        aria-expanded={isOpen}
-        data-state={isOpen ? "open" : "closed"}
-        onClick={({ detail }) => {
-          // `detail` counts pointer clicks; it is 0 for a key.
-          openedByKey.current = detail === 0;
-          setOpen(!isOpen);
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== "ArrowDown") return;
-          event.preventDefault();
-          openedByKey.current = true;
-          setOpen(true);
-        }}
+        </span>
+        {snippet !== null && (
+          <span className="line-clamp-2 h-9 text-xs leading-4.5 font-normal text-muted-foreground [overflow-wrap:anywhere]">
+            <Marked text={snippet} query={query} />
+          </span>
+        )}
+      </Link>
+      <MenuButton
+        label={`Actions for ${title}`}
+        icon={<Ellipsis aria-hidden className="size-4" />}
         className={menuStyle}
-      >
-        <Ellipsis aria-hidden className="size-4" />
-      </button>
-      {isNear && (
-        <RowMenu
-          target={target}
-          button={button}
-          openedByKey={openedByKey}
-          open={isOpen}
-          onOpenChange={setOpen}
-          onRename={() => setRenaming(true)}
-        />
-      )}
+        menu={
+          isNear
+            ? (state) => <RowMenu {...state} target={target} onRename={() => setRenaming(true)} />
+            : null
+        }
+      />
     </div>
   );
 }
 
 /** Hidden until its row is hovered or focused; always visible on touch screens. */
 const menuStyle =
-  "mr-0.5 grid size-7 shrink-0 place-items-center rounded-md text-muted-foreground opacity-0 group-hover:opacity-100 group-focus-within:opacity-100 hover:text-foreground data-[state=open]:opacity-100 pointer-coarse:opacity-100";
+  "absolute top-0.5 right-0.5 grid size-7 place-items-center rounded-md text-muted-foreground opacity-0 group-hover:opacity-100 group-focus-within:opacity-100 hover:text-foreground data-[state=open]:opacity-100 pointer-coarse:opacity-100";
 
-function RenameForm({
-  target: { title, sessionId, chatId },
-  onDone,
-}: {
-  readonly target: RowTarget;
-  readonly onDone: () => void;
-}) {
-  const [text, setText] = useState(title);
-  const save = async () => {
-    onDone();
-    const next = text.trim();
-    if (next === "" || next === title) return;
-    const session = `/api/sessions/${sessionId}`;
-    const path = chatId === null ? session : `${session}/chats/${chatId}`;
-    const result = await api(path, { method: "PATCH", body: { title: next } });
-    if (!result.ok) toast(result.error.message, "danger");
-    publishChatEvent({ sessionId, chatId, type: "changed" });
-  };
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
-      <input
-        // biome-ignore lint/a11y/noAutofocus: the user just chose "Rename"
-        autoFocus
-        aria-label={`New name for ${title}`}
-        value={text}
-        maxLength={200}
-        onFocus={(event) => event.target.select()}
-        onChange={(event) => setText(event.target.value)}
-        onBlur={() => void save()}
-        onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
-          event.preventDefault();
-          onDone();
-        }}
-        className="h-8 w-full rounded-md border border-input bg-surface px-2"
-      />
-    </form>
+function Marked({ text, query }: { readonly text: string; readonly query: string }) {
+  if (query === "") return text;
+  return keyed(markWords(text, query)).map(({ key, item }) =>
+    item.isFound ? (
+      <mark key={key} className="rounded-xs bg-accent-soft text-accent-text">
+        {item.text}
+      </mark>
+    ) : (
+      item.text
+    ),
   );
 }

@@ -1,0 +1,96 @@
+"use client";
+import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useState } from "react";
+import { api } from "@/app/(console)/_api/request.ts";
+import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
+import type { Chat } from "@/lib/sessions/session.ts";
+import { Button } from "../../_ui/button.tsx";
+import { toast } from "../../_ui/toast.tsx";
+
+const DeleteChatsDialog = dynamic(() =>
+  import("./delete-chats-dialog.tsx").then((module) => module.DeleteChatsDialog),
+);
+
+/** What can be done with the chats that are selected. */
+export function SelectionBar({
+  chats,
+  isArchived,
+  onSelectAll,
+  onDone,
+  onDeleted,
+}: {
+  readonly chats: readonly Chat[];
+  /** Whether the list shows archived chats. */
+  readonly isArchived: boolean;
+  readonly onSelectAll: () => void;
+  readonly onDone: () => void;
+  readonly onDeleted: (chats: readonly Chat[]) => void;
+}) {
+  const [isDeleting, setDeleting] = useState(false);
+  const [isMoving, setMoving] = useState(false);
+  const count = chats.length;
+  const move = async () => {
+    setMoving(true);
+    for (const { id: chatId, sessionId } of chats) {
+      const path = `/api/sessions/${sessionId}/chats/${chatId}`;
+      const result = await api(path, { method: "PATCH", body: { archived: !isArchived } });
+      if (!result.ok) {
+        setMoving(false);
+        toast(result.error.message, "danger");
+        return;
+      }
+      publishChatEvent({ sessionId, chatId, type: "moved", pinned: false, archived: !isArchived });
+    }
+    setMoving(false);
+    onDone();
+  };
+  return (
+    <section
+      aria-label="Selected chats"
+      className="flex shrink-0 flex-col gap-2 border-t bg-surface px-3 py-2"
+    >
+      <div className="flex items-center gap-1">
+        <p role="status" className="min-w-0 flex-1 truncate text-sm font-medium">
+          {count} selected
+        </p>
+        <Button variant="ghost" size="sm" onClick={onSelectAll}>
+          Select all
+        </Button>
+        <Button variant="ghost" size="sm" onClick={onDone}>
+          Done
+        </Button>
+      </div>
+      <div className="grid grid-cols-2 gap-2">
+        <Button
+          variant="outline"
+          size="sm"
+          disabled={count === 0}
+          busy={isMoving}
+          onClick={() => void move()}
+        >
+          {isArchived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />}
+          {isArchived ? "Unarchive" : "Archive"}
+        </Button>
+        <Button
+          variant="outline"
+          size="sm"
+          className="text-danger-text"
+          disabled={count === 0}
+          onClick={() => setDeleting(true)}
+        >
+          <Trash2 aria-hidden />
+          Delete
+        </Button>
+      </div>
+      {isDeleting && (
+        <DeleteChatsDialog
+          title={count === 1 ? "Delete this chat?" : `Delete ${count.toLocaleString("en")} chats?`}
+          chats={chats}
+          onClose={() => setDeleting(false)}
+          onDeleted={() => onDeleted(chats)}
+        />
+      )}
+    </section>
+  );
+}

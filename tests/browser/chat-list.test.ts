@@ -1,0 +1,206 @@
+/** The list of chats beside a conversation, and the page of a shared chat. */
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Locator, Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
+import {
+  appearances,
+  type Browsing,
+  describeInBrowser,
+  seriousFindings,
+  sidewaysScroll,
+  signIn,
+  type TabOptions,
+} from "../support/harness/browser.ts";
+import { sql } from "../support/harness/stack.ts";
+
+/** Creates chats with the titles `Chat 1`, the newest, to `Chat <count>`, a minute and a session apart. */
+async function createChats(accountId: string, count: number): Promise<void> {
+  await sql`with made as (
+      insert into sessions (account_id, created_at)
+      select ${accountId}, now() - n * interval '1 minute' from generate_series(1, ${count}::int) n
+      returning id, created_at)
+    insert into chats (session_id, account_id, title, created_at)
+    select id, ${accountId}, 'Chat ' || row_number() over (order by created_at desc), created_at
+    from made`;
+}
+
+async function chatTitled(accountId: string, title: string) {
+  const [row] = await sql<{ id: string; session_id: string }[]>`
+    select id, session_id from chats where account_id = ${accountId} and title = ${title}`;
+  if (!row) throw new Error(`There is no chat ${title}`);
+  return { ...row, href: `/chat/${row.session_id}/${row.id}` };
+}
+
+const say = (chatId: string, role: string, text: string, second: number) =>
+  sql`insert into messages (chat_id, id, role, parts, created_at) values (${chatId},
+    ${randomUUID()}, ${role}, ${sql.json([{ type: "text", text }])},
+    now() + ${second} * interval '1 second')`;
+
+async function openList(browsing: Browsing, count: number, options: TabOptions = {}) {
+  const tab = await browsing.newTab(options);
+  const { id } = await signIn(tab);
+  await createChats(id, count);
+  const { page } = tab;
+  return { tab, page, id, list: page.getByRole("navigation", { name: "Chats" }) };
+}
+
+async function choose(page: Page, list: Locator, title: string, action: string): Promise<void> {
+  await list.getByRole("link", { name: title, exact: true }).hover();
+  await list.getByRole("button", { name: `Actions for ${title}`, exact: true }).click();
+  await page.getByRole("menuitem", { name: action }).click();
+}
+
+const titlesIn = (list: Locator) => list.getByRole("link").allTextContents();
+
+describeInBrowser("the list of chats", (browsing) => {
+  it("searches, scrolls, pins, archives and deletes among ten thousand chats", async () => {
+    const { page, id, list } = await openList(browsing, 10_000);
+    const old = await chatTitled(id, "Chat 9000");
+    await say(old.id, "user", "Where is the royalty statement of Velvet Harbor?", 0);
+
+    // The open chat is shown, although its page is far away; and only what is in view is rendered.
+    await page.goto(old.href);
+    await list.getByRole("heading", { name: "Open chat" }).waitFor();
+    const opened = list.getByRole("link", { name: "Chat 9000" });
+    expect(await opened.getAttribute("aria-current")).toBe("page");
+    await list.getByRole("link", { name: "Chat 1", exact: true }).waitFor();
+    await expect.poll(() => page.title()).toBe("Chat 9000 · Agent Platform");
+    const lastShown = async () => {
+      await list.evaluate((box) => box.scrollTo(0, box.scrollHeight));
+      return Number((await titlesIn(list)).at(-1)?.replace("Chat ", ""));
+    };
+    await expect.poll(lastShown).toBeGreaterThan(150);
+    expect(await list.getByRole("listitem").count()).toBeLessThan(60);
+    await list.evaluate((box) => box.scrollTo(0, 0));
+
+    // A search for words of a message, with the passage.
+    const search = page.getByRole("searchbox", { name: "Search chats" });
+    await search.fill("velvet stat");
+    const found = list.getByRole("link", { name: /^Chat 9000/ });
+    await found.getByText("royalty").waitFor();
+    expect(await found.locator("mark").allTextContents()).toEqual(["stat", "Velvet"]);
+    await search.fill("no such words");
+    await list.getByText("No chat has “no such words”").waitFor();
+    await search.fill("");
+    await list.getByRole("link", { name: "Chat 1", exact: true }).waitFor();
+
+    // Pinned chats come first.
+    await choose(page, list, "Chat 3", "Pin");
+    await list.getByRole("heading", { name: "Pinned" }).waitFor();
+    await expect
+      .poll(async () => (await titlesIn(list)).slice(0, 4))
+      .toEqual(["Chat 9000", "Chat 3", "Chat 1", "Chat 2"]);
+    await page.reload();
+    await list.getByRole("heading", { name: "Pinned" }).waitFor();
+    await choose(page, list, "Chat 3", "Unpin");
+    await list.getByRole("heading", { name: "Pinned" }).waitFor({ state: "detached" });
+    await expect
+      .poll(async () => (await titlesIn(list)).slice(1, 4))
+      .toEqual(["Chat 1", "Chat 2", "Chat 3"]);
+
+    // An archived chat is in a list of its own, and comes back.
+    await choose(page, list, "Chat 2", "Archive");
+    await list.getByRole("link", { name: "Chat 2", exact: true }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Chat list" }).click();
+    await page.getByRole("menuitem", { name: "Show archived chats" }).click();
+    await expect.poll(() => titlesIn(list)).toEqual(["Chat 2"]);
+    await choose(page, list, "Chat 2", "Unarchive");
+    await list.getByText("Nothing is archived").waitFor();
+    await page.getByRole("button", { name: "Show all" }).click();
+    await list.getByRole("link", { name: "Chat 2", exact: true }).waitFor();
+
+    // Many go at once, and who deletes the open chat gets a new one.
+    await page.getByRole("button", { name: "Chat list" }).click();
+    await page.getByRole("menuitem", { name: "Select chats" }).click();
+    for (const title of ["Chat 9000", "Chat 1", "Chat 3"]) {
+      await list.getByRole("checkbox", { name: title, exact: true }).check();
+    }
+    const bar = page.getByRole("region", { name: "Selected chats" });
+    await bar.getByText("3 selected").waitFor();
+    await bar.getByRole("button", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete 3 chats?" });
+    await expect
+      .poll(() => dialog.getByRole("button", { name: "Cancel" }).evaluate(isFocused))
+      .toBe(true);
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
+    await expect.poll(async () => (await titlesIn(list)).slice(0, 2)).toEqual(["Chat 2", "Chat 4"]);
+    const [left] =
+      await sql`select count(*)::int as sessions from sessions where account_id = ${id}`;
+    expect(left?.sessions).toBe(9_997);
+  });
+
+  it("shares a chat as it is now, until the link is revoked, and exports it", async () => {
+    const { page, id, list } = await openList(browsing, 1);
+    const { id: chatId, href } = await chatTitled(id, "Chat 1");
+    const texts = hostileTexts();
+    await say(chatId, "user", texts[0] ?? "", 0);
+    for (const [second, text] of texts.entries()) await say(chatId, "assistant", text, second + 1);
+    await page.goto(href);
+    await choose(page, list, "Chat 1", "Share…");
+    const dialog = page.getByRole("dialog", { name: "Share chat" });
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    await dialog.getByText(`${texts.length + 1} messages`).waitFor();
+    const url = await dialog.getByLabel("Link").inputValue();
+    expect(await seriousFindings(page)).toEqual([]);
+    await say(chatId, "assistant", "said after sharing", 60);
+
+    const stranger = await browsing.newTab({ expected: /404/ });
+    const visit = await stranger.page.goto(new URL(url).pathname);
+    expect(visit?.status()).toBe(200);
+    const headers = visit?.headers() ?? {};
+    expect(headers["referrer-policy"]).toBe("no-referrer");
+    expect(headers["x-robots-tag"]).toBe("noindex, nofollow");
+    expect(headers["cache-control"]).toContain("no-store");
+    await stranger.page.getByRole("heading", { level: 1, name: "Chat 1" }).waitFor();
+    expect(await stranger.page.getByRole("article", { name: "Agent" }).count()).toBe(texts.length);
+    expect(await stranger.page.title()).toBe("Chat 1 · Agent Platform");
+    const main = stranger.page.locator("main");
+    expect(await main.locator("img, script, [onerror]").count()).toBe(0);
+    expect(await main.textContent()).not.toContain("said after sharing");
+    expect(await stranger.page.evaluate(() => "hacked" in window)).toBe(false);
+    for (const appearance of appearances) {
+      const seen = await browsing.newTab(appearance);
+      await seen.page.goto(new URL(url).pathname);
+      await seen.page.getByRole("heading", { level: 1, name: "Chat 1" }).waitFor();
+      expect(await sidewaysScroll(seen.page)).toBe(0);
+      expect(await seriousFindings(seen.page)).toEqual([]);
+    }
+
+    await dialog.getByRole("button", { name: "Stop sharing" }).click();
+    await dialog.getByRole("button", { name: "Create link" }).waitFor();
+    expect((await stranger.page.reload())?.status()).toBe(404);
+    await stranger.page.getByRole("heading", { name: "Page not found" }).waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+
+    const download = page.waitForEvent("download");
+    await choose(page, list, "Chat 1", "Export as Markdown");
+    const file = await download;
+    expect(file.suggestedFilename()).toBe("Chat 1.md");
+    expect(await readFile(await file.path(), "utf8")).toContain("said after sharing");
+  });
+
+  it.each(appearances)(
+    "has no findings in any state ($colorScheme, $width px)",
+    async (options) => {
+      const { page, id, list } = await openList(browsing, 30, options);
+      await sql`update chats set pinned = true where account_id = ${id} and title = 'Chat 2'`;
+      await page.goto("/chat");
+      if (options.width < 768) await page.getByRole("button", { name: "Open navigation" }).click();
+      await list.getByRole("link", { name: "Chat 1", exact: true }).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+      await page.getByRole("searchbox", { name: "Search chats" }).fill("chat 1");
+      await list.getByRole("heading", { name: "Chats" }).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.getByRole("button", { name: "Chat list" }).click();
+      await page.getByRole("menuitem", { name: "Select chats" }).click();
+      await list.getByRole("checkbox", { name: "Chat 1", exact: true }).check();
+      expect(await seriousFindings(page)).toEqual([]);
+    },
+  );
+});
+
+const isFocused = (element: Element): boolean => element === document.activeElement;
