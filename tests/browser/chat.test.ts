@@ -134,6 +134,15 @@ describeInBrowser("the chat", (browsing) => {
     await sendMessage(page, "[deltas:2]");
     await expectShown(page, conversation, "0 1 ");
     expect(await page.getByRole("alert").getByText("failed").count()).toBe(0);
+
+    // The cause, and the way out.
+    place.model.script("too-long", function* () {
+      yield { fail: 400, message: "This model's maximum context length is 8192 tokens" };
+    });
+    await sendMessage(page, "[script:too-long]");
+    const alert = page.getByRole("alert");
+    await alert.getByText("The conversation is too long for this model").waitFor();
+    await alert.getByRole("link", { name: "New chat" }).waitFor();
   });
 
   it("stays where one reads while text streams in, and jumps to the latest when asked", async () => {

@@ -63,14 +63,16 @@ export function ConversationPage({
   const last = messages.at(-1);
   const lastMessageId = last?.id;
   const hasError = error !== null;
+  // A turn that was there when the chat was read is joined in a moment.
+  const isAnswering = isBusy || (chat !== null && chat.activeStreamId !== null);
   const canRetry =
-    !isBusy && (last?.role === "user" || textAt(last?.metadata, "finishReason") === "error");
+    !isAnswering && (last?.role === "user" || textAt(last?.metadata, "finishReason") === "error");
   const actions = useMemo(
     () => ({
-      ...{ siblings, ratings, isBusy, lastMessageId, hasError, nextArrow },
+      ...{ siblings, ratings, isBusy: isAnswering, lastMessageId, hasError, nextArrow },
       branches: conversation.branches,
     }),
-    [conversation, siblings, ratings, isBusy, lastMessageId, hasError],
+    [conversation, siblings, ratings, isAnswering, lastMessageId, hasError],
   );
   const { returnedText, returnedFiles } = view;
   const returned = useMemo(

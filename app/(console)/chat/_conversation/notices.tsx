@@ -1,7 +1,9 @@
 "use client";
 import { CircleAlert, RotateCw, WifiOff, X } from "lucide-react";
+import Link from "next/link";
 import { useEffect, useState } from "react";
-import { Button } from "@/app/(console)/_ui/button.tsx";
+import { Button, buttonStyle } from "@/app/(console)/_ui/button.tsx";
+import { cn } from "@/app/(console)/_ui/class-names.ts";
 import type { ConversationView } from "@/app/(console)/chat/_state/conversation.ts";
 
 /** Shorter interruptions are not shown. */
@@ -46,6 +48,15 @@ export function Notices({
               <span className="block text-xs opacity-80">Request ID: {error.requestId}</span>
             )}
           </p>
+          {error.link && (
+            <Link
+              href={error.link.href}
+              prefetch={false}
+              className={cn(buttonStyle({ variant: "outline", size: "sm" }), "-my-0.5")}
+            >
+              {error.link.label}
+            </Link>
+          )}
           {onRetry && (
             <Button variant="outline" size="sm" className="-my-0.5" onClick={onRetry}>
               <RotateCw aria-hidden />

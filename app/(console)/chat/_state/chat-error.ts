@@ -5,6 +5,8 @@ import { ChatRequestError } from "./chat-request-error.ts";
 export interface ChatError {
   readonly text: string;
   readonly requestId: string | null;
+  /** The page on which something can be done about it. */
+  readonly link?: { readonly href: string; readonly label: string };
 }
 
 export const unreachableChat: ChatError = { text: unreachable, requestId: null };
@@ -28,8 +30,18 @@ const REFUSALS: readonly (readonly [string, string])[] = [
 
 /** Returns the text for a refused request, or for a turn that ended with an error. */
 export function toChatError(error: Error): ChatError {
-  if (!(error instanceof ChatRequestError))
-    return { text: error.message.replace(/\.?$/, "."), requestId: null };
+  if (!(error instanceof ChatRequestError)) {
+    const isTooLong = error.message.startsWith("The conversation is too long");
+    return {
+      text: error.message.replace(/\.?$/, "."),
+      requestId: null,
+      ...(isTooLong && { link: { href: "/chat", label: "New chat" } }),
+    };
+  }
   const refusal = REFUSALS.find(([beginning]) => error.message.startsWith(beginning));
-  return { text: refusal?.[1] ?? describeError(error), requestId: error.requestId };
+  return {
+    text: refusal?.[1] ?? describeError(error),
+    requestId: error.requestId,
+    ...(error.code === "budget_reached" && { link: { href: "/settings", label: "Open settings" } }),
+  };
 }
