@@ -13,6 +13,7 @@ const floors = [
     "connectors",
     "mcp",
     "organizations",
+    "requests",
     "research",
     "sandbox",
     "tasks",

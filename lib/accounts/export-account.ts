@@ -6,6 +6,7 @@ import { describeKey } from "../identity/keys/describe-key.ts";
 import { selectKeys } from "../identity/keys/store.ts";
 import { services } from "../platform/services.ts";
 import { streamZip, type ZipEntry } from "../platform/zip.ts";
+import { selectRequests } from "../requests/store.ts";
 import { selectTasks } from "../schedules/store.ts";
 import { selectShares } from "../sessions/shares/store.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
@@ -56,6 +57,10 @@ async function* entriesOf(request: ExportRequest): AsyncGenerator<ZipEntry> {
   yield list(
     "webhooks.json",
     everyItem((page) => selectWebhooks(accountId, page)),
+  );
+  yield list(
+    "requests.json",
+    everyItem((page) => selectRequests(accountId, page)),
   );
   const listed = await services().connectors?.list(accountId);
   if (listed?.kind === "listed") yield json("connections.json", listed.connections);

@@ -14,6 +14,7 @@ import * as keys from "../identity/keys/contract.ts";
 import * as signup from "../identity/sign-up/contract.ts";
 import * as mcp from "../mcp/contract.ts";
 import * as organizations from "../organizations/contract.ts";
+import * as requests from "../requests/contract.ts";
 import * as research from "../research/contract.ts";
 import * as sandboxes from "../sandbox/contract.ts";
 import * as schedules from "../schedules/contract.ts";
@@ -46,6 +47,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   webhooks,
   schedules,
   usage,
+  requests,
   content,
   models,
   connectors,

@@ -431,6 +431,10 @@ const retention = {
     integer(1).default(7),
     "Days that mail stays in the mailbox folder.",
   ),
+  REQUEST_LOG_RETENTION_DAYS: about(
+    integer(0, 36_500).default(7),
+    "Days that a request stays in the log of its account; 0 logs none.",
+  ),
   WEBHOOK_RETENTION_DAYS: about(
     integer(1, 36_500).default(30),
     "Days after its end that a webhook delivery stays in the log.",

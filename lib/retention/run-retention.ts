@@ -15,6 +15,7 @@ import { inBatches } from "./in-batches.ts";
 import { endJob, sweepInvitations, takeJob } from "./store.ts";
 import { sweepMailbox } from "./sweep-mailbox.ts";
 import { checkMediaRows, removeDeletedMedia, removeUnownedMedia } from "./sweep-media.ts";
+import { sweepRequests } from "./sweep-requests.ts";
 import { sweepRows } from "./sweep-rows.ts";
 import { fillRunKinds, sweepRunTraces } from "./sweep-runs.ts";
 import {
@@ -39,6 +40,7 @@ const shared: Readonly<Record<string, Part>> = {
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,
   webhookDeliveries: sweepWebhooks,
+  requests: sweepRequests,
 };
 const perMachine: Readonly<Record<string, Part>> = {
   // Here, because the local sandboxes of this machine are out of reach for others.

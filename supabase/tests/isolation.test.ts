@@ -277,6 +277,7 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_webhooks: page,
   list_account_chats: { ...page, artist_id: null, archived: null, pinned: null, text: null },
   list_tasks: page,
+  list_requests: { ...page, status_class: null, route: null, credential: null, api_key_id: null },
   list_chat_shares: page,
   list_runs: {
     ...page,
@@ -299,6 +300,7 @@ test.each(Object.entries(lists))("%s", async (name, args) => {
       rows.artist,
       rows.webhook,
       rows.task,
+      rows.request,
       rows.share,
     ];
     expect(await transaction.call(name, { account_id: stranger, ...args })).toEqual(before);

@@ -20,6 +20,7 @@ export interface Rows {
   readonly delivery: string;
   readonly task: string;
   readonly firing: string;
+  readonly request: string;
   readonly share: string;
 }
 
@@ -42,6 +43,7 @@ export const noRows = (): Rows => ({
   delivery: randomUUID(),
   task: randomUUID(),
   firing: randomUUID(),
+  request: randomUUID(),
   share: randomUUID(),
 });
 
@@ -104,6 +106,9 @@ export async function createRows(transaction: Transaction, account: string): Pro
     values (${ids.task}, ${account}, 'own', 'own', '* * * * *', 'UTC', false)`;
   await sql`insert into scheduled_firings (id, account_id, task_id, task_run_id)
     values (${ids.firing}, ${account}, ${ids.task}, ${ids.finishedTaskRun})`;
+  await sql`insert into requests (id, account_id, method, route, status, duration_ms, credential,
+      request_id, created_at)
+    values (${ids.request}, ${account}, 'GET', '/own', 200, 1, 'bearer', 'own', now())`;
   return ids;
 }
 
@@ -159,6 +164,7 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
       (select jsonb_agg(to_jsonb(r)) from scheduled_prompts r where r.account_id = ${account}) as tasks,
       (select jsonb_agg(to_jsonb(r) order by r.id) from scheduled_firings r
         where r.account_id = ${account}) as firings,
+      (select jsonb_agg(to_jsonb(r)) from requests r where r.account_id = ${account}) as requests,
       (select count(*) from media_removals r where r.account_id = ${account}) as removals`;
   return { ...row };
 }

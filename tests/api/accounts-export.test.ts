@@ -61,6 +61,7 @@ test("200: has everything that the account owns, and nothing of others", async (
       "api-keys.json",
       "artists.json",
       "connections.json",
+      "requests.json",
       mediaName,
       "runs.json",
       `${folder}/chats/${chat.id}.branches.json`,

@@ -277,6 +277,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "DELETE /api/tasks/{id}": { arrange: aTask },
   "GET /api/tasks/{id}/runs": { arrange: aTask },
   "POST /api/tasks/{id}/run": { arrange: aTask },
+  "GET /api/requests": { arrange: nothing },
   "GET /api/cron/tasks": { arrange: nothing },
   "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
   "POST /api/webhooks": {

@@ -195,7 +195,7 @@ POST /api/chat/runs                                | 202   202     202   202   2
   artistId=malformed                               | 400l  400l    400l  400l  400l    401x      401x  401u   401u   403k  403k    401x
 GET /api/chat/runs/{runId}                         | 200+  200+    404r  404r  404r    401x      401x  401u   401u   200+  200+    401x
 GET /api/chat/runs                                 | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
-GET /api/chat/runs/{runId}/steps                   | 200   200     404r  404r  404r    401x      401x  401u   401u   200   200     401x
+GET /api/chat/runs/{runId}/steps                   | 200+  200+    404r  404r  404r    401x      401x  401u   401u   200+  200+    401x
 POST /api/chat/runs/{runId}/cancel                 | 200   200     404r  404r  404r    401x      401x  401u   401u   403k  403k    401x
 GET /api/usage                                     | 200   200     200   200   200     401x      401x  401u   401u   200   200     401x
 
@@ -264,6 +264,7 @@ PATCH /api/tasks/{id}                              | 200+  200+    404y  404y  4
 DELETE /api/tasks/{id}                             | 200   200     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 GET /api/tasks/{id}/runs                           | 200   200     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 POST /api/tasks/{id}/run                           | 202   202     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
+GET /api/requests                                  | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
 GET /api/cron/tasks                                | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
 
 POST /api/connectors                               | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x

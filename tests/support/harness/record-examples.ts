@@ -130,6 +130,13 @@ async function recordChats(context: Context) {
   for (const id of ["getRun", "listRunSteps", "cancelRun"]) await record(id, { params: { runId } });
   await record("listRuns", { query: { kind: "headless", limit: "1" } });
   await record("getUsage", { query: { group_by: "kind" } });
+  const logged = { route: "/api/chat/runs/{runId}/steps", limit: "1" };
+  const expectLogged = async () => {
+    const { text } = await caller.get(`/api/requests?${new URLSearchParams(logged)}`);
+    expect(text).toContain(logged.route);
+  };
+  await vi.waitFor(expectLogged, { timeout: 60_000 });
+  await record("listRequests", { query: logged });
 
   await record("stopSandbox", { query: { sessionId } });
   await record("deleteSession", { params: { sessionId } });

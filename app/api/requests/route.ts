@@ -1,0 +1,12 @@
+import { listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listRequestsContract } from "@/lib/requests/contract.ts";
+import { selectRequests } from "@/lib/requests/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listRequestsContract, async ({ caller, query }) => {
+    const page = await selectRequests(caller.accountId, query);
+    return listOf("/api/requests", query, "requests", page);
+  }),
+});

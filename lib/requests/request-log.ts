@@ -1,0 +1,75 @@
+/**
+ * Collects the requests of this process and stores them in batches, so that no request waits for the
+ * database because of the log. A process that crashes loses what it has collected since its last batch.
+ */
+import { waitUntil } from "@vercel/functions";
+import { drain } from "../platform/drain.ts";
+import { log } from "../platform/log.ts";
+import { processWide } from "../platform/process-wide.ts";
+import { continueTrace } from "../platform/telemetry/spans.ts";
+import { insertRequests, type NewRequest } from "./store.ts";
+
+const INTERVAL_MS = 1_000;
+const BATCH = 500;
+/** About 3 MB. What comes while the database is away for longer is not logged. */
+const MAX_WAITING = 10_000;
+
+export class RequestLog {
+  #waiting: NewRequest[] = [];
+  #dropped = 0;
+  #isScheduled = false;
+
+  readonly #insert: (requests: readonly NewRequest[]) => Promise<void>;
+
+  constructor(insert: (requests: readonly NewRequest[]) => Promise<void>) {
+    this.#insert = insert;
+  }
+
+  /** Never throws, and does nothing that takes time. */
+  record(request: NewRequest): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(request);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    waitUntil(this.#storeLater());
+  }
+
+  async #storeLater(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS).unref());
+    // It is not a part of the request that happened to be the first.
+    await continueTrace(undefined, () => this.flush());
+    this.#isScheduled = false;
+    if (this.#waiting.length > 0) this.#schedule();
+  }
+
+  /** Stores what has been collected. After a failure it stays for the next time. Never throws. */
+  async flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH);
+      try {
+        await this.#insert(batch);
+      } catch (error) {
+        this.#waiting.unshift(...batch);
+        log().warn({ err: error, waiting: this.#waiting.length }, "requests were not logged yet");
+        return;
+      }
+    }
+    if (this.#dropped === 0) return;
+    log().warn({ dropped: this.#dropped }, "requests were not logged: too many were waiting");
+    this.#dropped = 0;
+  }
+}
+
+export const requestLog = () =>
+  processWide("request log", () => {
+    const requests = new RequestLog(insertRequests);
+    drain().add(() => requests.flush());
+    return requests;
+  });

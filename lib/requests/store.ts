@@ -1,0 +1,36 @@
+/**
+ * The queries of the request log (supabase/migrations/…_request_log.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { call } from "../platform/database/query.ts";
+import { type LoggedRequest, loggedRequest, type RequestFilters } from "./contract.ts";
+
+/** A request as it is stored. */
+export type NewRequest = Omit<LoggedRequest, "id"> & { readonly account_id: string };
+
+/** Stores requests of any accounts; those of deleted accounts are left out. */
+export async function insertRequests(requests: readonly NewRequest[]): Promise<void> {
+  await call("record_requests", { p_requests: requests }, z.null());
+}
+
+/** Returns a page of the requests that the account's credentials have made, newest first. */
+export function selectRequests(
+  accountId: string,
+  query: PageRequest & RequestFilters,
+): Promise<Page<LoggedRequest>> {
+  const args = {
+    p_account_id: accountId,
+    ...pageArguments(query),
+    p_status_class: query.status === undefined ? null : Number(query.status[0]),
+    p_route: query.route ?? null,
+    p_credential: query.credential ?? null,
+    p_api_key_id: query.api_key_id ?? null,
+  };
+  return call("list_requests", args, storedPage(loggedRequest, "requests"));
+}
+
+/** Deletes at most `batch` requests that are older, and returns their number. */
+export const sweepRequestBatch = (batch: number, days: number): Promise<number> =>
+  call("sweep_requests", { p_batch: batch, p_days: days }, z.int());
