@@ -1,5 +1,7 @@
 import {
   BookOpen,
+  CalendarClock,
+  ChartColumn,
   Clapperboard,
   Disc3,
   FlaskConical,
@@ -36,7 +38,11 @@ export const navGroups: readonly {
   },
   {
     label: "Operate",
-    items: [{ href: "/runs", label: "Runs", icon: ListChecks }],
+    items: [
+      { href: "/runs", label: "Runs", icon: ListChecks },
+      { href: "/schedules", label: "Schedules", icon: CalendarClock },
+      { href: "/usage", label: "Usage", icon: ChartColumn },
+    ],
   },
   {
     label: "Build",

@@ -25,6 +25,8 @@ const privatePages = [
   "/templates",
   "/content",
   "/runs",
+  "/schedules",
+  "/usage",
   "/connectors",
   "/keys",
   "/playground",

@@ -32,3 +32,30 @@ export function formatDuration(ms: number): string {
   if (minutes < 60) return `${minutes} min ${Math.floor((ms % MINUTE_MS) / 1_000)} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
+
+/** Returns `now`, `in 5 min`, `in 3 h`, `in 4 days`, or the date after a week. */
+export function formatUntil(date: string, now: number): string {
+  const wait = Date.parse(date) - now;
+  if (wait < MINUTE_MS) return "now";
+  if (wait < HOUR_MS) return `in ${Math.floor(wait / MINUTE_MS)} min`;
+  if (wait < 2 * DAY_MS) return `in ${Math.floor(wait / HOUR_MS)} h`;
+  if (wait < 7 * DAY_MS) return `in ${Math.floor(wait / DAY_MS)} days`;
+  return `on ${formatDate(date)}`;
+}
+
+/** Returns, for example, `Mon, Nov 23, 9:00 AM GMT+1` by the clocks of a time zone. */
+export const formatInZone = (date: Date, timeZone: string): string =>
+  new Intl.DateTimeFormat("en", {
+    timeZone,
+    weekday: "short",
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+    timeZoneName: "short",
+  }).format(date);
+
+const dayFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
+
+/** Returns, for example, `Nov 21, 2026` for the day `2026-11-21`, wherever the reader is. */
+export const formatDay = (day: string): string => dayFormat.format(new Date(`${day}T00:00:00Z`));

@@ -20,7 +20,7 @@ import {
   runDurationOf,
   runStateOf,
 } from "@/app/(console)/runs/_state/run-state.ts";
-import { Button } from "../_ui/button.tsx";
+import { Button, buttonStyle } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
@@ -170,6 +170,10 @@ function NoRuns({ onStart }: { readonly onStart: () => void }) {
         <Plus aria-hidden />
         Start agent run
       </Button>
+      <Link href="/schedules" prefetch={false} className={buttonStyle({ variant: "outline" })}>
+        <CalendarClock aria-hidden />
+        Schedule a prompt
+      </Link>
     </EmptyState>
   );
 }

@@ -16,6 +16,7 @@ import { recordDeleteChats, recordOneChat } from "./record-one-chat.ts";
 import { recordPeople } from "./record-people.ts";
 import { recordSandboxFiles } from "./record-sandbox-files.ts";
 import { recordTasks } from "./record-tasks.ts";
+import { recordUsage } from "./record-usage.ts";
 import { recordWebhooks } from "./record-webhooks.ts";
 
 /** @param dataDir and @param cronSecret of the server, which has its mailbox in the former */
@@ -129,14 +130,7 @@ async function recordChats(context: Context) {
   await vi.waitFor(expectEnded, { timeout: 60_000 });
   for (const id of ["getRun", "listRunSteps", "cancelRun"]) await record(id, { params: { runId } });
   await record("listRuns", { query: { kind: "headless", limit: "1" } });
-  await record("getUsage", { query: { group_by: "kind" } });
-  const logged = { route: "/api/chat/runs/{runId}/steps", limit: "1" };
-  const expectLogged = async () => {
-    const { text } = await caller.get(`/api/requests?${new URLSearchParams(logged)}`);
-    expect(text).toContain(logged.route);
-  };
-  await vi.waitFor(expectLogged, { timeout: 60_000 });
-  await record("listRequests", { query: logged });
+  await recordUsage(context);
 
   await record("stopSandbox", { query: { sessionId } });
   await record("deleteSession", { params: { sessionId } });

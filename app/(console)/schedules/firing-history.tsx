@@ -1,0 +1,91 @@
+"use client";
+import { History } from "lucide-react";
+import Link from "next/link";
+import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
+import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
+import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import type { TaskFiring } from "@/lib/schedules/task.ts";
+import { Button } from "../_ui/button.tsx";
+import { EmptyState } from "../_ui/empty-state.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { RunBadge } from "../runs/run-badge.tsx";
+
+const ACTIVE_POLL_MS = 2_500;
+const IDLE_POLL_MS = 15_000;
+
+/** The runs of a schedule, newest first. */
+export function FiringHistory({ taskId }: { readonly taskId: string }) {
+  const runs = usePages<TaskFiring>(`/api/tasks/${taskId}/runs`, "runs", (run) => run.task_run_id);
+  const { items, error, loading, refresh } = runs;
+  const isLive = items?.some(({ status }) => stateOf(status).isActive) ?? false;
+  usePoll(refresh, !loading, isLive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
+  const now = useClock(isLive);
+  return (
+    <section aria-label="History">
+      <h2 className="mb-2 text-sm font-medium text-muted-foreground">History</h2>
+      {error !== null && (
+        <div className="mb-3">
+          <ErrorState error={error} onRetry={refresh} />
+        </div>
+      )}
+      {items === undefined ? (
+        error === null && <Skeleton className="h-40 rounded-xl" />
+      ) : items.length === 0 ? (
+        <EmptyState
+          icon={History}
+          title="No runs yet"
+          text="Runs are listed here, from the first time on. Run it now to try the prompt."
+        />
+      ) : (
+        <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
+          {items.map((run) => (
+            <li key={run.task_run_id}>
+              <Row run={run} now={now} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {runs.hasMore && (
+        <div className="mt-4 text-center">
+          <Button variant="outline" busy={loading} onClick={runs.loadMore}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Row({ run, now }: { readonly run: TaskFiring; readonly now: number }) {
+  const ended = run.finished_at === null ? now : Date.parse(run.finished_at);
+  const content = (
+    <>
+      <span className="min-w-0">
+        <span className="block truncate">{formatDateTime(run.created_at)}</span>
+        <span className="block truncate text-sm text-muted-foreground">
+          {run.scheduled_for === null ? "Started by hand" : "On schedule"}
+          {run.error !== null && <span className="text-danger-text"> · {run.error}</span>}
+        </span>
+      </span>
+      <RunBadge state={stateOf(run.status)} />
+      <span className="text-right text-sm text-muted-foreground tabular-nums max-sm:hidden">
+        {formatDuration(Math.max(0, ended - Date.parse(run.created_at)))}
+      </span>
+    </>
+  );
+  const style =
+    "grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 px-4 py-2.5 sm:grid-cols-[minmax(0,1fr)_8rem_6rem]";
+  if (run.run_id === null) return <div className={style}>{content}</div>;
+  return (
+    <Link
+      href={`/runs/${run.run_id}`}
+      prefetch={false}
+      className={`${style} hover:bg-muted/60 focus-visible:-outline-offset-2`}
+    >
+      {content}
+    </Link>
+  );
+}

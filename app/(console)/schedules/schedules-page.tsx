@@ -1,0 +1,153 @@
+"use client";
+import { CalendarClock, Plus } from "lucide-react";
+import dynamic from "next/dynamic";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { api } from "@/app/(console)/_api/request.ts";
+import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
+import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { formatUntil } from "@/app/(console)/_ui/format-time.ts";
+import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
+import { useTimeZone } from "@/app/(console)/schedules/_state/use-time-zone.ts";
+import type { Task } from "@/lib/schedules/task.ts";
+import { Button } from "../_ui/button.tsx";
+import { EmptyState } from "../_ui/empty-state.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { RelativeTime } from "../_ui/relative-time.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { Switch } from "../_ui/switch.tsx";
+import { toast } from "../_ui/toast.tsx";
+import { RunBadge } from "../runs/run-badge.tsx";
+import { RunNowButton } from "./run-now-button.tsx";
+
+const ScheduleDialog = dynamic(() =>
+  import("./_editor/schedule-dialog.tsx").then((module) => module.ScheduleDialog),
+);
+const ACTIVE_POLL_MS = 2_500;
+const IDLE_POLL_MS = 30_000;
+
+/** The scheduled prompts of the account. */
+export function SchedulesPage() {
+  const router = useRouter();
+  const timezone = useTimeZone();
+  const [isCreating, setIsCreating] = useState(false);
+  const tasks = usePages<Task>("/api/tasks", "tasks", ({ id }) => id);
+  const { items, error, loading, refresh } = tasks;
+  const isLive = items?.some(({ last_run }) => last_run && stateOf(last_run.status).isActive);
+  usePoll(refresh, !loading, isLive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
+  const create = (
+    <Button onClick={() => setIsCreating(true)}>
+      <Plus aria-hidden />
+      New schedule
+    </Button>
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="Schedules"
+        description="Prompts that run by themselves: chart watches, weekly reports, release reminders."
+      >
+        {items !== undefined && items.length > 0 && create}
+      </PageHeader>
+      {error !== null && (
+        <div className="mb-3">
+          <ErrorState error={error} onRetry={refresh} />
+        </div>
+      )}
+      {items === undefined ? (
+        error === null && (
+          <div aria-busy="true">
+            <p className="sr-only">Loading schedules…</p>
+            <Skeleton className="h-64 rounded-xl" />
+          </div>
+        )
+      ) : items.length === 0 ? (
+        <EmptyState
+          icon={CalendarClock}
+          title="No schedules yet"
+          text="Have the agent check the charts every morning, sum up the week's streams on Fridays, or remind you of royalty deadlines."
+        >
+          {create}
+        </EmptyState>
+      ) : (
+        <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
+          {items.map((task) => (
+            <li key={task.id}>
+              <Row task={task} onChange={refresh} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {tasks.hasMore && (
+        <div className="mt-4 text-center">
+          <Button variant="outline" busy={loading} onClick={tasks.loadMore}>
+            Load more
+          </Button>
+        </div>
+      )}
+      {isCreating && timezone !== undefined && (
+        <ScheduleDialog
+          timezone={timezone}
+          onClose={() => setIsCreating(false)}
+          onSaved={({ id }) => router.push(`/schedules/${id}`)}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Row({ task, onChange }: { readonly task: Task; readonly onChange: () => void }) {
+  const now = useClock(false);
+  const { last_run: lastRun } = task;
+  // Shown at once, until the task that was changed is loaded.
+  const [wanted, setWanted] = useState<{ enabled: boolean; instead: string } | null>(null);
+  const toggle = async (enabled: boolean) => {
+    setWanted({ enabled, instead: task.updated_at });
+    const result = await api(`/api/tasks/${task.id}`, { method: "PATCH", body: { enabled } });
+    if (result.ok) return onChange();
+    setWanted(null);
+    toast(result.error.message, "danger");
+  };
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2.5 px-4 py-3">
+      <div className="min-w-0 flex-1 basis-64">
+        <Link
+          href={`/schedules/${task.id}`}
+          prefetch={false}
+          className="line-clamp-1 font-medium hover:underline"
+        >
+          {task.title}
+        </Link>
+        <p className="truncate text-sm text-muted-foreground">
+          {describeCron(task.schedule)} · {task.timezone.replaceAll("_", " ")}
+        </p>
+      </div>
+      <div className="flex basis-44 flex-col items-start gap-0.5 text-sm text-muted-foreground max-sm:flex-row max-sm:items-center max-sm:gap-2">
+        {lastRun === null ? (
+          <span>Never run</span>
+        ) : (
+          <span className="flex items-center gap-2">
+            <RunBadge state={stateOf(lastRun.status)} />
+            <RelativeTime date={lastRun.created_at} />
+          </span>
+        )}
+        <span>
+          {task.next_run_at === null ? "Paused" : `Next ${formatUntil(task.next_run_at, now)}`}
+        </span>
+      </div>
+      <div className="flex items-center gap-3">
+        <RunNowButton id={task.id} title={task.title} />
+        <Switch
+          label={`Enable ${task.title}`}
+          hideLabel
+          checked={wanted?.instead === task.updated_at ? wanted.enabled : task.enabled}
+          onChange={(enabled) => void toggle(enabled)}
+        />
+      </div>
+    </div>
+  );
+}

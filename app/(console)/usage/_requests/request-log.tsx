@@ -1,0 +1,206 @@
+"use client";
+import { RefreshCw, ScrollText, SearchX } from "lucide-react";
+import Link from "next/link";
+import { useSearchParams } from "next/navigation";
+import { useState } from "react";
+import type { z } from "zod";
+import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
+import type { LoggedRequest } from "@/lib/requests/contract.ts";
+import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { EmptyState } from "../../_ui/empty-state.tsx";
+import { ErrorState } from "../../_ui/error-state.tsx";
+import { formatDuration } from "../../_ui/format-time.ts";
+import { RelativeTime } from "../../_ui/relative-time.tsx";
+import { Segmented } from "../../_ui/segmented.tsx";
+import { Select } from "../../_ui/select.tsx";
+import { Skeleton } from "../../_ui/skeleton.tsx";
+import { CREDENTIAL_LABELS, credentialOf, StatusBadge } from "./request-labels.tsx";
+import { RequestPanel } from "./request-panel.tsx";
+
+type Keys = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
+
+const STATUSES = [
+  { value: "", label: "All" },
+  { value: "2xx", label: "Succeeded" },
+  { value: "4xx", label: "Refused" },
+  { value: "5xx", label: "Failed" },
+] as const;
+
+/**
+ * The requests of the account, newest first. It is not loaded again by itself, because each time would
+ * be one more request in the list.
+ */
+export function RequestLog() {
+  const query = useSearchParams();
+  const status = STATUSES.find(({ value }) => value === query.get("status"))?.value ?? "";
+  const route = query.get("route") ?? "";
+  const key = query.get("key") ?? "";
+  const change = (next: Readonly<Record<string, string>>) => {
+    const given = Object.entries({ status, route, key, ...next }).filter(([, value]) => value);
+    const text = new URLSearchParams([["tab", "requests"], ...given]);
+    history.replaceState(null, "", `/usage?${text}`);
+  };
+  const filters = new URLSearchParams({
+    ...(status && { status }),
+    ...(route && { route }),
+    ...(key && (key in CREDENTIAL_LABELS ? { credential: key } : { api_key_id: key })),
+  });
+  const path = filters.size === 0 ? "/api/requests" : `/api/requests?${filters}`;
+  const requests = usePages<LoggedRequest>(path, "requests", ({ id }) => id);
+  const keys = useQuery<Keys>("/api/keys").data?.keys ?? [];
+  const { items, error, loading, refresh } = requests;
+  const [open, setOpen] = useState<LoggedRequest | null>(null);
+  const routes = [
+    ...new Set([...(route ? [route] : []), ...(items ?? []).map((one) => one.route)]),
+  ];
+  return (
+    <>
+      <div className="mb-4 flex flex-wrap items-center gap-2">
+        <Segmented
+          label="Status"
+          hideLabel
+          options={STATUSES}
+          value={status}
+          onChange={(next) => change({ status: next })}
+        />
+        <Select
+          aria-label="Endpoint"
+          className="w-60 max-sm:flex-1 max-sm:basis-[35%]"
+          value={route}
+          onChange={(event) => change({ route: event.target.value })}
+        >
+          <option value="">All endpoints</option>
+          {routes.toSorted().map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </Select>
+        <Select
+          aria-label="Credential"
+          className="w-44 max-sm:flex-1 max-sm:basis-[35%]"
+          value={key}
+          onChange={(event) => change({ key: event.target.value })}
+        >
+          <option value="">All credentials</option>
+          {Object.entries(CREDENTIAL_LABELS).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+          {keys.map(({ id, key_name: name }) => (
+            <option key={id} value={id}>
+              Key: {name}
+            </option>
+          ))}
+        </Select>
+        <Button
+          variant="ghost"
+          size="icon"
+          className="ml-auto"
+          aria-label="Refresh"
+          title="Refresh"
+          busy={loading}
+          onClick={refresh}
+        >
+          <RefreshCw aria-hidden />
+        </Button>
+      </div>
+      {error !== null && (
+        <div className="mb-3">
+          <ErrorState error={error} onRetry={refresh} />
+        </div>
+      )}
+      {items === undefined ? (
+        error === null && <Skeleton className="h-96 rounded-xl" />
+      ) : items.length === 0 ? (
+        path === "/api/requests" ? (
+          <EmptyState
+            icon={ScrollText}
+            title="No requests yet"
+            text="Each request of your API keys is listed here about a second after its response, for 7 days unless this server is set up otherwise."
+          >
+            <Link href="/keys" prefetch={false} className={buttonStyle()}>
+              Create API key
+            </Link>
+          </EmptyState>
+        ) : (
+          <EmptyState
+            icon={SearchX}
+            title="No matching requests"
+            text="No request of the last days matches these filters."
+          >
+            <Button variant="outline" onClick={() => change({ status: "", route: "", key: "" })}>
+              Clear filters
+            </Button>
+          </EmptyState>
+        )
+      ) : (
+        <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
+          {items.map((request) => (
+            <li key={request.id}>
+              <Row
+                request={request}
+                credential={credentialOf(request, keys)}
+                onOpen={() => setOpen(request)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {requests.hasMore && (
+        <div className="mt-4 text-center">
+          <Button variant="outline" busy={loading} onClick={requests.loadMore}>
+            Load more
+          </Button>
+        </div>
+      )}
+      {open !== null && (
+        <RequestPanel
+          request={open}
+          credential={credentialOf(open, keys)}
+          onClose={() => setOpen(null)}
+          onFilter={() => {
+            setOpen(null);
+            change({ route: open.route });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Row({
+  request,
+  credential,
+  onOpen,
+}: {
+  readonly request: LoggedRequest;
+  readonly credential: string;
+  readonly onOpen: () => void;
+}) {
+  return (
+    <button
+      type="button"
+      onClick={onOpen}
+      className="grid w-full grid-cols-[3.25rem_minmax(0,1fr)_auto] items-center gap-x-3 px-4 py-2 text-left hover:bg-muted/60 focus-visible:-outline-offset-2 md:grid-cols-[3.25rem_minmax(0,1fr)_11rem_5rem_6rem]"
+    >
+      <span>
+        <StatusBadge status={request.status} />
+      </span>
+      <span className="truncate font-mono text-[0.8125rem]">
+        <span className="text-muted-foreground">{request.method}</span> {request.route}
+      </span>
+      <span className="truncate text-sm text-muted-foreground max-md:hidden">{credential}</span>
+      <span className="text-right text-sm text-muted-foreground tabular-nums max-md:hidden">
+        {formatDuration(request.duration_ms)}
+      </span>
+      <RelativeTime
+        date={request.created_at}
+        className="text-right text-sm whitespace-nowrap text-muted-foreground"
+      />
+    </button>
+  );
+}

@@ -1,0 +1,129 @@
+"use client";
+import { Download } from "lucide-react";
+import { useState } from "react";
+import type { z } from "zod";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import { formatDay } from "@/app/(console)/_ui/format-time.ts";
+import { RUN_KIND_LABELS } from "@/app/(console)/runs/_state/run-state.ts";
+import { saveText, usageCsv } from "@/app/(console)/usage/_state/csv.ts";
+import type { Metric, Report } from "@/app/(console)/usage/_state/metrics.ts";
+import { type Days, usagePath } from "@/app/(console)/usage/_state/range.ts";
+import type { listArtistsContract } from "@/lib/artists/contract.ts";
+import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
+import { Button } from "../_ui/button.tsx";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Segmented } from "../_ui/segmented.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { Cell, HeadCell, Table } from "../_ui/table.tsx";
+
+type Artists = z.output<(typeof listArtistsContract)["responses"][200]["schema"]>;
+type Keys = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
+
+const GROUPS = [
+  { value: "model", label: "Model" },
+  { value: "api_key", label: "API key" },
+  { value: "artist", label: "Artist" },
+  { value: "kind", label: "Kind" },
+  { value: "day", label: "Day" },
+] as const;
+type Group = (typeof GROUPS)[number]["value"];
+
+const KIND_LABELS: Readonly<Record<string, string>> = {
+  ...RUN_KIND_LABELS,
+  image: "Image",
+  video: "Video",
+};
+
+/** Returns the name of a key of the group: of an API key or an artist, if it is still there. */
+function useNames(group: Group): (key: string | null) => string {
+  const keys = useQuery<Keys>(group === "api_key" ? "/api/keys" : null).data?.keys;
+  const artists = useQuery<Artists>(group === "artist" ? "/api/artists?limit=100" : null).data
+    ?.artists;
+  return (key) => {
+    switch (group) {
+      case "day":
+        return key === null ? "" : formatDay(key);
+      case "kind":
+        return KIND_LABELS[key ?? ""] ?? key ?? "";
+      case "api_key":
+        if (key === null) return "Console and bearer tokens";
+        return keys?.find(({ id }) => id === key)?.key_name ?? "Revoked key";
+      case "artist":
+        if (key === null) return "No artist";
+        return artists?.find(({ account_id }) => account_id === key)?.name ?? "Former artist";
+      case "model":
+        return key ?? "";
+    }
+  };
+}
+
+/** The usage of a range by what caused it. */
+export function Breakdown({ days, metric }: { readonly days: Days; readonly metric: Metric }) {
+  const [group, setGroup] = useState<Group>("model");
+  const { data, error, reload } = useQuery<Report>(usagePath(days, group));
+  const nameOf = useNames(group);
+  const items = data?.items.toSorted((one, other) =>
+    group === "day"
+      ? String(other.key).localeCompare(String(one.key))
+      : metric.of(other) - metric.of(one),
+  );
+  const max = Math.max(...(items ?? []).map(metric.of), 0);
+  const download = () =>
+    saveText(
+      `usage-by-${group}-${days.first}-${days.last}.csv`,
+      usageCsv(group, items ?? [], nameOf),
+    );
+  return (
+    <section aria-label="Breakdown">
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
+        <Segmented label="By" hideLabel options={GROUPS} value={group} onChange={setGroup} />
+        <Button variant="outline" size="sm" disabled={!items?.length} onClick={download}>
+          <Download aria-hidden />
+          Download CSV
+        </Button>
+      </div>
+      {error !== null && <ErrorState error={error} onRetry={reload} />}
+      {items === undefined && error === null && <Skeleton className="h-40 rounded-xl" />}
+      {items?.length === 0 && (
+        <p className="rounded-xl border border-dashed px-4 py-8 text-center text-muted-foreground">
+          Nothing was used in this time.
+        </p>
+      )}
+      {items !== undefined && items.length > 0 && (
+        <Table label={`Usage by ${group.replace("_", " ")}`}>
+          <thead>
+            <tr>
+              <HeadCell>{GROUPS.find(({ value }) => value === group)?.label}</HeadCell>
+              <HeadCell className="text-right">Runs</HeadCell>
+              <HeadCell className="text-right">Input tokens</HeadCell>
+              <HeadCell className="text-right">Output tokens</HeadCell>
+              <HeadCell className="text-right">Media</HeadCell>
+              <HeadCell className="text-right">Cost</HeadCell>
+            </tr>
+          </thead>
+          <tbody className="text-right tabular-nums">
+            {items.map((item) => (
+              <tr key={item.key}>
+                <Cell className="min-w-44 text-left">
+                  <span className="block max-w-80 truncate">{nameOf(item.key)}</span>
+                  <span aria-hidden className="mt-1 block h-1 rounded-full bg-muted">
+                    <span
+                      className="block h-1 rounded-full bg-accent"
+                      style={{ width: `${max === 0 ? 0 : (metric.of(item) / max) * 100}%` }}
+                    />
+                  </span>
+                </Cell>
+                <Cell>{formatCount(item.runs)}</Cell>
+                <Cell>{formatCompact(item.input_tokens)}</Cell>
+                <Cell>{formatCompact(item.output_tokens)}</Cell>
+                <Cell>{formatCount(item.images + item.videos)}</Cell>
+                <Cell>{formatUsd(item.cost_usd)}</Cell>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+    </section>
+  );
+}

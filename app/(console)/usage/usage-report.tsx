@@ -1,0 +1,149 @@
+"use client";
+import { useSearchParams } from "next/navigation";
+import { useState } from "react";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import {
+  METRICS,
+  type Metric,
+  type Report,
+  type Sums,
+} from "@/app/(console)/usage/_state/metrics.ts";
+import { type Days, RANGES, readRange, usagePath } from "@/app/(console)/usage/_state/range.ts";
+import { ErrorState } from "../_ui/error-state.tsx";
+import { Field } from "../_ui/field.tsx";
+import { Input } from "../_ui/input.tsx";
+import { Segmented } from "../_ui/segmented.tsx";
+import { Select } from "../_ui/select.tsx";
+import { Skeleton } from "../_ui/skeleton.tsx";
+import { Breakdown } from "./breakdown.tsx";
+import { Budget } from "./budget.tsx";
+import { DayChart } from "./day-chart.tsx";
+
+export function UsageReport() {
+  const query = useSearchParams();
+  const { name, days } = readRange(query, Date.now());
+  const { data, error, reload } = useQuery<Report>(usagePath(days, "day"));
+  const [wanted, setWanted] = useState<Metric["value"] | null>(null);
+  // Models without a price have tokens to show.
+  const metric = wanted ?? (data?.totals.cost_usd === 0 ? "tokens" : "cost");
+  const chosen = METRICS.find(({ value }) => value === metric) ?? (METRICS[0] as Metric);
+  const setRange = (next: Readonly<Record<string, string>>) =>
+    history.replaceState(null, "", `/usage?${new URLSearchParams(next)}`);
+  return (
+    <div className="flex flex-col gap-5">
+      <Budget />
+      <div className="flex flex-wrap items-end justify-between gap-3">
+        <div className="flex flex-wrap items-end gap-2">
+          <Select
+            aria-label="Time"
+            className="w-40"
+            value={name}
+            onChange={({ target: { value } }) =>
+              setRange(
+                value === "custom"
+                  ? { range: value, from: days.first, to: days.last }
+                  : { range: value },
+              )
+            }
+          >
+            {RANGES.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </Select>
+          {name === "custom" && (
+            <CustomRange
+              key={`${days.first} ${days.last}`}
+              days={days}
+              onChange={({ first, last }) => setRange({ range: "custom", from: first, to: last })}
+            />
+          )}
+        </div>
+        <Segmented
+          label="Measure"
+          hideLabel
+          options={METRICS}
+          value={metric}
+          onChange={setWanted}
+        />
+      </div>
+      {error !== null && <ErrorState error={error} onRetry={reload} />}
+      {data === undefined ? (
+        error === null && <Skeleton className="h-80 rounded-xl" />
+      ) : (
+        <>
+          <Totals totals={data.totals} />
+          <DayChart days={days} items={data.items} metric={chosen} />
+        </>
+      )}
+      <Breakdown days={days} metric={chosen} />
+    </div>
+  );
+}
+
+/** Two days, taken over when both make a range. */
+function CustomRange({
+  days,
+  onChange,
+}: {
+  readonly days: Days;
+  readonly onChange: (days: Days) => void;
+}) {
+  const [draft, setDraft] = useState(days);
+  const isInvalid = draft.first > draft.last;
+  const change = (next: Days) => {
+    setDraft(next);
+    if (next.first !== "" && next.last !== "" && next.first <= next.last) onChange(next);
+  };
+  return (
+    <>
+      <Field label="From">
+        {(ids) => (
+          <Input
+            {...ids}
+            type="date"
+            value={draft.first}
+            onChange={(event) => change({ ...draft, first: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="To" error={isInvalid ? "Choose a day after the first." : undefined}>
+        {(ids) => (
+          <Input
+            {...ids}
+            type="date"
+            value={draft.last}
+            onChange={(event) => change({ ...draft, last: event.target.value })}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+function Totals({ totals }: { readonly totals: Sums }) {
+  const facts = [
+    ["Cost", formatUsd(totals.cost_usd)],
+    ["Runs", formatCount(totals.runs)],
+    ["Model calls", formatCount(totals.steps)],
+    ["Input tokens", formatCompact(totals.input_tokens)],
+    ["Output tokens", formatCompact(totals.output_tokens)],
+    ["Images", formatCount(totals.images)],
+    ["Videos", formatCount(totals.videos)],
+  ];
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border bg-border sm:grid-cols-4 lg:grid-cols-7">
+      {facts.map(([name, value]) => (
+        <div
+          key={name}
+          className="bg-surface px-4 py-3 max-sm:last:col-span-2 sm:max-lg:last:col-span-2"
+        >
+          <dt className="text-xs text-muted-foreground">{name}</dt>
+          <dd className="mt-0.5 text-lg font-semibold tabular-nums">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

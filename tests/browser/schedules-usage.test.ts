@@ -1,0 +1,210 @@
+/** The pages of schedules and of usage, with the log of requests. */
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { createTask, readTask } from "../support/fixtures/tasks.ts";
+import {
+  appearances,
+  describeInBrowser,
+  type SignedIn,
+  seriousFindings,
+  sidewaysScroll,
+  signIn,
+} from "../support/harness/browser.ts";
+import { client } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
+
+async function expectGood(page: Page): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await sidewaysScroll(page)).toBe(0);
+}
+
+describeInBrowser("schedules", ({ newTab }) => {
+  it("are made in the time zone of the account, changed, run, paused and deleted", async () => {
+    const tab = await newTab({ expected: /status of 404/ });
+    const { page } = tab;
+    const account = await signIn(tab);
+    const api = client({ bearer: account.bearer });
+    await api.patch("/api/accounts/me", { timezone: "America/New_York" });
+    await page.goto("/schedules");
+    await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
+
+    await page.getByRole("button", { name: "New schedule" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByLabel("Time zone").inputValue()).toBe("America/New_York");
+    await dialog.getByLabel("Title").fill("Chart watch");
+    await dialog.getByLabel("Prompt").fill("Say hello");
+    const next = dialog.getByRole("region", { name: "Next runs" }).getByRole("listitem");
+    expect(await next.count()).toBe(5);
+    for (const text of await next.allTextContents()) {
+      expect(text).toMatch(/^Mon, .* 9:00.AM E[SD]T$/);
+    }
+    await dialog.getByRole("checkbox", { name: "Friday" }).check();
+    await expect.poll(async () => (await next.allTextContents()).join()).toMatch(/Fri, .*9:00/);
+    await dialog.getByLabel("Repeat").selectOption("Custom (cron expression)");
+    const cron = dialog.getByLabel("Cron expression");
+    expect(await cron.inputValue()).toBe("0 9 * * MON,FRI");
+    await cron.fill("0 0 30 2 *");
+    await dialog.getByText("It has no time to come.").waitFor();
+    await cron.fill("30 8 * * MON-FRI");
+    await dialog.getByRole("button", { name: "Create schedule" }).click();
+    await page.waitForURL(/\/schedules\/[\w-]+$/);
+    const id = page.url().split("/").at(-1) ?? "";
+    await page.getByText("Every weekday at 8:30 AM · America/New York").waitFor();
+    expect(await readTask(api, id)).toMatchObject({ schedule: "30 8 * * MON-FRI" });
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    expect(await dialog.getByLabel("Repeat").inputValue()).toBe("weekdays");
+    await dialog.getByLabel("At", { exact: true }).fill("18:00");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Every weekday at 6:00 PM · America/New York").waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("None while the schedule is paused.").waitFor();
+
+    await page.getByRole("button", { name: "Run now" }).click();
+    await page.waitForURL(/\/runs\/\w+$/);
+    const runUrl = page.url();
+    await page.getByText("Completed", { exact: true }).first().waitFor();
+    await page.goto(`/schedules/${id}`);
+    const history = page.getByRole("region", { name: "History" });
+    await history.getByText("Started by hand").waitFor();
+    await history.getByRole("link").click();
+    await page.waitForURL(runUrl);
+
+    await page.goto("/schedules");
+    await page.getByRole("switch", { name: "Enable Chart watch" }).check();
+    await page.getByText(/^Next /).waitFor();
+    await page.getByRole("link", { name: "Chart watch" }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("button", { name: "Delete schedule" }).click();
+    await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
+    await page.goto(`/schedules/${id}`);
+    await page.getByRole("heading", { name: "Schedule not found" }).waitFor();
+  });
+});
+
+describeInBrowser("usage", ({ newTab }) => {
+  it("is shown by day and by cause, as a table and as a file, beside the budget", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await signIn(tab);
+    await storeUsage(account);
+    await page.goto("/usage");
+    const chart = page.getByRole("region", { name: "Cost by day" });
+    await chart.getByRole("img", { name: /\$3 in all/ }).waitFor();
+    await page.getByRole("radio", { name: "Tokens" }).check();
+    await page.getByRole("img", { name: /^Tokens by day: 3K in all/ }).waitFor();
+    await page.getByRole("button", { name: "View as table" }).click();
+    const rows = page.getByRole("region", { name: "Tokens by day" }).getByRole("row");
+    await expect.poll(() => rows.count()).toBe(1 + new Date().getUTCDate());
+
+    const breakdown = page.getByRole("region", { name: "Breakdown" });
+    await breakdown.getByRole("cell", { name: "=model/a" }).waitFor();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download CSV" }).click();
+    const file = await (await downloading).path();
+    expect(await readFile(file, "utf8")).toBe(
+      "model,name,runs,steps,input_tokens,output_tokens,cost_usd,images,videos\r\n" +
+        "'=model/a,'=model/a,1,2,2000,1000,3,0,0\r\n",
+    );
+    await breakdown.getByRole("radio", { name: "API key" }).check();
+    await breakdown.getByRole("cell", { name: "Console and bearer tokens" }).waitFor();
+    await page.getByLabel("Time").selectOption("Last month");
+    await breakdown.getByText("Nothing was used in this time.").waitFor();
+    expect(new URL(page.url()).search).toBe("?range=last-month");
+
+    await page.getByRole("button", { name: "Set budget" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Budget in USD").fill("a lot");
+    await dialog.getByText("Enter an amount such as 50 or 12.50.").waitFor();
+    await dialog.getByLabel("Budget in USD").fill("3.50");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    const budget = page.getByRole("progressbar");
+    await budget.waitFor();
+    expect(await budget.getAttribute("aria-valuenow")).toBe("86");
+    await page.getByText("86 % of the budget is spent.").waitFor();
+  });
+
+  it("has a log of requests with filters and the details of each", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await signIn(tab);
+    const requestId = `seen-${randomUUID()}`;
+    await storeRequest(account, "/api/models", 500, requestId);
+    await page.goto("/usage?tab=requests&status=5xx");
+    const rows = page.getByRole("main").getByRole("listitem");
+    await expect.poll(() => rows.count()).toBe(1);
+    await rows
+      .first()
+      .getByRole("button", { name: /500.*\/api\/models/ })
+      .click();
+    const panel = page.getByRole("dialog");
+    await panel.getByText(requestId).waitFor();
+    await panel.getByRole("button", { name: "Only this endpoint" }).click();
+    expect(new URL(page.url()).searchParams.get("route")).toBe("/api/models");
+    await page.getByRole("radio", { name: "Refused" }).check();
+    await page.getByRole("heading", { name: "No matching requests" }).waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await expect
+      .poll(async () => {
+        await page.getByRole("button", { name: "Refresh" }).click();
+        return (await rows.allTextContents()).join();
+      })
+      .toMatch(/\/api\/requests.*\/api\/models/);
+  });
+});
+
+describeInBrowser("schedules and usage", ({ newTab }) => {
+  it.each(appearances)(
+    "have no serious finding of axe in $colorScheme at $width px",
+    async (appearance) => {
+      const tab = await newTab(appearance);
+      const { page } = tab;
+      const account = await signIn(tab);
+      const api = client({ bearer: account.bearer });
+      const { id } = await createTask(api);
+      await createTask(api, { enabled: false, schedule: "*/5 1-3 * * *" });
+      await page.goto("/schedules");
+      await page.getByText("Paused").waitFor();
+      await expectGood(page);
+      await page.getByRole("button", { name: "New schedule" }).click();
+      await page.getByRole("dialog").getByRole("listitem").last().waitFor();
+      await expectGood(page);
+      await page.goto(`/schedules/${id}`);
+      await page.getByRole("region", { name: "Next runs" }).getByRole("listitem").last().waitFor();
+      await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+      await expectGood(page);
+
+      await storeUsage(account);
+      await storeRequest(account, "/api/chat/runs/{runId}/steps", 404, "seen");
+      await api.patch("/api/accounts/me", { monthly_budget_usd: 3.5 });
+      await page.goto("/usage");
+      await page.getByRole("cell", { name: "=model/a" }).waitFor();
+      await page.getByRole("progressbar").waitFor();
+      await expectGood(page);
+      await page.getByRole("tab", { name: "Requests" }).click();
+      await page.getByRole("button", { name: /404/ }).click();
+      await page.getByRole("dialog").getByText("seen").waitFor();
+      await expectGood(page);
+    },
+  );
+});
+
+/** Stores two model calls of today. */
+async function storeUsage({ id }: SignedIn): Promise<void> {
+  await sql`insert into usage_entries (account_id, source, step, tool, call, kind, model_id,
+      input_tokens, output_tokens, cost_usd)
+    select ${id}, 'turn', n, 0, 0, 'chat', '=model/a', 1000, 500, 1.5 from generate_series(1, 2) n`;
+}
+
+async function storeRequest(
+  { id }: SignedIn,
+  route: string,
+  status: number,
+  requestId: string,
+): Promise<void> {
+  await sql`insert into requests (account_id, method, route, status, duration_ms, credential,
+      request_id, created_at)
+    values (${id}, 'GET', ${route}, ${status}, 12.5, 'bearer', ${requestId}, now() - interval '1 minute')`;
+}
