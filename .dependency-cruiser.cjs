@@ -72,12 +72,19 @@ module.exports = {
       name: "lib-is-below-app",
       severity: "error",
       from: { path: "^lib/" },
-      to: { path: "^(app|scripts|tests)/" },
+      to: { path: "^(app|scripts|tests|trigger)/" },
     },
     {
       name: "client-stands-alone",
       severity: "error",
       from: { path: "^packages/client/" },
+      to: { path: "^(app|lib|scripts|tests)/" },
+    },
+    {
+      name: "trigger-stands-alone",
+      comment: "Trigger.dev bundles it without the service, which it reaches over HTTP.",
+      severity: "error",
+      from: { path: "^trigger/" },
       to: { path: "^(app|lib|scripts|tests)/" },
     },
     {

@@ -13,7 +13,7 @@ export async function check(): Promise<number> {
     await runProgram([
       "node_modules/dependency-cruiser/bin/dependency-cruiser.mjs",
       "--config=.dependency-cruiser.cjs",
-      ...["app", "lib", "packages", "scripts"],
+      ...["app", "lib", "packages", "scripts", "trigger"],
     ]),
     await runProgram(["node_modules/knip/bin/knip.js", "--no-progress"]),
     await runProgram(["scripts/check-conventions.ts"]),

@@ -8,13 +8,11 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { sealText } from "../platform/seal-text.ts";
-import { services } from "../platform/services.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
-import { beginRun, failureOf } from "../tasks/run-task.ts";
-import { endRun, selectRun } from "../tasks/store.ts";
+import { beginRun } from "../tasks/run-task.ts";
+import { selectRun } from "../tasks/store.ts";
 import type { TaskRun } from "../tasks/task-run.ts";
 import type { GenerationRequest } from "./generation-steps.ts";
-import { generationWorkflow } from "./generation-workflow.ts";
 import {
   earlier,
   type Generated,
@@ -24,6 +22,7 @@ import {
   taskOf,
   timedOut,
 } from "./run-generation.ts";
+import { dispatchJob } from "./start-job.ts";
 
 const POLL_MS = 300;
 /** Until the workflow's first step renews it. A process that dies before blocks a retry for as long. */
@@ -45,17 +44,12 @@ export async function queueGeneration<T extends object>(
   if ("output" in begun) return earlier(begun, outputSchema);
   const { runId } = begun;
   const sealed = sealText(JSON.stringify(request), runId);
-  try {
-    const trace = traceparent();
-    const job = {
-      ...{ runId, accountId, sealed, credentialId: keyIdOf(caller) },
-      ...(trace !== undefined && { traceparent: trace }),
-    };
-    await services().engine.startRun(generationWorkflow, job);
-  } catch (error) {
-    await endRun(runId, failureOf(generationFailed(kind)));
-    throw error;
-  }
+  const trace = traceparent();
+  const job = {
+    ...{ runId, accountId, sealed, credentialId: keyIdOf(caller) },
+    ...(trace !== undefined && { traceparent: trace }),
+  };
+  await dispatchJob(job, generation);
   const run = await untilEnded(accountId, runId, kind);
   return locate(runId, isAppError(run) ? run : outputSchema.parse(run.output));
 }

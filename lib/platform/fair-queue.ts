@@ -19,7 +19,8 @@ export interface FairQueueLimits {
     | "requests"
     | "sandbox_commands"
     | "sandbox_reads"
-    | "streams";
+    | "streams"
+    | "task_runner_calls";
   /** The slots that all accounts share. */
   readonly slots: number;
   /** The maximum of one account, where that is less than its fair share. */

@@ -135,11 +135,15 @@ const factories = {
     });
   },
 
-  tasks({ TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: apiUrl }: Config): TaskRunner {
+  tasks({
+    TRIGGER_SECRET_KEY: secretKey,
+    TRIGGER_API_URL: apiUrl,
+    CRON_SECRET,
+  }: Config): TaskRunner {
     const own = createEmbeddedTaskRunner();
-    return secretKey
-      ? createJoinedTaskRunner(createTriggerTaskRunner({ secretKey, apiUrl }), own)
-      : own;
+    if (!secretKey) return own;
+    const startsTasks = CRON_SECRET !== undefined;
+    return createJoinedTaskRunner(createTriggerTaskRunner({ secretKey, apiUrl, startsTasks }), own);
   },
 
   catalog(settings: Config): CatalogProvider {

@@ -322,8 +322,9 @@ const lookups = {
 
 const content = {
   TRIGGER_SECRET_KEY: about(optionalText, {
-    description: "Selects the task runs of a Trigger.dev project.",
-    shownDefault: "none: rows in the database",
+    description:
+      "Selects a Trigger.dev project: its runs are listed, and with `CRON_SECRET` scheduled prompts and a vendor's images and videos are tasks there.",
+    shownDefault: "none: the durable engine runs tasks",
   }),
   TRIGGER_API_URL: about(webUrl.default("https://api.trigger.dev"), "Trigger.dev's API."),
   FAL_KEY: about(optionalText, {
@@ -393,8 +394,8 @@ const schedules = {
   ),
   CRON_SECRET: about(z.string().min(16).optional(), {
     description:
-      "The secret with which a scheduler, such as Vercel's cron jobs, calls `GET /api/cron/tasks`.",
-    shownDefault: "none: the endpoint answers 503",
+      "The secret with which a scheduler, such as Vercel's cron jobs, calls `GET /api/cron/tasks`, and the tasks at Trigger.dev `POST /api/cron/task-runs/{id}`.",
+    shownDefault: "none: both endpoints answer 503",
   }),
 };
 

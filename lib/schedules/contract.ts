@@ -1,7 +1,7 @@
 /** Scheduled prompts, and the request with which a scheduler fires those that are due. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { timezone as anyTimezone, uuid, withAnyField } from "../contract/fields.ts";
+import { timezone as anyTimezone, dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
 import { isSchedule } from "./next-run.ts";
 import { task, taskFiring } from "./task.ts";
@@ -184,6 +184,10 @@ export const runTaskContract = contract({
   errors: ["budget_reached", "not_found", "quota_exceeded", "upstream_error"],
 });
 
+const cronHeaders = z.object({
+  authorization: z.string().optional().meta({ description: "`Bearer` and the `CRON_SECRET`" }),
+});
+
 export const fireTasksContract = contract({
   method: "GET",
   path: "/api/cron/tasks",
@@ -193,14 +197,40 @@ export const fireTasksContract = contract({
   tag: "Tasks",
   family: "error",
   auth: "none",
-  headers: z.object({
-    authorization: z.string().optional().meta({ description: "`Bearer` and the `CRON_SECRET`" }),
-  }),
+  headers: cronHeaders,
   responses: {
     200: {
-      description: "How many firings were made, and how many runs were started",
+      description:
+        "How many firings were made, and how many runs were started here, without those that Trigger.dev was given",
       schema: z.object({ status: z.literal("success"), fired: z.int(), started: z.int() }),
     },
   },
   errors: ["unauthorized", "not_configured"],
+});
+
+export const driveTaskRunContract = contract({
+  method: "POST",
+  path: "/api/cron/task-runs/{id}",
+  summary: "Do the next of a task run",
+  description:
+    "For the tasks at Trigger.dev, which call it with `CRON_SECRET` until the run has ended. The first call starts the work; any number of them start it once.",
+  tag: "Tasks",
+  family: "error",
+  auth: "none",
+  params: z.object({ id: z.string().meta({ description: "The `id` of a task run" }) }),
+  headers: cronHeaders,
+  responses: {
+    200: {
+      description: "The state that the run was found in",
+      schema: z.object({
+        status: z.literal("success"),
+        task_run: z.object({
+          id: z.string(),
+          status: z.string().meta({ examples: ["QUEUED", "EXECUTING", "COMPLETED"] }),
+          finished_at: dateTime.nullable(),
+        }),
+      }),
+    },
+  },
+  errors: ["unauthorized", "not_found", "not_configured"],
 });

@@ -125,6 +125,8 @@ const firing = z.object({
   id: z.string(),
   accountId: z.string(),
   taskRunId: z.string(),
+  /** Whether another service has been given the task. */
+  isHandedOver: z.boolean(),
   /** Null until the run has started, like the chat and the session. */
   runId: z.string().nullable(),
   chatId: z.string().nullable(),
@@ -150,6 +152,38 @@ const LEASE_SECONDS = 60;
 export function takeFirings(now: Date | null, limit: number): Promise<Firing[]> {
   const args = { p_now: now, p_lease_seconds: LEASE_SECONDS, p_limit: limit };
   return call("take_firings", args, z.array(firing));
+}
+
+const taken = z.object({
+  status: z.string(),
+  finishedAt: z.string().nullable(),
+  firing: firing.nullable(),
+  job: z.unknown(),
+});
+
+/**
+ * Returns the state of a task run of any account, and the work of it that nobody has done yet: a leased
+ * firing, or the job of a generation. Null without such a run.
+ */
+export const takeTaskRun = (taskRunId: string): Promise<z.output<typeof taken> | null> =>
+  call("take_task_run", { p_id: taskRunId, p_lease_seconds: LEASE_SECONDS }, taken.nullable());
+
+/** A firing whose task another service has been given is started here when it is not asked for by then. */
+const PATIENCE_SECONDS = 5 * 60;
+
+/** @param remoteRunId the run of the other service */
+export async function handOverFiring(
+  id: string,
+  now: Date | null,
+  remoteRunId: string,
+): Promise<void> {
+  const args = {
+    p_id: id,
+    p_now: now,
+    p_patience_seconds: PATIENCE_SECONDS,
+    p_remote_run_id: remoteRunId,
+  };
+  await call("hand_over_firing", args, z.null());
 }
 
 /** Creates a firing that a request asks for, or finds the one of an earlier attempt. Errors: 404. */

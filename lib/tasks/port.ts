@@ -17,6 +17,19 @@ export interface TaskRunner extends Checkable {
   list(accountId: string, limit: number, log: Logger, read: Reader): Promise<TaskRun[] | AppError>;
   /** Errors: 404 `Task run not found`, also for a run of another account; 502, 504. */
   find(accountId: string, runId: string, log: Logger): Promise<TaskRun | AppError>;
+  /**
+   * Has the service run a task, which calls `POST /api/cron/task-runs/{id}` until its task run has ended.
+   * It can be repeated: one task run is started once. Returns the id that the service gives the run.
+   * Absent where tasks run on the durable engine alone. Errors: 502, 504.
+   */
+  start?(task: RemoteTask, log: Logger): Promise<string | AppError>;
+}
+
+/** All that leaves this service is here: ids, and neither content nor credentials. */
+interface RemoteTask {
+  readonly accountId: string;
+  readonly taskIdentifier: "scheduled-prompt" | "generate-image" | "generate-video";
+  readonly taskRunId: string;
 }
 
 export const taskRunNotFound = appError("not_found", "Task run not found");

@@ -93,3 +93,23 @@ export const runsQuery = (limit: number): AccountQuery<TaskRun[]> => ({
 export function selectRun(accountId: string, id: string): Promise<TaskRun | null> {
   return call("get_task_run", { p_account_id: accountId, p_id: id }, taskRun.nullable());
 }
+
+/** Keeps what the durable run of a task starts with, until `takeJob`. */
+export async function queueJob(accountId: string, runId: string, job: object): Promise<void> {
+  const args = { p_account_id: accountId, p_run_id: runId, p_job: job };
+  await call("queue_task_job", args, z.null());
+}
+
+/** Returns the job of an active run to one of all callers, and null to the others. */
+export const takeJob = (accountId: string, runId: string): Promise<unknown> =>
+  call("take_task_job", { p_account_id: accountId, p_run_id: runId }, z.unknown());
+
+/** Records the run with which another service runs the task. */
+export async function recordRemoteRun(
+  accountId: string,
+  id: string,
+  remoteId: string,
+): Promise<void> {
+  const args = { p_account_id: accountId, p_id: id, p_remote_run_id: remoteId };
+  await call("record_remote_run", args, z.null());
+}

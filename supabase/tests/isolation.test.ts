@@ -200,6 +200,22 @@ const attempts: Readonly<Record<string, Attempt>> = {
       lease_seconds: 60,
       idempotency_key: null,
     }),
+  queue_task_job: async (t, account_id, { taskRun: run_id }) => {
+    await t.call("queue_task_job", { account_id, run_id, job: {} });
+    const [row] = await t.sql`
+      select count(*)::int as jobs from task_jobs where account_id = ${account_id}`;
+    return row?.jobs;
+  },
+  take_task_job: async (t, account_id, { taskRun: run_id }) => {
+    await t.call("queue_task_job", { account_id, run_id, job: {} });
+    return t.call("take_task_job", { account_id, run_id });
+  },
+  record_remote_run: async (t, account_id, { taskRun: id }) => {
+    await t.call("record_remote_run", { account_id, id, remote_run_id: "run_taken" });
+    const [row] = await t.sql`select count(*)::int as runs from task_runs
+      where account_id = ${account_id} and metadata ? 'triggerRunId'`;
+    return row?.runs;
+  },
   reserve_media: (t, account_id, { taskRun }) =>
     t.call("reserve_media", {
       account_id,

@@ -158,3 +158,41 @@ describe("the task run of a firing", () => {
       await t.sql`delete from sessions where id = ${session}`;
     }));
 });
+
+const driven = z.object({ status: z.string(), firing: z.object({ id: z.uuid() }).nullable() });
+
+describe("take_task_run", () => {
+  const drive = async (t: Transaction, id: string) =>
+    driven.parse(await t.call("take_task_run", { id, lease_seconds: 60 }));
+
+  test("gives a firing that was handed over to one of all that ask", () =>
+    withTask(async (t, account, task) => {
+      await fire(t, task, 0);
+      const now = new Date().toISOString();
+      const [firing] = await take(t, account, now);
+      const { id = "", taskRunId = "" } = firing ?? {};
+      // Whoever leased it has not handed it over yet.
+      expect((await drive(t, taskRunId)).firing).toBeNull();
+      const handed = { id, now, patience_seconds: 300, remote_run_id: "run_there" };
+      await t.call("hand_over_firing", handed);
+      expect(await take(t, account, now)).toEqual([]);
+      expect(await drive(t, taskRunId)).toEqual({ status: "QUEUED", firing: { id } });
+      expect((await drive(t, taskRunId)).firing).toBeNull();
+    }));
+
+  test("leaves a firing that was refused to its next attempt", () =>
+    withTask(async (t, account, task) => {
+      await fire(t, task, 0);
+      const now = new Date().toISOString();
+      const [firing] = await take(t, account, now);
+      const { id = "", taskRunId = "" } = firing ?? {};
+      const handed = { id, now, patience_seconds: 300, remote_run_id: "run_there" };
+      await t.call("hand_over_firing", handed);
+      await t.call("refuse_firing", {
+        ...{ id, now, retry_seconds: 30, max_age_seconds: 3_600, refusal: "Too many active turns" },
+      });
+      expect((await drive(t, taskRunId)).firing).toBeNull();
+      const later = new Date(Date.now() + 31_000).toISOString();
+      expect((await take(t, account, later)).map((one) => one.id)).toEqual([id]);
+    }));
+});

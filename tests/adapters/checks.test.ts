@@ -102,7 +102,11 @@ const subjects: Record<string, () => Promise<Subject>> = {
   async "Trigger.dev"() {
     const vendor = await startFakeTrigger();
     const { TRIGGER_SECRET_KEY: key, TRIGGER_API_URL: apiUrl } = vendor.env;
-    return { vendor, key, connect: (secretKey) => createTriggerTaskRunner({ secretKey, apiUrl }) };
+    return {
+      vendor,
+      key,
+      connect: (secretKey) => createTriggerTaskRunner({ secretKey, apiUrl, startsTasks: false }),
+    };
   },
   async fal() {
     const vendor = await startFakeFal();

@@ -279,6 +279,9 @@ export const rows: Readonly<Record<string, Row>> = {
   "POST /api/tasks/{id}/run": { arrange: aTask },
   "GET /api/requests": { arrange: nothing },
   "GET /api/cron/tasks": { arrange: nothing },
+  "POST /api/cron/task-runs/{id}": {
+    arrange: async (owner) => ({ id: (await aTaskRun(owner)).runId ?? "" }),
+  },
   "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
   "POST /api/webhooks": {
     arrange: nothing,

@@ -266,6 +266,7 @@ GET /api/tasks/{id}/runs                           | 200   200     404y  404y  4
 POST /api/tasks/{id}/run                           | 202   202     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 GET /api/requests                                  | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
 GET /api/cron/tasks                                | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
+POST /api/cron/task-runs/{id}                      | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
 
 POST /api/connectors                               | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
   account_id=own                                   | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x

@@ -83,7 +83,7 @@ export async function requestJson(
   }
 }
 
-function readRetryAfter(text: string | null): string | null {
+export function readRetryAfter(text: string | null): string | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text)) return text;
   const date = new Date(text);

@@ -1,17 +1,19 @@
 import { type AppError, isAppError } from "../../contract/app-error.ts";
-import type { TaskRunner } from "../port.ts";
+import { RUN_ID, type TaskRunner } from "../port.ts";
 import type { TaskRun } from "../task-run.ts";
 
 /**
- * Presents the runs of two task runners as those of one. This service always executes content
- * generations itself (lib/tasks/run-task.ts), even when another service runs all other tasks.
- * A list needs both runners, because a list that silently lacks half of the runs would be wrong; a
- * run that is found in `own` is returned without asking `remote`. Errors: those of `remote`.
+ * Presents the runs of two task runners as those of one. A task of this service has a run in both: its
+ * own has the id, the state and the result, and the remote one what only the service knows, as its
+ * attempts and costs. A list needs both runners, because a list that silently lacks half of the runs
+ * would be wrong; a run that is found in `own` does without `remote` when that fails. Errors: those of
+ * `remote`.
  */
 export function createJoinedTaskRunner(remote: TaskRunner, own: TaskRunner): TaskRunner {
   return {
     name: remote.name,
     listQuery: own.listQuery,
+    ...(remote.start && { start: remote.start }),
     ...(remote.check && { check: remote.check }),
     async list(accountId, limit, log, read): Promise<TaskRun[] | AppError> {
       const [ownRuns, remoteRuns] = await Promise.all([
@@ -20,14 +22,44 @@ export function createJoinedTaskRunner(remote: TaskRunner, own: TaskRunner): Tas
       ]);
       if (isAppError(ownRuns)) return ownRuns;
       if (isAppError(remoteRuns)) return remoteRuns;
-      return [...ownRuns, ...remoteRuns].sort(newestFirst).slice(0, limit);
+      const byId = new Map(remoteRuns.map((run) => [run.id, run]));
+      const joined = ownRuns.map((run) => join(run, byId.get(remoteIdOf(run) ?? "")));
+      const others = remoteRuns.filter((run) => !isTwin(run));
+      return [...joined, ...others].sort(newestFirst).slice(0, limit);
     },
     async find(accountId, runId, log) {
       const run = await own.find(accountId, runId, log);
       const isMissing = isAppError(run) && run.code === "not_found";
-      return isMissing ? remote.find(accountId, runId, log) : run;
+      if (isMissing) return remote.find(accountId, runId, log);
+      const remoteId = isAppError(run) ? undefined : remoteIdOf(run);
+      if (isAppError(run) || remoteId === undefined) return run;
+      const twin = await remote.find(accountId, remoteId, log);
+      return isAppError(twin) ? run : join(run, twin);
     },
   };
+}
+
+/** The id of the remote run, as `recordRemoteRun` has noted it. */
+function remoteIdOf({ metadata }: TaskRun): string | undefined {
+  const id = metadata?.triggerRunId;
+  return typeof id === "string" && RUN_ID.test(id) ? id : undefined;
+}
+
+/** Whether a remote run is of a task of this service, and shown as part of that one's own run. */
+const isTwin = ({ taskIdentifier, metadata }: TaskRun): boolean =>
+  /^(scheduled-prompt|generate-(image|video))$/.test(taskIdentifier) &&
+  RUN_ID.test(String(metadata?.taskRunId));
+
+function join(own: TaskRun, remote: TaskRun | undefined): TaskRun {
+  if (!remote) return own;
+  const { version, isTest, env, ttl, costInCents, baseCostInCents, depth } = remote;
+  const { batchId, triggerFunction, attempts, relatedRuns, tags } = remote;
+  const known = {
+    ...{ version, isTest, env, ttl, costInCents, baseCostInCents, depth },
+    ...{ batchId, triggerFunction, attempts, relatedRuns, tags },
+  };
+  const present = Object.entries(known).filter(([, value]) => value !== undefined);
+  return { ...own, ...Object.fromEntries(present) };
 }
 
 /** Compares instants rather than text, because two runners may write different precisions. */

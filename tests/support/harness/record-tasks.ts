@@ -17,8 +17,12 @@ export async function recordTasks({ record }: Context, cronSecret: string) {
   await record("getTask", { params });
   await record("updateTask", { params, body: { enabled: false } });
   await record("listTasks", { query: { limit: "10" } });
-  await record("runTask", { params, headers: { "idempotency-key": "chart-watch-now" } });
+  const now = { "idempotency-key": "chart-watch-now" };
+  const started = z.object({ task_run_id: z.string() });
+  const run = await record("runTask", { params, headers: now }, { schema: started });
   await record("listTaskFirings", { params, query: { limit: "10" } });
-  await record("fireTasks", { headers: { authorization: `Bearer ${cronSecret}` } });
+  const scheduler = { authorization: `Bearer ${cronSecret}` };
+  await record("fireTasks", { headers: scheduler });
+  await record("driveTaskRun", { params: { id: run.task_run_id }, headers: scheduler });
   await record("deleteTask", { params });
 }

@@ -1,26 +1,30 @@
 /**
- * Reads the runs of a Trigger.dev project. Its list and its look-up of one run each lack fields that
- * the other has: only the list has the environment, only the look-up the payload and the attempts. So
- * each listed run is completed by a look-up. The environment belongs to the secret key, is therefore
- * the same for every run, and is remembered.
+ * Starts tasks in a Trigger.dev project, and reads its runs. The list and the look-up of one run each
+ * lack fields that the other has: only the list has the environment, only the look-up the payload and
+ * the attempts. So each listed run is completed by a look-up. The environment belongs to the secret key,
+ * is therefore the same for every run, and is remembered.
+ *
+ * What the SDK returns lacks fields that its own types lack, so runs are read from the answers as they
+ * came.
  */
+import type { TriggerClient } from "@trigger.dev/sdk";
 import { z } from "zod";
 import { type AppError, isAppError } from "../../../contract/app-error.ts";
 import { probeJson } from "../../../platform/outbound/probe.ts";
-import { accountTag, type TaskRunner, taskRunNotFound } from "../../port.ts";
+import { readJson } from "../../../platform/outbound/read-text.ts";
+import { accountTag, RUN_ID, type TaskRunner, taskRunNotFound } from "../../port.ts";
 import type { TaskRun } from "../../task-run.ts";
 import {
   type Ask,
-  getJson,
-  getPacket,
+  createSdkCaller,
+  DEADLINE_MS,
   missing,
+  StrangeAnswer,
   type TriggerAccess,
   taskRunnerUnavailable,
-} from "./api.ts";
+} from "./call-sdk.ts";
 import { readRun } from "./read-run.ts";
 
-/** The deadline of all upstream requests that one call of the port makes. */
-const DEADLINE_MS = 10_000;
 /** Bounds concurrent look-ups, so that a page of runs is not a burst of a hundred requests. */
 const MAX_CONCURRENT_LOOKUPS = 10;
 
@@ -29,58 +33,56 @@ const packets = z.object({
   payloadPresignedUrl: z.string().optional(),
   outputPresignedUrl: z.string().optional(),
 });
-/** The format of a packet with values that JSON cannot represent. */
-const typedPacket = z.object({ json: z.unknown(), meta: z.unknown() });
 
-export function createTriggerTaskRunner(access: TriggerAccess): TaskRunner {
+export function createTriggerTaskRunner(
+  access: TriggerAccess & {
+    /** Whether tasks are started there: they need a credential to call back with. */
+    readonly startsTasks: boolean;
+  },
+): TaskRunner {
+  const callSdk = createSdkCaller(access);
+  const ask = (accountId: string, log: Ask["log"]): Ask => ({
+    accountId,
+    signal: AbortSignal.timeout(DEADLINE_MS),
+    log,
+  });
   let env: TaskRun["env"];
 
-  async function listItems(
-    accountId: string,
-    limit: number,
-    ask: Ask,
-  ): Promise<TaskRun[] | AppError> {
-    const query = new URLSearchParams({
-      "page[size]": String(limit),
-      "filter[tag]": accountTag(accountId),
-    });
-    const answer = await getJson(access, `/api/v1/runs?${query}`, ask);
+  async function listItems(limit: number, ask: Ask): Promise<TaskRun[] | AppError> {
+    const { accountId } = ask;
+    const answer = await callSdk(ask, "GET", (sdk) => listRuns(sdk, accountId, limit));
     if (isAppError(answer)) return answer;
-    const read = answer === missing ? undefined : page.safeParse(answer.value).data;
+    const body = answer instanceof StrangeAnswer ? answer.body : answer;
+    const read = answer === missing ? undefined : page.safeParse(body).data;
     if (!read) return taskRunnerUnavailable;
     const items = read.data.flatMap((raw) => readRun(raw) ?? []).filter(belongsTo(accountId));
     env ??= items.find((item) => item.env)?.env;
     return items;
   }
 
-  async function lookUp(
-    accountId: string,
-    runId: string,
-    packetNames: readonly ("payload" | "output")[],
-    ask: Ask,
-  ): Promise<TaskRun | AppError> {
-    const answer = await getJson(access, `/api/v3/runs/${encodeURIComponent(runId)}`, ask);
+  async function lookUp(runId: string, ask: Ask): Promise<TaskRun | AppError> {
+    const answer = await callSdk(ask, "GET", (sdk) => retrieveRun(sdk, runId));
     if (isAppError(answer)) return answer;
     if (answer === missing) return taskRunNotFound;
-    const run = readRun(answer.value);
+    const isStrange = answer instanceof StrangeAnswer;
+    const run = readRun(isStrange ? answer.body : answer.raw);
     if (!run) return taskRunnerUnavailable;
     // Checked before anything else can fail: a run of another account answers like a missing one.
-    if (!belongsTo(accountId)(run)) return taskRunNotFound;
-    const urls = packets.safeParse(answer.value).data ?? {};
-    for (const name of packetNames) {
-      const url = urls[`${name}PresignedUrl`];
-      if (url === undefined) continue;
-      const packet = await getPacket(url, ask);
-      if (isAppError(packet)) return packet;
-      const typed = typedPacket.safeParse(packet.value);
-      run[name] = typed.success ? typed.data.json : packet.value;
+    if (!belongsTo(ask.accountId)(run)) return taskRunNotFound;
+    if (isStrange) return run;
+    // The SDK fetches values that are stored apart from their run, and leaves out those it cannot fetch.
+    const urls = packets.safeParse(answer.raw).data ?? {};
+    for (const name of ["payload", "output"] as const) {
+      if (urls[`${name}PresignedUrl`] === undefined) continue;
+      if (answer.data[name] === undefined) return taskRunnerUnavailable;
+      run[name] = answer.data[name];
     }
     return run;
   }
 
   /** Returns the run as listed when its look-up fails, so that one run does not fail the list. */
-  async function complete(accountId: string, item: TaskRun, ask: Ask): Promise<TaskRun> {
-    const found = await lookUp(accountId, item.id, ["payload"], ask);
+  async function complete(item: TaskRun, ask: Ask): Promise<TaskRun> {
+    const found = RUN_ID.test(item.id) ? await lookUp(item.id, ask) : taskRunNotFound;
     const { output: _, error: __, ...run } = isAppError(found) ? item : { ...item, ...found };
     return run;
   }
@@ -89,22 +91,35 @@ export function createTriggerTaskRunner(access: TriggerAccess): TaskRunner {
     name: "trigger",
     listQuery: () => null,
     async list(accountId, limit, log) {
-      const ask = { signal: AbortSignal.timeout(DEADLINE_MS), log };
-      const items = await listItems(accountId, limit, ask);
+      const asked = ask(accountId, log);
+      const items = await listItems(limit, asked);
       if (isAppError(items)) return items;
-      return mapConcurrently(MAX_CONCURRENT_LOOKUPS, items, (item) =>
-        complete(accountId, item, ask),
-      );
+      return mapConcurrently(MAX_CONCURRENT_LOOKUPS, items, (item) => complete(item, asked));
     },
     async find(accountId, runId, log) {
-      const ask = { signal: AbortSignal.timeout(DEADLINE_MS), log };
+      const asked = ask(accountId, log);
       const [run] = await Promise.all([
-        lookUp(accountId, runId, ["payload", "output"], ask),
+        lookUp(runId, asked),
         // Only for the environment, which the run can do without.
-        env ? undefined : listItems(accountId, 1, ask),
+        env ? undefined : listItems(1, asked),
       ]);
       return isAppError(run) || !env ? run : { ...run, env };
     },
+    ...(access.startsTasks && {
+      async start({ accountId, taskIdentifier, taskRunId }, log) {
+        const options = {
+          idempotencyKey: taskRunId,
+          tags: [accountTag(accountId)],
+          metadata: { taskRunId },
+        };
+        const answer = await callSdk(ask(accountId, log), "POST", (sdk) =>
+          sdk.tasks.trigger(taskIdentifier, { taskRunId }, options),
+        );
+        if (isAppError(answer)) return answer;
+        const { data } = handle.safeParse(answer);
+        return data ? data.id : taskRunnerUnavailable;
+      },
+    }),
     async check(deadline) {
       const url = new URL("/api/v1/runs?page[size]=1", access.apiUrl);
       const headers = { authorization: `Bearer ${access.secretKey}` };
@@ -114,6 +129,17 @@ export function createTriggerTaskRunner(access: TriggerAccess): TaskRunner {
 }
 
 const settings = { credentials: ["TRIGGER_SECRET_KEY"], address: ["TRIGGER_API_URL"] };
+
+const handle = z.object({ id: z.string().regex(RUN_ID) });
+
+const listRuns = async (sdk: TriggerClient, accountId: string, limit: number): Promise<unknown> =>
+  readJson(await sdk.runs.list({ tag: accountTag(accountId), limit }).asResponse());
+
+/** @param runId a `RUN_ID`, because the SDK puts it into the path as it is */
+async function retrieveRun(sdk: TriggerClient, runId: string) {
+  const { data, response } = await sdk.runs.retrieve(runId).withResponse();
+  return { data: { payload: data.payload, output: data.output }, raw: await readJson(response) };
+}
 
 /** Checked here as well: the filter of the request alone is not trusted with the tenant. */
 const belongsTo = (accountId: string) => (run: TaskRun) => run.tags.includes(accountTag(accountId));

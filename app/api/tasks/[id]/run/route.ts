@@ -1,3 +1,4 @@
+import { after } from "next/server";
 import { isAppError } from "@/lib/contract/app-error.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
@@ -7,7 +8,8 @@ import { runTaskNow } from "@/lib/schedules/run-task-now.ts";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(runTaskContract, async ({ caller, params, effectId, idempotencyKey, log }) => {
     const { accountId } = caller;
-    const run = await runTaskNow({ accountId, id: params.id, effectId, idempotencyKey, log });
+    const request = { accountId, id: params.id, effectId, idempotencyKey, log, keepAlive: after };
+    const run = await runTaskNow(request);
     if (isAppError(run)) return run;
     const { taskRunId, runId, chatId, sessionId } = run;
     const ids = { task_run_id: taskRunId, run_id: runId, chat_id: chatId, session_id: sessionId };

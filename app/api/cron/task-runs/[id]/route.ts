@@ -1,0 +1,15 @@
+import { isAppError } from "@/lib/contract/app-error.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { checkCronSecret } from "@/lib/schedules/check-cron-secret.ts";
+import { driveTaskRunContract } from "@/lib/schedules/contract.ts";
+import { driveTaskRun } from "@/lib/schedules/drive-task-run.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(driveTaskRunContract, async ({ request, params }) => {
+    const refusal = checkCronSecret(request.headers.get("authorization"));
+    if (refusal) return refusal;
+    const run = await driveTaskRun(params.id);
+    return isAppError(run) ? run : { body: { status: "success", task_run: run } };
+  }),
+});

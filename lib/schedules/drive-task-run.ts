@@ -1,0 +1,20 @@
+import { startJob } from "../content/start-job.ts";
+import type { AppError } from "../contract/app-error.ts";
+import { RUN_ID, taskRunNotFound } from "../tasks/port.ts";
+import { startTaken } from "./start-taken.ts";
+import { takeTaskRun } from "./store.ts";
+
+/**
+ * Starts the work of a task run of any account, unless somebody has, and returns the state that the run
+ * was found in. The caller is the task runner, which asks until the run has ended.
+ * Errors: 404 `Task run not found`.
+ */
+export async function driveTaskRun(
+  id: string,
+): Promise<{ id: string; status: string; finished_at: string | null } | AppError> {
+  const found = RUN_ID.test(id) ? await takeTaskRun(id) : null;
+  if (!found) return taskRunNotFound;
+  if (found.firing) await startTaken(found.firing, null);
+  if (found.job !== null) await startJob(found.job);
+  return { id, status: found.status, finished_at: found.finishedAt };
+}

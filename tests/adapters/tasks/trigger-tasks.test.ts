@@ -1,0 +1,183 @@
+/** Tasks that Trigger.dev runs: it is told an id, asks the service what to do, and shows the run. */
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { RunningNext } from "../../../scripts/run-next.ts";
+import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
+import { type FakeTrigger, startFakeTrigger } from "../../support/fakes/trigger.ts";
+import { imagesIn } from "../../support/fixtures/generations.ts";
+import { runsIn } from "../../support/fixtures/task-runs.ts";
+import { createTask, fireTasks } from "../../support/fixtures/tasks.ts";
+import { type Client, client, createPerson, type Person } from "../../support/harness/clients.ts";
+import { startServer } from "../../support/harness/server.ts";
+import { setting, sql } from "../../support/harness/stack.ts";
+
+let trigger: FakeTrigger;
+let fal: FakeFal;
+let server: RunningNext;
+beforeAll(async () => {
+  [trigger, fal] = await Promise.all([startFakeTrigger(), startFakeFal()]);
+  server = await startServer({ env: { ...trigger.env, ...fal.env, MEDIA_LOOPBACK: "true" } });
+});
+afterEach(() => {
+  trigger.recover();
+  trigger.deploy(undefined);
+});
+afterAll(async () => {
+  await server?.stop();
+  await Promise.all([trigger?.close(), fal?.close()]);
+});
+
+const path = "/api/tasks/runs";
+const SECRET_WORDS = `word-${randomUUID()}`;
+const deploy = (times?: number) =>
+  trigger.deploy({ url: server.url, secret: setting("CRON_SECRET") }, times);
+
+async function createCaller(): Promise<{ person: Person; caller: Client }> {
+  const person = await createPerson();
+  return { person, caller: client({ key: person.key }, server.url) };
+}
+
+const listed = async (caller: Client) => runsIn(await caller.get(path));
+const lookedUp = async (caller: Client, id: string) =>
+  runsIn(await caller.get(`${path}?runId=${id}`))[0];
+
+/** What each firing of the account has started. */
+const firingsOf = ({ id }: Person) => sql<{ turns: number; handed: boolean; ended: boolean }[]>`
+  select (select count(*)::int from turns t where t.effect_id = f.id) as turns,
+    r.metadata ? 'triggerRunId' as handed, r.status = 'COMPLETED' as ended
+  from scheduled_firings f join task_runs r on r.id = f.task_run_id
+  where f.account_id = ${id}`;
+
+let minute = 0;
+/**
+ * Fires a task on this file's server until that server has made a firing: the tests beside this one fire
+ * what is due on theirs, without Trigger.dev.
+ */
+const untilFired = (id: string, fact: () => Promise<boolean>) =>
+  expect
+    .poll(async () => {
+      const due = new Date(Date.UTC(2020, 0, 1, 0, minute++));
+      await sql`update scheduled_prompts set next_run_at = ${due} where id = ${id}`;
+      await fireTasks(server.url);
+      return fact();
+    })
+    .toBe(true);
+
+const untilEnded = (person: Person) =>
+  expect.poll(async () => (await firingsOf(person)).every(({ ended }) => ended)).toBe(true);
+
+describe("a scheduled prompt", () => {
+  test("is started once by Trigger.dev, which delivers it twice, and is one run in the list", async () => {
+    deploy(2);
+    const { person, caller } = await createCaller();
+    const { id } = await createTask(caller, { prompt: `Say ${SECRET_WORDS}` });
+    await untilFired(id, async () => trigger.startedFor(person.id).length > 0);
+    await untilEnded(person);
+    const firings = await firingsOf(person);
+    expect(firings.map(({ turns }) => turns)).toEqual(firings.map(() => 1));
+
+    const [remote] = trigger.startedFor(person.id);
+    await expect.poll(() => remote?.status).toBe("COMPLETED");
+    const runs = await listed(caller);
+    expect(runs).toHaveLength(firings.length);
+    const run = runs.find(({ metadata }) => metadata?.triggerRunId === remote?.id);
+    expect(run).toMatchObject({
+      ...{ id: remote?.metadata.taskRunId, status: "COMPLETED" },
+      ...{ taskIdentifier: "scheduled-prompt", tags: [`account:${person.id}`] },
+      ...{ env: remote?.env, version: remote?.version, attempts: remote?.attempts },
+      payload: { prompt: `Say ${SECRET_WORDS}` },
+    });
+    expect(await lookedUp(caller, run?.id ?? "")).toMatchObject({ ...run, output: {} });
+    expect(await lookedUp(caller, remote?.id ?? "")).toMatchObject({
+      payload: { taskRunId: run?.id },
+    });
+    trigger.fail({ status: 500, body: "" });
+    expect(await lookedUp(caller, run?.id ?? "")).toMatchObject({ status: "COMPLETED" });
+    expect(trigger.orders.join()).not.toContain(SECRET_WORDS);
+  });
+
+  test("that is asked for now starts at once, and is shown there", async () => {
+    deploy();
+    const { person, caller } = await createCaller();
+    const { id } = await createTask(caller, { enabled: false });
+    const answer = await caller.post(`/api/tasks/${id}/run`);
+    expect(answer.status, answer.text).toBe(202);
+    await expect.poll(() => trigger.startedFor(person.id)[0]?.status).toBe("COMPLETED");
+    expect(await firingsOf(person)).toMatchObject([{ turns: 1, handed: true, ended: true }]);
+  });
+
+  test("is started by the service when Trigger.dev does not ask for it", async () => {
+    const { person, caller } = await createCaller();
+    const { id } = await createTask(caller);
+    await untilFired(id, async () => trigger.startedFor(person.id).length > 0);
+    await sql`update scheduled_firings set attempt_at = now()
+      where account_id = ${person.id} and attempt_at is not null`;
+    await fireTasks(server.url);
+    await untilEnded(person);
+    const firings = await firingsOf(person);
+    expect(firings.map(({ turns }) => turns)).toEqual(firings.map(() => 1));
+    // Late, and to no effect.
+    deploy();
+    const taskRunId = trigger.startedFor(person.id)[0]?.metadata.taskRunId;
+    const late = await client(null, server.url).post(
+      `/api/cron/task-runs/${taskRunId}`,
+      undefined,
+      {
+        headers: { authorization: `Bearer ${setting("CRON_SECRET")}` },
+      },
+    );
+    expect(late.body).toMatchObject({ task_run: { status: "COMPLETED" } });
+    expect(await firingsOf(person)).toEqual(firings);
+  });
+
+  test.each([
+    ["fails", { status: 500, body: "" }],
+    ["refuses the key", { status: 401, body: "{}" }],
+    ["hangs up", "hang-up"],
+    ["answers with something else", { status: 200, body: '{"id":7}' }],
+  ] as const)("is started by the service when Trigger.dev %s", async (_, fault) => {
+    trigger.fail(fault, "/trigger");
+    const { person, caller } = await createCaller();
+    const { id } = await createTask(caller);
+    await untilFired(id, async () => (await firingsOf(person)).length > 0);
+    await untilEnded(person);
+    const firings = await firingsOf(person);
+    expect(firings.map(({ turns, handed }) => [turns, handed])).toEqual(
+      firings.map(() => [1, false]),
+    );
+  });
+});
+
+describe("an image of a vendor", () => {
+  const make = async (caller: Client) =>
+    imagesIn(await caller.post("/api/content/image", { prompt: `Draw ${SECRET_WORDS}` }));
+
+  test("is ordered once by Trigger.dev, which delivers its task twice", async () => {
+    deploy(2);
+    const { person, caller } = await createCaller();
+    const before = fal.submitted.length;
+    const { imageUrl } = await make(caller);
+    expect(fal.submitted).toHaveLength(before + 1);
+    const [remote, ...others] = trigger.startedFor(person.id);
+    expect([remote?.taskIdentifier, others]).toEqual(["generate-image", []]);
+    await expect.poll(() => remote?.status).toBe("COMPLETED");
+    expect(await listed(caller)).toMatchObject([
+      { id: remote?.metadata.taskRunId, status: "COMPLETED", env: remote?.env },
+    ]);
+    expect(await lookedUp(caller, String(remote?.metadata.taskRunId))).toMatchObject({
+      output: { imageUrl },
+    });
+    expect(trigger.orders.join()).not.toContain(SECRET_WORDS);
+    expect(await sql`select from task_jobs where account_id = ${person.id}`).toHaveLength(0);
+  });
+
+  test("is ordered by the service when Trigger.dev does not take the task, or does not ask", async () => {
+    const [refused, unasked] = await Promise.all([createCaller(), createCaller()]);
+    const before = fal.submitted.length;
+    const waiting = make(unasked.caller);
+    await expect.poll(() => trigger.startedFor(unasked.person.id)).toHaveLength(1);
+    trigger.fail({ status: 503, body: "" }, "/trigger");
+    await Promise.all([make(refused.caller), waiting]);
+    expect(fal.submitted).toHaveLength(before + 2);
+  });
+});
