@@ -101,7 +101,7 @@ const service = {
   ),
   API_KEY_SECRET: about(z.string().min(32), {
     description:
-      "The secret of at least 32 characters that keys the hashes of API keys and codes, makes the credentials of runs and derives the key that seals stored answers.",
+      "The secret of at least 32 characters that keys the hashes of API keys and codes, makes the credentials of runs and the links of shared chats, and derives the key that seals stored answers.",
     shownDefault: "generated and kept in `DATA_DIR`",
   }),
   TRUSTED_PROXIES: about(integer(0).optional(), {
