@@ -46,7 +46,7 @@ describeInBrowser("axe has no serious finding", ({ newTab }) => {
       await page.getByRole("dialog").waitFor();
       await expectGood(page);
       await page.goto("/connectors");
-      await page.getByRole("heading", { name: "No connections yet" }).waitFor();
+      await page.getByRole("heading", { name: "Audience and video" }).waitFor();
       await expectGood(page);
       if (appearance.width === 360) {
         await page.getByRole("button", { name: "Open navigation" }).click();

@@ -1,20 +1,35 @@
 import { expect, it } from "vitest";
+import { makeArtist } from "../support/fixtures/people.ts";
 import { describeInBrowser, signIn } from "../support/harness/browser.ts";
+import { client } from "../support/harness/clients.ts";
+import { statesOf } from "../support/harness/connections.ts";
 
 describeInBrowser("the connectors", ({ newTab }) => {
-  it("a service is chosen, agreed to at its page, and linked back here", async () => {
+  it("a service is chosen, agreed to at its page, linked back here, and disconnected", async () => {
     const tab = await newTab();
     const { page } = tab;
-    const { email } = await signIn(tab);
+    const { email, bearer } = await signIn(tab);
     await page.goto("/connectors");
-    await page.getByRole("button", { name: "gmail" }).click();
-    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByRole("button", { name: "Connect Gmail" }).click();
     await page.getByRole("heading", { name: "Connect Gmail?" }).waitFor();
     await page.getByText(email).waitFor();
     await page.getByRole("button", { name: "Allow" }).click();
-    await page.getByText("Connected to gmail").waitFor();
-    await page.getByRole("row", { name: /gmail Connected/ }).waitFor();
+    await page.getByText("Connected to Gmail").waitFor();
+    const card = page.getByRole("article", { name: "Gmail" });
+    await card.getByText("Connected", { exact: true }).waitFor();
     expect(new URL(page.url()).search).toBe("");
+
+    await card.getByRole("button", { name: "Actions of Gmail" }).click();
+    await page.getByText("DESCRIBE_CONNECTION").waitFor();
+    await page.keyboard.press("Escape");
+    await card.getByRole("button", { name: "Disconnect Gmail" }).click();
+    const dialog = page.getByRole("dialog", { name: "Disconnect Gmail?" });
+    await expect
+      .poll(() => dialog.getByRole("button", { name: "Cancel" }).evaluate(isFocused))
+      .toBe(true);
+    await dialog.getByRole("button", { name: "Disconnect", exact: true }).click();
+    await card.getByRole("button", { name: "Connect Gmail" }).waitFor();
+    expect(await statesOf(client({ bearer }))).toEqual([]);
   });
 
   it("one that is refused at the service is not linked, and says so", async () => {
@@ -25,8 +40,25 @@ describeInBrowser("the connectors", ({ newTab }) => {
     await page.getByLabel("Service").fill("slack");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("button", { name: "Deny" }).click();
-    await page.getByText("Could not connect to slack").waitFor();
-    await page.getByRole("row", { name: /slack Not connected/ }).waitFor();
+    await page.getByText("Could not connect to Slack").waitFor();
+    await page.getByRole("article", { name: "Slack" }).getByText("Not connected").waitFor();
+  });
+
+  it("the chosen artist has connections of its own", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const { bearer } = await signIn(tab);
+    const artist = await makeArtist(client({ bearer }));
+    await page.goto("/connectors");
+    await page.getByRole("button", { name: /Working for/ }).click();
+    await page.getByRole("menuitem", { name: "Hana Mizuki Trio" }).click();
+    await page.getByRole("button", { name: "Connect YouTube" }).click();
+    await page.getByRole("button", { name: "Allow" }).click();
+    const card = page.getByRole("article", { name: "YouTube" });
+    await card.getByText("Connected", { exact: true }).waitFor();
+    expect(await statesOf(client({ bearer }), artist)).toEqual(["youtube active"]);
+    await page.getByLabel("Connections of").selectOption({ label: "My account" });
+    await card.getByRole("button", { name: "Connect YouTube" }).waitFor();
   });
 
   it("what the provider does not know, or no name at all, is told in the form", async () => {
@@ -50,3 +82,5 @@ describeInBrowser("the connectors", ({ newTab }) => {
     await tab.page.getByText(`Connected to ${hostile}`).waitFor();
   });
 });
+
+const isFocused = (element: Element): boolean => element === document.activeElement;

@@ -1,87 +1,112 @@
 "use client";
-import { Plug } from "lucide-react";
+import { ShieldCheck } from "lucide-react";
+import dynamic from "next/dynamic";
 import { useRouter, useSearchParams } from "next/navigation";
-import { useEffect } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { z } from "zod";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { useScope } from "@/app/(console)/_session/scope.ts";
+import {
+  connectorOf,
+  groups,
+  type KnownConnector,
+} from "@/app/(console)/connectors/known-connectors.ts";
 import type { Connection, listConnectionsContract } from "@/lib/connectors/contract.ts";
-import { Badge } from "../_ui/badge.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
-import { formatDateTime } from "../_ui/format-time.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
-import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 import { toast } from "../_ui/toast.tsx";
+import { AccountField } from "./account-field.tsx";
 import { Connect } from "./connect.tsx";
+import { ConnectorCard } from "./connector-card.tsx";
+
+const ActionsSheet = dynamic(() =>
+  import("./actions-sheet.tsx").then((module) => module.ActionsSheet),
+);
 
 type List = z.output<(typeof listConnectionsContract.responses)[200]["schema"]>;
 
-const states = {
-  active: { tone: "success", label: "Connected" },
-  pending: { tone: "warning", label: "Pending" },
-  expired: { tone: "neutral", label: "Expired" },
-  failed: { tone: "danger", label: "Not connected" },
-  inactive: { tone: "neutral", label: "Inactive" },
-} as const;
-
-/** The page of connectors: the account's connections and a form to add one. */
+/** The page of connectors: services as cards, each with the state of its connection. */
 export function Connectors() {
-  const { data, error, reload } = useQuery<List>("/api/connectors");
+  const { artist, organization } = useScope();
+  const given = useSearchParams().get("account");
+  const [chosen, setChosen] = useState<string | null | undefined>(given ?? undefined);
+  // What the switcher says, until another account is chosen here.
+  const accountId = chosen === undefined ? (artist?.id ?? organization?.id ?? null) : chosen;
+  const query = accountId === null ? "" : `?account_id=${encodeURIComponent(accountId)}`;
+  const { data, error, reload } = useQuery<List>(`/api/connectors${query}`);
+  const [shown, setShown] = useState<KnownConnector | null>(null);
   useOutcome();
   const connections = data?.data.connections;
+  const begun = [...new Set(connections?.map(({ connector }) => connector) ?? [])];
+  const card = (connector: KnownConnector) => (
+    <li key={connector.slug} className="min-w-0">
+      <ConnectorCard
+        connector={connector}
+        connection={connectionTo(connector.slug, connections ?? [])}
+        accountId={accountId}
+        onShowActions={() => setShown(connector)}
+        onChanged={reload}
+      />
+    </li>
+  );
   return (
     <Page>
       <PageHeader
         title="Connectors"
-        description="Connect third-party services that agents can use on your behalf."
-      />
-      <Connect />
-      <h2 className="mt-8 mb-3 font-semibold">Your connections</h2>
+        description="Connect the services that you work with, so that agents can use them on your behalf."
+      >
+        <AccountField value={accountId} onChange={setChosen} />
+      </PageHeader>
+      <div className="mb-8 flex items-start gap-3 rounded-xl border bg-muted/50 px-4 py-3">
+        <ShieldCheck aria-hidden className="mt-0.5 size-5 shrink-0 text-success-text" />
+        <p className="max-w-3xl text-sm">
+          <span className="font-medium">Nothing is used without you.</span> An agent may use a
+          connection only in the chats and runs for which it was named. It never sees a password or
+          a token, and you can disconnect a service at any time.
+        </p>
+      </div>
       {error !== null && <ErrorState error={error} onRetry={reload} />}
       {error === null && connections === undefined && (
         <div aria-busy="true">
           <p className="sr-only">Loading connections…</p>
-          <Skeleton className="h-40 rounded-xl" />
+          <Skeleton className="h-60 rounded-xl" />
         </div>
       )}
-      {connections?.length === 0 && (
-        <EmptyState
-          icon={Plug}
-          title="No connections yet"
-          text="Choose a service above. It will show you what it gives access to before you agree."
-        />
+      {connections !== undefined && (
+        <div className="space-y-8">
+          {begun.length > 0 && (
+            <Group title="Your connections">{begun.map((slug) => card(connectorOf(slug)))}</Group>
+          )}
+          {groups.map(({ title, connectors }) => (
+            <Group key={title} title={title}>
+              {connectors.filter(({ slug }) => !begun.includes(slug)).map(card)}
+            </Group>
+          ))}
+          <section aria-label="Another service">
+            <h2 className="mb-3 font-semibold">Another service</h2>
+            <Connect accountId={accountId} />
+          </section>
+        </div>
       )}
-      {connections !== undefined && connections.length > 0 && <List connections={connections} />}
+      {shown !== null && <ActionsSheet connector={shown} onClose={() => setShown(null)} />}
     </Page>
   );
 }
 
-function List({ connections }: { readonly connections: readonly Connection[] }) {
+function Group({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
-    <Table label="Connections">
-      <thead>
-        <tr>
-          <HeadCell>Service</HeadCell>
-          <HeadCell>Status</HeadCell>
-          <HeadCell>Updated</HeadCell>
-        </tr>
-      </thead>
-      <tbody>
-        {connections.map(({ id, connector, status, updatedAt }) => (
-          <tr key={id}>
-            <Cell className="font-medium wrap-anywhere">{connector}</Cell>
-            <Cell>
-              <Badge tone={states[status].tone}>{states[status].label}</Badge>
-            </Cell>
-            <Cell className="whitespace-nowrap text-muted-foreground">
-              <time dateTime={updatedAt}>{formatDateTime(updatedAt)}</time>
-            </Cell>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <section aria-label={title}>
+      <h2 className="mb-3 font-semibold">{title}</h2>
+      <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">{children}</ul>
+    </section>
   );
+}
+
+/** The active connection, else the newest. */
+function connectionTo(slug: string, all: readonly Connection[]): Connection | undefined {
+  const own = all.filter(({ connector }) => connector === slug);
+  return own.find(({ status }) => status === "active") ?? own[0];
 }
 
 /** Shows the outcome once, after the consent page has led back here. */
@@ -89,11 +114,15 @@ function useOutcome(): void {
   const query = useSearchParams();
   const router = useRouter();
   const status = query.get("status");
-  const connector = query.get("connector") ?? "the service";
+  const connector = query.get("connector");
+  const account = query.get("account");
   useEffect(() => {
     if (status === null) return;
-    if (status === "success") toast(`Connected to ${connector}`);
-    else toast(`Could not connect to ${connector}`, "danger");
-    router.replace("/connectors");
-  }, [status, connector, router]);
+    const name = connector === null ? "the service" : connectorOf(connector).name;
+    if (status === "success") toast(`Connected to ${name}`);
+    else toast(`Could not connect to ${name}`, "danger");
+    router.replace(
+      account === null ? "/connectors" : `/connectors?account=${encodeURIComponent(account)}`,
+    );
+  }, [status, connector, account, router]);
 }

@@ -1,0 +1,117 @@
+"use client";
+import { useState } from "react";
+import { api } from "@/app/(console)/_api/request.ts";
+import { formatDate } from "@/app/(console)/_ui/format-time.ts";
+import {
+  connectService,
+  describeConnectError,
+} from "@/app/(console)/connectors/connect-service.ts";
+import type { KnownConnector } from "@/app/(console)/connectors/known-connectors.ts";
+import type { Connection } from "@/lib/connectors/contract.ts";
+import { Badge } from "../_ui/badge.tsx";
+import { Button } from "../_ui/button.tsx";
+import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
+import { toast } from "../_ui/toast.tsx";
+
+const states = {
+  active: { tone: "success", label: "Connected" },
+  pending: { tone: "warning", label: "Waiting for consent" },
+  expired: { tone: "neutral", label: "Expired" },
+  failed: { tone: "danger", label: "Not connected" },
+  inactive: { tone: "neutral", label: "Inactive" },
+} as const;
+
+/** A service with the state of its connection, and what can be done about it. */
+export function ConnectorCard({
+  connector: { slug, name, text, icon: Icon },
+  connection,
+  accountId,
+  onShowActions,
+  onChanged,
+}: {
+  readonly connector: KnownConnector;
+  /** Undefined for a service that was never connected. */
+  readonly connection: Connection | undefined;
+  /** Null for the person's own account. */
+  readonly accountId: string | null;
+  readonly onShowActions: () => void;
+  readonly onChanged: () => void;
+}) {
+  const [busy, setBusy] = useState(false);
+  const connect = async () => {
+    setBusy(true);
+    const error = await connectService(slug, accountId);
+    // The button stays busy while the browser leaves this page.
+    if (error === null) return;
+    setBusy(false);
+    toast(describeConnectError(error), "danger");
+  };
+  const disconnect = async (): Promise<string | null> => {
+    const query = accountId === null ? "" : `?account_id=${accountId}`;
+    const result = await api(`/api/connectors/${slug}${query}`, { method: "DELETE" });
+    // One that was disconnected in another tab counts as disconnected.
+    if (!result.ok && result.error.status !== 404) return result.error.message;
+    toast(`${name} disconnected`);
+    onChanged();
+    return null;
+  };
+  const isActive = connection?.status === "active";
+  return (
+    <article
+      aria-label={name}
+      className="flex h-full flex-col rounded-xl border bg-surface p-4 shadow-xs"
+    >
+      <div className="flex items-center gap-3">
+        <span className="grid size-10 shrink-0 place-items-center rounded-lg bg-muted text-foreground">
+          <Icon aria-hidden className="size-5" />
+        </span>
+        <div className="min-w-0 flex-1">
+          <h3 className="font-semibold wrap-anywhere">{name}</h3>
+          {connection !== undefined && (
+            <Badge tone={states[connection.status].tone}>{states[connection.status].label}</Badge>
+          )}
+        </div>
+      </div>
+      <p className="mt-3 flex-1 text-sm text-muted-foreground">{text}</p>
+      {isActive && (
+        <p className="mt-2 text-xs text-muted-foreground">
+          Since <time dateTime={connection.updatedAt}>{formatDate(connection.updatedAt)}</time>
+        </p>
+      )}
+      <div className="mt-3 flex flex-wrap gap-1">
+        {!isActive && (
+          <Button
+            variant="outline"
+            size="sm"
+            aria-label={`Connect ${name}`}
+            busy={busy}
+            onClick={() => void connect()}
+          >
+            Connect
+          </Button>
+        )}
+        <Button variant="ghost" size="sm" aria-label={`Actions of ${name}`} onClick={onShowActions}>
+          Actions
+        </Button>
+        {connection !== undefined && (
+          <ConfirmDialog
+            title={`Disconnect ${name}?`}
+            description="Agents can no longer use it, also in chats and schedules that name it. You can connect it again at any time."
+            confirm="Disconnect"
+            onConfirm={disconnect}
+            trigger={
+              <Button
+                variant="danger-ghost"
+                size="sm"
+                className="ml-auto"
+                aria-label={`${isActive ? "Disconnect" : "Remove"} ${name}`}
+              >
+                {isActive ? "Disconnect" : "Remove"}
+              </Button>
+            }
+          />
+        )}
+      </div>
+    </article>
+  );
+}
