@@ -4,6 +4,7 @@ import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { formatCompact, formatUsd } from "@/app/(console)/_ui/format-number.ts";
@@ -42,6 +43,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
     const text = new URLSearchParams(entries).toString();
     history.replaceState(null, "", text === "" ? "/runs" : `/runs?${text}`);
   };
+  useFollowArtist(filters.artist, (artist) => setFilters({ artist }));
   const key = JSON.stringify(filters);
   const path = useMemo(() => runsPath(JSON.parse(key), Date.now()), [key]);
   const runs = usePages<RunItem>(path, "runs", ({ runId }) => runId);

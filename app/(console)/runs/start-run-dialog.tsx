@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import type { z } from "zod";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
+import { currentScope } from "@/app/(console)/_session/scope.ts";
 import type { listModelsContract } from "@/lib/agent/models/contract.ts";
 import type { startRunContract } from "@/lib/turns/contract.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
@@ -34,7 +35,8 @@ export function StartRunDialog({
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const artistId = from?.artist_id ?? undefined;
+    // A run that is repeated stays with its artist.
+    const artistId = from === undefined ? currentScope().artist?.id : (from.artist_id ?? undefined);
     const body = { prompt, artistId, ...(model === "" ? {} : { model }) };
     const result = await send("/api/chat/runs", { body });
     if (result.ok) onStarted(result.data.runId);

@@ -1,2 +1,5 @@
 /** The pages of the settings, each at `app/(console)/settings/<name>/page.tsx`. */
-export const settingsTabs = [{ href: "/settings", label: "Account" }] as const;
+export const settingsTabs = [
+  { href: "/settings", label: "Account" },
+  { href: "/settings/organizations", label: "Organizations" },
+] as const;

@@ -1,0 +1,18 @@
+import { useEffect, useRef } from "react";
+import { useScope } from "@/app/(console)/_session/scope.ts";
+
+/**
+ * Calls `onChoose` with the id of the artist that the switcher has, and again when another one is
+ * chosen there; `""` stands for all. A list that starts with an artist of its own keeps it until then.
+ */
+export function useFollowArtist(current: string, onChoose: (artistId: string) => void): void {
+  const chosen = useScope().artist?.id ?? "";
+  const followed = useRef(current === "" ? "" : chosen);
+  const choose = useRef(onChoose);
+  choose.current = onChoose;
+  useEffect(() => {
+    if (chosen === followed.current) return;
+    followed.current = chosen;
+    choose.current(chosen);
+  }, [chosen]);
+}

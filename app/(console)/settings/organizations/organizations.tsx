@@ -1,0 +1,121 @@
+"use client";
+import { Building2, ChevronRight, Mail, Plus } from "lucide-react";
+import dynamic from "next/dynamic";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import type { z } from "zod";
+import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import type { listInvitationsContract } from "@/lib/organizations/contract.ts";
+import type { Organization } from "@/lib/organizations/organization.ts";
+import { Badge } from "../../_ui/badge.tsx";
+import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { Cover } from "../../_ui/cover.tsx";
+import { EmptyState } from "../../_ui/empty-state.tsx";
+import { ErrorState } from "../../_ui/error-state.tsx";
+import { Skeleton } from "../../_ui/skeleton.tsx";
+
+const NameDialog = dynamic(() => import("./name-dialog.tsx").then((module) => module.NameDialog));
+
+type Received = z.output<(typeof listInvitationsContract)["responses"][200]["schema"]>;
+
+const idOf = (one: Organization): string => one.organization_id;
+
+/** The organizations of the account, and a hint at open invitations to others. */
+export function Organizations() {
+  const router = useRouter();
+  const list = usePages<Organization>("/api/organizations", "organizations", idOf);
+  const received = useQuery<Received>("/api/invitations?limit=100");
+  const [creating, setCreating] = useState(false);
+  const invitations = received.data?.invitations.length ?? 0;
+  const { items } = list;
+  const create = (
+    <Button onClick={() => setCreating(true)}>
+      <Plus aria-hidden />
+      New organization
+    </Button>
+  );
+  return (
+    <div>
+      <div className="mb-4 flex flex-wrap items-end justify-between gap-3">
+        <div>
+          <h2 className="font-semibold">Organizations</h2>
+          <p className="mt-0.5 max-w-xl text-sm text-muted-foreground">
+            A label or a management company. Its members work for its artists together and can act
+            for each other’s accounts.
+          </p>
+        </div>
+        {items !== undefined && items.length > 0 && create}
+      </div>
+      {invitations > 0 && (
+        <div className="mb-4 flex flex-wrap items-center justify-between gap-3 rounded-xl border bg-accent-soft px-4 py-3">
+          <p className="flex items-center gap-2">
+            <Mail aria-hidden className="size-4 text-accent-text" />
+            {invitations === 1 ? "You have an invitation." : `You have ${invitations} invitations.`}
+          </p>
+          <Link
+            href="/invitations"
+            prefetch={false}
+            className={buttonStyle({ variant: "outline", size: "sm" })}
+          >
+            View invitations
+          </Link>
+        </div>
+      )}
+      {list.error !== null && <ErrorState error={list.error} onRetry={list.loadMore} />}
+      {items === undefined && list.error === null && (
+        <div aria-busy="true">
+          <p className="sr-only">Loading organizations…</p>
+          <Skeleton className="h-36 rounded-xl" />
+        </div>
+      )}
+      {items?.length === 0 && (
+        <EmptyState
+          icon={Building2}
+          title="No organizations yet"
+          text="Create one for your label or company and invite the people you work with."
+        >
+          {create}
+        </EmptyState>
+      )}
+      {items !== undefined && items.length > 0 && (
+        <ul
+          aria-label="Organizations"
+          className="divide-y overflow-hidden rounded-xl border bg-surface shadow-xs"
+        >
+          {items.map(({ organization_id: id, organization_name: name, image, role }) => (
+            <li key={id}>
+              <Link
+                href={`/settings/organizations/${id}`}
+                prefetch={false}
+                className="flex items-center gap-3 px-4 py-3 hover:bg-muted"
+              >
+                <Cover seed={id} image={image} className="size-9" />
+                <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
+                <Badge tone={role === "owner" ? "accent" : "neutral"}>
+                  {role === "owner" ? "Owner" : "Member"}
+                </Badge>
+                <ChevronRight aria-hidden className="size-4 text-muted-foreground" />
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      {list.hasMore && (
+        <div className="mt-4 flex justify-center">
+          <Button variant="outline" busy={list.loading} onClick={list.loadMore}>
+            Load more
+          </Button>
+        </div>
+      )}
+      {creating && (
+        <NameDialog
+          organization={null}
+          onClose={() => setCreating(false)}
+          onSaved={(made) => router.push(`/settings/organizations/${made.organization_id}`)}
+        />
+      )}
+    </div>
+  );
+}
