@@ -83,7 +83,7 @@ export function Connectors() {
               {connectors.filter(({ slug }) => !begun.includes(slug)).map(card)}
             </Group>
           ))}
-          <section aria-label="Another service">
+          <section>
             <h2 className="mb-3 font-semibold">Another service</h2>
             <Connect accountId={accountId} />
           </section>
