@@ -1,6 +1,7 @@
 /** The playground, and chats and runs as code. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import { agentTools } from "../../app/(console)/playground/agent-tools.ts";
 import { toolSchemas } from "../../lib/agent/tools/index.ts";
 import {
@@ -38,7 +39,7 @@ describeInBrowser("the playground", ({ newTab }) => {
     await page.getByText("Enter a whole number from 1 to 10,000,000.").waitFor();
     await sendMessage(page, "count to 3");
     await page.getByRole("alert").getByText("Correct the context limit first.").waitFor();
-    expect(await messageBox(page).inputValue()).toBe("count to 3");
+    await expect.poll(() => messageBox(page).inputValue()).toBe("count to 3");
     await page.getByLabel("Context limit").fill("50000");
     const request = page.waitForRequest((sent) => sent.url().endsWith("/api/chat"));
     await messageBox(page).press("Enter");
@@ -84,6 +85,19 @@ describeInBrowser("the playground", ({ newTab }) => {
     });
     await page.keyboard.press("Escape");
     await expect.poll(() => button.evaluate((one) => one === document.activeElement)).toBe(true);
+  });
+
+  it("shows a run as code", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const { bearer } = await signIn(tab);
+    const body = { prompt: "Check the tour budget" };
+    const started = await client({ bearer }).post("/api/chat/runs", body);
+    const { runId } = z.object({ runId: z.string() }).parse(started.body);
+    await page.goto(`/runs/${runId}`);
+    await page.getByRole("button", { name: "View as code" }).click();
+    await page.getByRole("button", { name: "Copy Shell" }).click();
+    expect(await copied(page)).toContain('"prompt": "Check the tour budget"');
   });
 
   it.each([...appearances, { colorScheme: "dark", width: 360 }] as const)(

@@ -1,5 +1,5 @@
 "use client";
-import { ArrowLeft, MessageSquare, RotateCcw, SearchX, Square } from "lucide-react";
+import { ArrowLeft, Code2, MessageSquare, RotateCcw, SearchX, Square } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
@@ -22,6 +22,9 @@ import { RunBadge } from "../run-badge.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import { Timeline } from "./timeline.tsx";
 
+const CodeDialog = dynamic(() =>
+  import("../../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
+);
 const StartRunDialog = dynamic(() =>
   import("../start-run-dialog.tsx").then((module) => module.StartRunDialog),
 );
@@ -139,6 +142,7 @@ function Actions({
   const router = useRouter();
   const [isCancelling, setIsCancelling] = useState(false);
   const [isStarting, setIsStarting] = useState(false);
+  const [isCodeOpen, setIsCodeOpen] = useState(false);
   const cancel = async () => {
     setIsCancelling(true);
     const result = await api(`/api/chat/runs/${run.runId}/cancel`, { method: "POST" });
@@ -168,6 +172,23 @@ function Actions({
         <MessageSquare aria-hidden />
         Open chat
       </Link>
+      {run.prompt !== null && (
+        <Button variant="outline" onClick={() => setIsCodeOpen(true)}>
+          <Code2 aria-hidden />
+          View as code
+        </Button>
+      )}
+      {isCodeOpen && (
+        <CodeDialog
+          description="Starts a run like this one, and waits for its end."
+          scenario={{
+            kind: "run",
+            prompt: run.prompt ?? "",
+            setup: { modelId: run.model_id, instructions: null, templateId: null },
+          }}
+          onClose={() => setIsCodeOpen(false)}
+        />
+      )}
       {isStarting && (
         <StartRunDialog
           from={run}
