@@ -52,7 +52,7 @@ export function CodeDialog({
   );
 }
 
-function SnippetBox({ snippet: { title, text } }: { readonly snippet: Snippet }) {
+function SnippetBox({ snippet: { title, language, text } }: { readonly snippet: Snippet }) {
   return (
     <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
       <div className="flex h-9 items-center justify-between gap-2 border-b pr-1 pl-3 text-xs text-muted-foreground">
@@ -64,7 +64,7 @@ function SnippetBox({ snippet: { title, text } }: { readonly snippet: Snippet })
           className="size-7 [&_svg]:size-3.5"
         />
       </div>
-      <Code text={text} label={title} className="max-h-[42vh]" />
+      <Code text={text} language={language} label={title} className="max-h-[42vh]" />
     </div>
   );
 }

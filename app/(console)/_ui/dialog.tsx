@@ -1,7 +1,7 @@
 "use client";
 import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
-import type { ReactNode, RefObject } from "react";
+import { type ReactNode, type RefObject, useRef } from "react";
 import { cn } from "./class-names.ts";
 
 export const DialogClose = Base.Close;
@@ -27,6 +27,8 @@ export function Dialog({
   readonly initialFocus?: RefObject<HTMLElement | null>;
   readonly children: ReactNode;
 }) {
+  // Radix returns the focus to a trigger only.
+  const opener = useRef<Element | null>(null);
   return (
     <Base.Root
       {...(open === undefined ? {} : { open })}
@@ -38,9 +40,15 @@ export function Dialog({
         <Base.Content
           {...(description === undefined ? { "aria-describedby": undefined } : {})}
           onOpenAutoFocus={(event) => {
+            opener.current = document.activeElement;
             if (!initialFocus?.current) return;
             event.preventDefault();
             initialFocus.current.focus();
+          }}
+          onCloseAutoFocus={(event) => {
+            if (trigger !== undefined || !(opener.current instanceof HTMLElement)) return;
+            event.preventDefault();
+            opener.current.focus({ preventScroll: true });
           }}
           className={cn(
             "fixed top-[12vh] left-1/2 z-50 max-h-[80vh] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-xl border bg-surface p-5 shadow-xl animate-appear max-sm:top-4 max-sm:max-h-[calc(100dvh-2rem)]",
