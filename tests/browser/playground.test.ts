@@ -46,6 +46,7 @@ describeInBrowser("the playground", ({ newTab }) => {
     expect((await request).postDataJSON()).toMatchObject({ context: { contextLimit: 50_000 } });
     await page.getByRole("article", { name: "Agent" }).waitFor();
     await waitUntilIdle(page);
+    expect(await messageBox(page).inputValue()).toBe("");
 
     await page.getByRole("button", { name: "View as code" }).click();
     const dialog = page.getByRole("dialog");

@@ -61,7 +61,7 @@ export function PlaygroundChat({
         <Notices view={view} onRetry={null} onDismiss={() => conversation.dismissError()} />
         <QueuedMessages conversation={conversation} messages={queued} />
         <Composer
-          draftKey="playground"
+          draftKey={chatId}
           attachments={attachments}
           isBusy={isBusy}
           canQueue
