@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { text as streamText } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { marked, type Tokens } from "marked";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createAccount, createKey } from "../support/harness/clients.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -95,7 +95,8 @@ async function shell(text: string, env: Environment): Promise<string> {
   const [, file] = / > (\S+) &$/.exec(script) ?? [];
   if (file === undefined) return answer;
   const written = () => readFile(join(workFolder, file), "utf8");
-  await expect.poll(written, { timeout: 20_000 }).toContain('{"type":"start-step"}\n');
+  const hasBegun = async () => expect(await written()).toContain('{"type":"start-step"}\n');
+  await vi.waitFor(hasBegun, { timeout: 20_000 });
   return written();
 }
 

@@ -50,7 +50,7 @@ export function Operation({ operation }: { readonly operation: ReferenceOperatio
         </div>
         <div className="flex min-w-0 flex-col gap-3 xl:sticky xl:top-8 xl:self-start">
           {curl !== undefined && (
-            <DocsCode label={`Request: ${summary}`} text={curl} language="sh" />
+            <DocsCode label={`Request: ${summary}`} text={curl} language="sh" isWrapped />
           )}
           {example?.response.body !== undefined && (
             <DocsCode

@@ -2,6 +2,7 @@ import type { CodeLine } from "@/app/(console)/_code/kinds.ts";
 import { findLanguage } from "@/app/(console)/_code/languages.ts";
 import { createTokenizer } from "@/app/(console)/_code/tokenize.ts";
 import { CodeLines } from "../../_code/code-lines.tsx";
+import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 
@@ -10,10 +11,12 @@ export async function DocsCode({
   text,
   language,
   label = "Code",
+  isWrapped = false,
 }: {
   readonly text: string;
   readonly language: string;
   readonly label?: string;
+  readonly isWrapped?: boolean;
 }) {
   return (
     <div className="relative min-w-0 rounded-lg border bg-muted/50">
@@ -24,7 +27,12 @@ export async function DocsCode({
         className="absolute top-1.5 right-1.5 z-10 size-7 bg-muted [&_svg]:size-3.5"
       />
       <ScrollBox label={label} className="max-h-120">
-        <pre className="w-fit min-w-full py-2.5 pr-10 pl-3 font-mono text-[0.8125rem] leading-normal whitespace-pre">
+        <pre
+          className={cn(
+            "py-2.5 pr-11 pl-3 font-mono text-[0.8125rem] leading-normal",
+            isWrapped ? "break-all whitespace-pre-wrap" : "w-fit min-w-full whitespace-pre",
+          )}
+        >
           <CodeLines text={text} lines={await highlight(text, language)} />
         </pre>
       </ScrollBox>

@@ -49,12 +49,7 @@ export const groups: readonly DocsGroup[] = [
       page("schedules", "docs/guides/schedules.md", "Schedules", "Work at nine every Monday."),
       page("webhooks", "docs/webhooks.md", "Webhooks", "Be told when a run has ended."),
       page("errors", "docs/guides/errors.md", "Errors", "What each status means, and the remedy."),
-      page(
-        "idempotency",
-        "docs/guides/idempotency.md",
-        "Idempotency",
-        "Repeat a request without its effect.",
-      ),
+      page("idempotency", "docs/guides/idempotency.md", "Idempotency", "Repeat a request safely."),
     ],
   },
   {
