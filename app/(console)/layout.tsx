@@ -3,6 +3,7 @@ import { cookies } from "next/headers";
 import type { ReactNode } from "react";
 import { parseTheme, THEME_COOKIE } from "@/app/(console)/_shell/theme.ts";
 import { hasDeveloperSignIn } from "@/app/auth/developer/developer-sign-in.ts";
+import { hasDeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts";
 import { mediaOrigin } from "@/lib/content/storage/media-origin.ts";
 import { FrameProvider } from "./_shell/frame.tsx";
 import { Shell } from "./_shell/shell.tsx";
@@ -27,6 +28,7 @@ export default async function ConsoleLayout({ children }: { readonly children: R
     theme,
     wasSignedIn: jar.has("signed-in"),
     developerSignIn: hasDeveloperSignIn(),
+    developerMail: hasDeveloperMail(),
     mediaOrigin: mediaOrigin(),
   };
   return (

@@ -186,6 +186,12 @@ export const getMediaContract = contract({
   family: "plain",
   auth: "none",
   params: mediaParams,
+  query: z.object({
+    width: z.enum(["160", "320", "640"]).transform(Number).optional().meta({
+      description:
+        "An image as WebP of at most this width in pixels, whole and never enlarged. Videos ignore it",
+    }),
+  }),
   headers: z.object({
     range: z
       .string()

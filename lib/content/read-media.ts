@@ -1,7 +1,8 @@
 /** Serves files of the disk storage with the conditions and ranges of RFC 9110. */
 import { createReadStream } from "node:fs";
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
+import { readThumbnail } from "./read-thumbnail.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 
 /**
@@ -10,18 +11,23 @@ import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
  */
 const POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/** Errors: 404 `Media not found`; 416. */
+/**
+ * @param width of the small version of an image; videos ignore it
+ * Errors: 404 `Media not found`; 416; for a small version also 429 and 503.
+ */
 export async function readMedia(
   accountId: string,
   name: string,
   requestHeaders: Headers,
+  width?: number,
 ): Promise<Response | AppError> {
   const key = parseMediaKey(accountId, name);
   const file = key && (await services().media.find(key));
   if (!key || !file) return appError("not_found", "Media not found");
 
+  const small = mediaTypeOf(key).startsWith("image/") ? width : undefined;
   // The content of a file never changes, so its name is a strong validator.
-  const etag = `"${key.name}"`;
+  const etag = small === undefined ? `"${key.name}"` : `"${key.name}-${small}"`;
   const headers = {
     "accept-ranges": "bytes",
     // Caches must revalidate, because the file may be deleted at any time.
@@ -30,6 +36,18 @@ export async function readMedia(
   };
   if (matches(requestHeaders.get("if-none-match"), etag)) {
     return new Response(null, { status: 304, headers });
+  }
+  const safety = {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": POLICY,
+    "cross-origin-resource-policy": "cross-origin",
+  };
+  if (small !== undefined) {
+    const bytes = await readThumbnail(key, file.path, small);
+    if (isAppError(bytes)) return bytes;
+    return new Response(bytes, {
+      headers: { ...headers, ...safety, "accept-ranges": "none", "content-type": "image/webp" },
+    });
   }
   const condition = requestHeaders.get("if-range");
   const range =
@@ -48,9 +66,7 @@ export async function readMedia(
       ...headers,
       "content-type": mediaTypeOf(key),
       ...(range ? { "content-range": `bytes ${first}-${last}/${file.bytes}` } : {}),
-      "x-content-type-options": "nosniff",
-      "content-security-policy": POLICY,
-      "cross-origin-resource-policy": "cross-origin",
+      ...safety,
     },
   });
 }

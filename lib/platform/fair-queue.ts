@@ -20,7 +20,8 @@ export interface FairQueueLimits {
     | "sandbox_commands"
     | "sandbox_reads"
     | "streams"
-    | "task_runner_calls";
+    | "task_runner_calls"
+    | "thumbnails";
   /** The slots that all accounts share. */
   readonly slots: number;
   /** The maximum of one account, where that is less than its fair share. */

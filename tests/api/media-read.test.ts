@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import sharp from "sharp";
 import { beforeAll, describe, expect, test } from "vitest";
-import { storeMedia } from "../support/fixtures/media.ts";
+import { makeImage, storeMedia } from "../support/fixtures/media.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { client } from "../support/harness/clients.ts";
 import { setting } from "../support/harness/stack.ts";
@@ -20,6 +21,41 @@ async function read(headers: Record<string, string> = {}, method = "GET") {
   const response = await fetch(url, { method, headers });
   return { response, body: Buffer.from(await response.arrayBuffer()) };
 }
+
+describe("GET /api/media/{accountId}/{name}?width=", () => {
+  test("gives a small image, which is cached by a validator of its own", async () => {
+    const image = await storeMedia(accountId, await makeImage(), "image/png");
+    const response = await fetch(`${image}?width=160`);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "image/webp",
+      "x-content-type-options": "nosniff",
+      etag: `"${image.split("/").at(-1)}-160"`,
+    });
+    const { width, height, format } = await sharp(await response.arrayBuffer()).metadata();
+    expect({ width, height, format }).toEqual({ width: 160, height: 90, format: "webp" });
+    const headers = { "if-none-match": response.headers.get("etag") ?? "" };
+    expect((await fetch(`${image}?width=160`, { headers })).status).toBe(304);
+    expect((await fetch(image, { headers })).status).toBe(200);
+  });
+
+  test("never enlarges, gives videos as they are, and refuses other widths", async () => {
+    const image = await storeMedia(accountId, await makeImage("webp"), "image/webp");
+    const large = await fetch(`${image}?width=640`);
+    expect((await sharp(await large.arrayBuffer()).metadata()).width).toBe(320);
+    const video = await fetch(`${url}?width=160`);
+    expect(video.headers.get("content-type")).toBe("video/mp4");
+    expect(video.headers.get("content-length")).toBe(String(size));
+    expect((await fetch(`${image}?width=161`)).status).toBe(400);
+  });
+
+  test("404 for bytes that are no image of pixels, whatever their name", async () => {
+    const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
+    for (const content of [drawing, "not an image"]) {
+      const file = await storeMedia(accountId, Buffer.from(content), "image/png");
+      expect((await fetch(`${file}?width=160`)).status).toBe(404);
+    }
+  });
+});
 
 describe("GET /api/media/{accountId}/{name} 200", () => {
   test("gives the whole file to whoever knows its URL, as long as it is there", async () => {

@@ -30,7 +30,7 @@ test("two development servers run from one folder, leave it unchanged and end wi
   await vi.waitFor(() => expect(stillRunning(families)).toEqual([]), { timeout: 15_000 });
 });
 
-test("one click signs the development account in, for pages of this machine only", async () => {
+test("one click signs the development account in and one page shows its mail, for this machine only", async () => {
   const copy = await npmRun("dev", newFolder());
   await copy.key();
   const { origin, port } = new URL(copy.url);
@@ -45,15 +45,28 @@ test("one click signs the development account in, for pages of this machine only
   expect((await click({})).status).toBe(403);
   expect((await click({ origin: "https://evil.example" })).status).toBe(403);
   expect((await click({ origin, "sec-fetch-site": "cross-site" })).status).toBe(403);
-  const rebound = await postWithHost(copy.url, `evil.example:${port}`);
-  expect(rebound).toBe(403);
+  const evil = `evil.example:${port}`;
+  expect(await postWithHost(`${copy.url}/auth/developer`, evil)).toBe(403);
+
+  const email = "maya@label.example";
+  await fetch(`${copy.url}/api/agents/signup`, { method: "POST", body: JSON.stringify({ email }) });
+  const inbox = (headers: Record<string, string>) =>
+    fetch(`${copy.url}/auth/developer/mail`, { method: "POST", headers });
+  const { mails } = await (await inbox({ origin })).json();
+  expect(mails).toEqual([
+    expect.objectContaining({ to: email, text: expect.stringMatching(/\d{6}/) }),
+  ]);
+  expect((await inbox({})).status).toBe(403);
+  expect((await inbox({ origin: "https://evil.example" })).status).toBe(403);
+  expect((await inbox({ origin, "sec-fetch-site": "cross-site" })).status).toBe(403);
+  expect(await postWithHost(`${copy.url}/auth/developer/mail`, evil)).toBe(403);
 });
 
 /** A page whose name was pointed at this machine names itself in `Host` and `Origin`. */
 function postWithHost(url: string, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { host, origin: `http://${host}` };
-    const asked = request(`${url}/auth/developer`, { method: "POST", headers }, (response) => {
+    const asked = request(url, { method: "POST", headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });

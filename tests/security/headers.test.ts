@@ -58,6 +58,7 @@ describe("every answer", () => {
     ["media that are not there", "/api/media/00000000-0000-4000-8000-000000000000/x.png"],
     ["sign-in", "/auth/v1/settings"],
     ["the development sign-in", "/auth/developer", () => ({ method: "POST" })],
+    ["the development mail", "/auth/developer/mail", () => ({ method: "POST" })],
     ["the consent page", "/connectors/consent?state=x"],
     ["a page", "/"],
     ["a page that does not exist", "/no/such/page"],

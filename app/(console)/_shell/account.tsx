@@ -3,7 +3,7 @@ import { LogOut } from "lucide-react";
 import { signOut, useSession } from "@/app/(console)/_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
-import { SettingsLink } from "./navigation.tsx";
+import { AccountLinks } from "./navigation.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The settings, the signed-in email address, the theme toggle and the sign-out button. */
@@ -11,7 +11,10 @@ export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
   const session = useSession();
   return (
     <section aria-label="Account" className="shrink-0 border-t px-2 py-2">
-      <SettingsLink {...(onNavigate === undefined ? {} : { onNavigate })} />
+      <AccountLinks
+        email={session.status === "signed-in" ? session.email : ""}
+        onNavigate={onNavigate}
+      />
       <div className="mt-1 flex items-center gap-0.5 pl-2">
         {session.status === "signed-in" ? (
           <p

@@ -9,6 +9,8 @@ export interface Frame {
   readonly wasSignedIn: boolean;
   /** True in development, where one click signs in as the seeded account. */
   readonly developerSignIn: boolean;
+  /** True in development while no mail is sent: `/dev/mail` shows what would be. */
+  readonly developerMail: boolean;
   /** The other origin that may serve generated media; null if there is none. */
   readonly mediaOrigin: string | null;
 }
@@ -17,6 +19,7 @@ const FrameContext = createContext<Frame>({
   theme: "system",
   wasSignedIn: false,
   developerSignIn: false,
+  developerMail: false,
   mediaOrigin: null,
 });
 

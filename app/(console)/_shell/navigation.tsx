@@ -2,8 +2,9 @@
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useId } from "react";
+import { useRemembered } from "@/app/(console)/_shell/onboarding-choice.ts";
 import { cn } from "../_ui/class-names.ts";
-import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
+import { type NavItem, navGroups, settingsItem, welcomeItem } from "./nav-items.ts";
 
 export function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
   const id = useId();
@@ -32,9 +33,21 @@ export function Navigation({ onNavigate }: { readonly onNavigate?: () => void })
   );
 }
 
-/** The link to the settings, which stands apart from the pages. */
-export function SettingsLink({ onNavigate }: { readonly onNavigate?: () => void }) {
-  return <NavLink item={settingsItem} onNavigate={onNavigate} />;
+/** The links that stand apart from the pages: the checklist of a new account, and the settings. */
+export function AccountLinks({
+  email,
+  onNavigate,
+}: {
+  readonly email: string;
+  readonly onNavigate: (() => void) | undefined;
+}) {
+  const isDismissed = useRemembered(email, "dismissed");
+  return (
+    <>
+      {!isDismissed && <NavLink item={welcomeItem} onNavigate={onNavigate} />}
+      <NavLink item={settingsItem} onNavigate={onNavigate} />
+    </>
+  );
 }
 
 function NavLink({

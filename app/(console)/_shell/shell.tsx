@@ -9,8 +9,10 @@ import { Button, buttonStyle } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { Account } from "./account.tsx";
 import { Brand } from "./brand.tsx";
+import { Commands, SearchButton } from "./commands.tsx";
 import { useFrame } from "./frame.tsx";
 import { Navigation } from "./navigation.tsx";
+import { useRunNotices } from "./run-notices.ts";
 import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot, SidebarSlotProvider } from "./sidebar-slot.tsx";
 import { SignInPage } from "./sign-in-page.tsx";
@@ -31,6 +33,7 @@ const privatePages = [
   "/keys",
   "/playground",
   "/settings",
+  "/welcome",
 ];
 
 /** The landing page, the documentation and the 404 page are public. */
@@ -65,38 +68,54 @@ function SignedInFrame({ children }: { readonly children: ReactNode }) {
   const [drawer, setDrawer] = useState(false);
   return (
     <SidebarSlotProvider>
-      <div className="flex h-dvh flex-col md:flex-row">
-        <SkipLink />
-        <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-sidebar px-3 md:hidden">
-          <Button
-            variant="ghost"
-            size="icon"
-            aria-label="Open navigation"
-            aria-expanded={drawer}
-            onClick={() => setDrawer(true)}
-          >
-            <Menu aria-hidden />
-          </Button>
-          <Brand />
-        </header>
-        <aside className="hidden w-62 shrink-0 flex-col border-r bg-sidebar md:flex">
-          <div className="flex h-13 shrink-0 items-center px-4">
+      <Commands>
+        <div className="flex h-dvh flex-col md:flex-row">
+          <SkipLink />
+          <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-sidebar px-3 md:hidden">
+            <Button
+              variant="ghost"
+              size="icon"
+              aria-label="Open navigation"
+              aria-expanded={drawer}
+              onClick={() => setDrawer(true)}
+            >
+              <Menu aria-hidden />
+            </Button>
             <Brand />
-          </div>
-          <div className="shrink-0 px-2 pb-2">
-            <ScopeSwitcher />
-          </div>
-          <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
-            <Navigation />
-          </div>
-          {drawer ? <div className="flex-1" /> : <SidebarSlot />}
-          <Account />
-        </aside>
-        {drawer && <Drawer onClose={() => setDrawer(false)} />}
-        <Main>{children}</Main>
-      </div>
+            <span className="flex-1" />
+            <SearchButton compact />
+          </header>
+          <aside className="hidden w-62 shrink-0 flex-col border-r bg-sidebar md:flex">
+            <div className="flex h-13 shrink-0 items-center px-4">
+              <Brand />
+            </div>
+            <div className="flex shrink-0 flex-col gap-2 px-2 pb-3">
+              <ScopeSwitcher />
+              <SearchButton />
+            </div>
+            <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
+              <Navigation />
+            </div>
+            {drawer ? <div className="flex-1" /> : <SidebarSlot />}
+            <Account />
+          </aside>
+          {drawer && <Drawer onClose={() => setDrawer(false)} />}
+          <Main>{children}</Main>
+        </div>
+        <RunNotices />
+      </Commands>
     </SidebarSlotProvider>
   );
+}
+
+/** Runs only for a session: before, there is nothing to read. */
+function RunNotices() {
+  return useSession().status === "signed-in" ? <ActiveRunNotices /> : null;
+}
+
+function ActiveRunNotices() {
+  useRunNotices();
+  return null;
 }
 
 function TopBar({ children }: { readonly children: ReactNode }) {

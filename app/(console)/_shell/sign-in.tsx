@@ -10,7 +10,7 @@ import { useFrame } from "./frame.tsx";
 
 /** The sign-in form. It emails a code, which also creates the account of a new address. */
 export function SignIn() {
-  const { developerSignIn } = useFrame();
+  const { developerSignIn, developerMail } = useFrame();
   const [isCodeSent, setCodeSent] = useState(false);
   const [email, setEmail] = useState("");
   const [code, setCode] = useState("");
@@ -105,6 +105,20 @@ export function SignIn() {
           "New here? The code also creates your account."
         )}
       </p>
+      {developerMail && (
+        <p className="rounded-md bg-warning-soft px-3 py-2 text-sm text-warning-text">
+          This server sends no mail: your code is in the{" "}
+          <a
+            href="/dev/mail"
+            target="_blank"
+            rel="noreferrer"
+            className="font-medium underline underline-offset-4"
+          >
+            development inbox
+          </a>
+          .
+        </p>
+      )}
       {developerSignIn && !isCodeSent && (
         <div className="border-t pt-4">
           <Button

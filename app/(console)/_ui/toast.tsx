@@ -1,5 +1,6 @@
 "use client";
 import { CircleAlert, CircleCheck, X } from "lucide-react";
+import Link from "next/link";
 import { useSyncExternalStore } from "react";
 import { cn } from "./class-names.ts";
 
@@ -7,10 +8,17 @@ interface Toast {
   readonly id: number;
   readonly text: string;
   readonly tone: "success" | "danger";
+  readonly link: ToastLink | undefined;
+}
+
+interface ToastLink {
+  readonly label: string;
+  readonly href: string;
 }
 
 /** How long a message is shown. */
 const DISPLAY_MS = 6_000;
+const DISPLAY_WITH_LINK_MS = 20_000;
 
 let toasts: readonly Toast[] = [];
 let lastId = 0;
@@ -23,11 +31,11 @@ function set(next: readonly Toast[]): void {
 const dismiss = (id: number): void => set(toasts.filter((one) => one.id !== id));
 
 /** Shows a message at the bottom of the page for a few seconds and announces it to screen readers. */
-export function toast(text: string, tone: Toast["tone"] = "success"): void {
+export function toast(text: string, tone: Toast["tone"] = "success", link?: ToastLink): void {
   lastId += 1;
   const id = lastId;
-  set([...toasts.slice(-2), { id, text, tone }]);
-  setTimeout(() => dismiss(id), DISPLAY_MS);
+  set([...toasts.slice(-2), { id, text, tone, link }]);
+  setTimeout(() => dismiss(id), link ? DISPLAY_WITH_LINK_MS : DISPLAY_MS);
 }
 
 const none: readonly Toast[] = [];
@@ -48,7 +56,7 @@ export function Toaster() {
       aria-live="polite"
       className="pointer-events-none fixed inset-x-4 bottom-4 z-50 flex flex-col items-end gap-2"
     >
-      {shown.map(({ id, text, tone }) => (
+      {shown.map(({ id, text, tone, link }) => (
         <div
           key={id}
           className="pointer-events-auto flex max-w-sm items-start gap-2.5 rounded-lg border bg-surface py-2.5 pr-2 pl-3 shadow-lg animate-appear"
@@ -59,7 +67,16 @@ export function Toaster() {
             <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-danger-text" />
           )}
           <span className={cn("min-w-0 break-words", tone === "danger" && "text-danger-text")}>
-            {text}
+            {text}{" "}
+            {link && (
+              <Link
+                href={link.href}
+                onClick={() => dismiss(id)}
+                className="font-medium whitespace-nowrap text-accent-text underline-offset-4 hover:underline"
+              >
+                {link.label}
+              </Link>
+            )}
           </span>
           <button
             type="button"

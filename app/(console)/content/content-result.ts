@@ -44,6 +44,10 @@ export function mediaAddress(url: string, mediaOrigin: string | null): string | 
   return origin === mediaOrigin ? url : null;
 }
 
+/** Returns the address of a small version of an image that `mediaAddress` returned. */
+export const thumbnailAddress = (address: string, width: 160 | 320 | 640): string =>
+  address.startsWith("/api/media/") ? `${address}?width=${width}` : address;
+
 const modeNames = {
   prompt: "Prompt",
   animate: "Animate",

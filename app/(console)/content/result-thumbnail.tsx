@@ -3,6 +3,7 @@ import {
   type ContentMedia,
   isImageRun,
   mediaAddress,
+  thumbnailAddress,
 } from "@/app/(console)/content/content-result.ts";
 import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run-media.ts";
@@ -57,8 +58,15 @@ export function MediaThumbnail({ media }: { readonly media: ContentMedia }) {
   const address = mediaAddress(media.url, useFrame().mediaOrigin);
   if (address === null) return <Placeholder isImage={media.kind === "image"} />;
   if (media.kind === "image") {
-    // biome-ignore lint/performance/noImgElement: an optimizer would decode files of 4K here
-    return <img src={address} alt="" loading="lazy" className="size-full object-cover" />;
+    return (
+      // biome-ignore lint/performance/noImgElement: the service makes the small version
+      <img
+        src={thumbnailAddress(address, 320)}
+        alt=""
+        loading="lazy"
+        className="size-full object-cover"
+      />
+    );
   }
   return (
     <>

@@ -9,14 +9,14 @@ import { errorResponse } from "@/lib/http/error-response.ts";
 import { isFromThisMachine } from "@/lib/http/mark-peer.ts";
 import { askAuthServer } from "@/lib/identity/credentials/auth-server.ts";
 import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
-import { config } from "@/lib/platform/config.ts";
+import { type Config, config } from "@/lib/platform/config.ts";
 
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const link = z.object({ email_otp: z.string() });
 const session = z.object({ access_token: z.string(), refresh_token: z.string() });
 
-export function hasDeveloperSignIn(): boolean {
-  const { NODE_ENV, EMBEDDED_SUPABASE, OIDC_ISSUER } = config();
+export function hasDeveloperSignIn(settings: Config = config()): boolean {
+  const { NODE_ENV, EMBEDDED_SUPABASE, OIDC_ISSUER } = settings;
   return NODE_ENV === "development" && EMBEDDED_SUPABASE && OIDC_ISSUER === undefined;
 }
 
@@ -46,7 +46,8 @@ export async function signInDeveloper(request: Request): Promise<Response> {
   return Response.json(parsed.data, { headers: { "cache-control": "no-store" } });
 }
 
-function isLocalPage(headers: Headers): boolean {
+/** Returns whether a page of this machine, opened by its local name, makes the request. */
+export function isLocalPage(headers: Headers): boolean {
   const host = headers.get("host") ?? "";
   const name = URL.parse(`http://${host}`)?.hostname ?? "";
   return (

@@ -5,8 +5,8 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(getMediaContract, ({ params, request }) =>
-    readMedia(params.accountId, params.name, request.headers),
+  GET: endpoint(getMediaContract, ({ params, query, request }) =>
+    readMedia(params.accountId, params.name, request.headers, query.width),
   ),
   DELETE: endpoint(
     deleteMediaContract,

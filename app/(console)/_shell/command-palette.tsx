@@ -1,0 +1,220 @@
+"use client";
+import { Command } from "cmdk";
+import {
+  Keyboard,
+  KeyRound,
+  LayoutTemplate,
+  LogOut,
+  type LucideIcon,
+  MessageSquare,
+  MicVocal,
+  Monitor,
+  Moon,
+  Plus,
+  Sun,
+} from "lucide-react";
+import { useRouter } from "next/navigation";
+import { Dialog } from "radix-ui";
+import { type ComponentProps, useState } from "react";
+import { signOut } from "@/app/(console)/_session/auth.ts";
+import { chooseTheme } from "@/app/(console)/_shell/theme.ts";
+import { startChatFrom } from "@/app/(console)/chat/_state/start-chat-from.ts";
+import { toast } from "../_ui/toast.tsx";
+import { navGroups, settingsItem, welcomeItem } from "./nav-items.ts";
+import { type FoundTemplate, usePaletteResults } from "./use-palette-results.ts";
+
+const pages = [...navGroups.flatMap(({ items }) => items), welcomeItem, settingsItem];
+const hasArtists = pages.some(({ href }) => href === "/artists");
+
+/** Finds pages, actions, chats, templates and artists. What the server finds is listed as it comes. */
+export function CommandPalette({
+  onClose,
+  onShowShortcuts,
+}: {
+  readonly onClose: () => void;
+  readonly onShowShortcuts: () => void;
+}) {
+  const [text, setText] = useState("");
+  const router = useRouter();
+  const { chats, templates, artists, isSearching } = usePaletteResults(text);
+  const go = (path: string) => {
+    onClose();
+    router.push(path);
+  };
+  const act = (action: () => unknown) => {
+    onClose();
+    action();
+  };
+  const use = async ({ title, prompt }: FoundTemplate) => {
+    onClose();
+    const started = await startChatFrom({ title, prompt });
+    if ("path" in started) router.push(started.path);
+    else toast(started.error.message, "danger");
+  };
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-black/45" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-xl border bg-surface shadow-2xl animate-appear max-sm:top-4"
+        >
+          <Dialog.Title className="sr-only">Search and commands</Dialog.Title>
+          <Command label="Search and commands" loop>
+            <Command.Input
+              value={text}
+              onValueChange={setText}
+              maxLength={250}
+              placeholder="Search chats, pages, templates and artists"
+              className="h-12 w-full border-b bg-transparent px-4 text-lg outline-none"
+            />
+            <Command.List
+              aria-label="Results"
+              className="max-h-[min(26rem,60vh)] overflow-y-auto overscroll-contain p-2"
+            >
+              <Command.Empty className="px-3 py-8 text-center text-muted-foreground">
+                {isSearching ? "Searching…" : "Nothing found. Try a word from the chat."}
+              </Command.Empty>
+              {chats.length > 0 && (
+                <Group heading={text === "" ? "Recent chats" : "Chats"}>
+                  {chats.map(({ id, sessionId, title, snippet }) => (
+                    <Item
+                      key={id}
+                      value={`chat ${id}`}
+                      icon={MessageSquare}
+                      label={title || "New chat"}
+                      {...(snippet === undefined ? {} : { detail: snippet })}
+                      isFound
+                      onSelect={() => go(`/chat/${sessionId}/${id}`)}
+                    />
+                  ))}
+                </Group>
+              )}
+              <Group heading="Pages">
+                {pages.map(({ href, label, icon }) => (
+                  <Item
+                    key={href}
+                    value={label}
+                    icon={icon}
+                    label={label}
+                    onSelect={() => go(href)}
+                  />
+                ))}
+              </Group>
+              <Group heading="Actions">
+                <Item value="New chat" icon={Plus} label="New chat" onSelect={() => go("/chat")} />
+                <Item
+                  value="Create an API key"
+                  icon={KeyRound}
+                  label="Create an API key"
+                  onSelect={() => go("/keys")}
+                />
+                <Item
+                  value="Use light theme"
+                  icon={Sun}
+                  label="Use light theme"
+                  onSelect={() => act(() => chooseTheme("light"))}
+                />
+                <Item
+                  value="Use dark theme"
+                  icon={Moon}
+                  label="Use dark theme"
+                  onSelect={() => act(() => chooseTheme("dark"))}
+                />
+                <Item
+                  value="Use system theme"
+                  icon={Monitor}
+                  label="Use system theme"
+                  onSelect={() => act(() => chooseTheme("system"))}
+                />
+                <Item
+                  value="Keyboard shortcuts"
+                  icon={Keyboard}
+                  label="Keyboard shortcuts"
+                  onSelect={onShowShortcuts}
+                />
+                <Item
+                  value="Sign out"
+                  icon={LogOut}
+                  label="Sign out"
+                  onSelect={() => act(signOut)}
+                />
+              </Group>
+              {text !== "" && templates.length > 0 && (
+                <Group heading="Templates">
+                  {templates.map((template) => (
+                    <Item
+                      key={template.id}
+                      value={`${template.title} template ${template.id}`}
+                      icon={LayoutTemplate}
+                      label={template.title}
+                      detail="Start a chat from this template"
+                      onSelect={() => void use(template)}
+                    />
+                  ))}
+                </Group>
+              )}
+              {hasArtists && text !== "" && artists.length > 0 && (
+                <Group heading="Artists">
+                  {artists.map(({ account_id: id, name }) => (
+                    <Item
+                      key={id}
+                      value={`${name} artist ${id}`}
+                      icon={MicVocal}
+                      label={name ?? "Unnamed artist"}
+                      onSelect={() => go(`/artists/${id}`)}
+                    />
+                  ))}
+                </Group>
+              )}
+            </Command.List>
+          </Command>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Group(props: ComponentProps<typeof Command.Group>) {
+  return (
+    <Command.Group
+      {...props}
+      className="pb-1 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted-foreground"
+    />
+  );
+}
+
+function Item({
+  value,
+  icon: Icon,
+  label,
+  detail,
+  isFound = false,
+  onSelect,
+}: {
+  /** What the typed text is compared with. */
+  readonly value: string;
+  readonly icon: LucideIcon;
+  readonly label: string;
+  readonly detail?: string;
+  /** True for what the server found, which is shown in any case. */
+  readonly isFound?: boolean;
+  readonly onSelect: () => void;
+}) {
+  return (
+    <Command.Item
+      value={value}
+      forceMount={isFound}
+      onSelect={onSelect}
+      className="flex min-h-9 cursor-pointer items-center gap-3 rounded-md px-3 py-1.5 aria-selected:bg-hover"
+    >
+      <Icon aria-hidden className="size-4 shrink-0 text-muted-foreground" />
+      <span className="min-w-0 flex-1">
+        <span className="block truncate">{label}</span>
+        {detail !== undefined && (
+          <span className="block truncate text-sm text-muted-foreground">{detail}</span>
+        )}
+      </span>
+    </Command.Item>
+  );
+}

@@ -1,0 +1,91 @@
+"use client";
+import { Search } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useRouter } from "next/navigation";
+import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import { Button } from "../_ui/button.tsx";
+import { Kbd } from "../_ui/kbd.tsx";
+import { pageOfKey } from "./shortcut-list.ts";
+
+const CommandPalette = dynamic(() =>
+  import("./command-palette.tsx").then((module) => module.CommandPalette),
+);
+const ShortcutSheet = dynamic(() =>
+  import("./shortcut-sheet.tsx").then((module) => module.ShortcutSheet),
+);
+
+/** How long the second key of a shortcut such as `g r` may take. */
+const SEQUENCE_MS = 1_500;
+
+type Opened = "palette" | "shortcuts" | null;
+const CommandsContext = createContext<(opened: Opened) => void>(() => {});
+
+/** Listens to the shortcuts, and shows the palette and the sheet of shortcuts, which load when opened. */
+export function Commands({ children }: { readonly children: ReactNode }) {
+  const [opened, setOpened] = useState<Opened>(null);
+  const router = useRouter();
+  useEffect(() => {
+    let startedAt = 0;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const { key, metaKey, ctrlKey, altKey } = event;
+      if ((metaKey || ctrlKey) && !altKey && key.toLowerCase() === "k") {
+        event.preventDefault();
+        setOpened((now) => (now === "palette" ? null : "palette"));
+        return;
+      }
+      if (metaKey || ctrlKey || altKey || event.defaultPrevented || isTaken(event.target)) return;
+      const page = pageOfKey[key];
+      const isSecond = event.timeStamp - startedAt < SEQUENCE_MS && startedAt > 0;
+      startedAt = !isSecond && key === "g" ? event.timeStamp : 0;
+      if (isSecond && page !== undefined) router.push(page);
+      else if (key === "?") setOpened("shortcuts");
+      else if (key === "c") router.push("/chat");
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [router]);
+  const close = () => setOpened(null);
+  return (
+    <CommandsContext value={setOpened}>
+      {children}
+      {opened === "palette" && (
+        <CommandPalette onClose={close} onShowShortcuts={() => setOpened("shortcuts")} />
+      )}
+      {opened === "shortcuts" && <ShortcutSheet onClose={close} />}
+    </CommandsContext>
+  );
+}
+
+/** Keys belong to a text field that has the focus, and to an open dialog or menu. */
+function isTaken(target: EventTarget | null): boolean {
+  const isTyping =
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches("input, textarea, select"));
+  return isTyping || document.querySelector('[role="dialog"], [role="menu"]') !== null;
+}
+
+/** The button that opens the palette: a field to look at, an icon where there is little room. */
+export function SearchButton({ compact = false }: { readonly compact?: boolean }) {
+  const open = useContext(CommandsContext);
+  if (compact) {
+    return (
+      <Button variant="ghost" size="icon" aria-label="Search" onClick={() => open("palette")}>
+        <Search aria-hidden />
+      </Button>
+    );
+  }
+  return (
+    <button
+      type="button"
+      aria-keyshortcuts="Meta+K Control+K"
+      onClick={() => open("palette")}
+      className="flex h-8 w-full items-center gap-2 rounded-md border bg-surface px-2 text-left text-muted-foreground shadow-xs transition-colors hover:border-input"
+    >
+      <Search aria-hidden className="size-4" />
+      <span className="flex-1">Search</span>
+      <Kbd keys={["mod", "K"]} />
+    </button>
+  );
+}

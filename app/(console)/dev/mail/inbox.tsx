@@ -1,0 +1,65 @@
+"use client";
+import { Inbox as InboxIcon } from "lucide-react";
+import { useCallback, useEffect, useState } from "react";
+import type { DeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts";
+import { usePoll } from "../../_hooks/use-poll.ts";
+import { Card } from "../../_ui/card.tsx";
+import { CopyButton } from "../../_ui/copy-button.tsx";
+import { EmptyState } from "../../_ui/empty-state.tsx";
+import { Page, PageHeader } from "../../_ui/page-header.tsx";
+import { RelativeTime } from "../../_ui/relative-time.tsx";
+
+/** The mails of a development server, which sends none. New ones appear by themselves. */
+export function Inbox() {
+  const [mails, setMails] = useState<readonly DeveloperMail[]>();
+  const load = useCallback(async () => {
+    const response = await fetch("/auth/developer/mail", { method: "POST" }).catch(() => null);
+    setMails(response?.ok ? (await response.json()).mails : []);
+  }, []);
+  useEffect(() => void load(), [load]);
+  usePoll(() => void load(), mails !== undefined);
+  return (
+    <Page className="max-w-3xl">
+      <PageHeader
+        title="Development mail"
+        description="This server sends no mail. What it would send is kept on this machine and shown here."
+      />
+      {mails?.length === 0 ? (
+        <EmptyState
+          icon={InboxIcon}
+          title="No mail yet"
+          text="Request a sign-in code or invite a member, and the mail appears here."
+        />
+      ) : (
+        <ul aria-label="Mails" className="flex flex-col gap-3">
+          {mails?.map((mail) => (
+            <li key={mail.id}>
+              <MailCard mail={mail} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Page>
+  );
+}
+
+function MailCard({ mail: { to, subject, text, sentAt } }: { readonly mail: DeveloperMail }) {
+  const code = /\b\d{6,8}\b/.exec(text)?.[0];
+  return (
+    <Card className="flex flex-wrap items-start justify-between gap-4">
+      <div className="min-w-0 flex-1">
+        <h2 className="font-semibold break-words">{subject}</h2>
+        <p className="text-sm break-words text-muted-foreground">
+          To {to} · <RelativeTime date={sentAt} />
+        </p>
+        <p className="mt-3 break-words whitespace-pre-line">{text}</p>
+      </div>
+      {code !== undefined && (
+        <div className="flex items-center gap-2">
+          <code className="font-mono text-xl font-semibold tracking-widest">{code}</code>
+          <CopyButton text={code} label="Copy code" />
+        </div>
+      )}
+    </Card>
+  );
+}

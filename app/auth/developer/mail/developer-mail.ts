@@ -1,0 +1,56 @@
+/**
+ * The mails that a development server has written to its mailbox folder instead of sending them. They
+ * hold sign-in codes, so that the conditions are those of the development sign-in, and no SMTP server
+ * may be configured.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import PostalMime from "postal-mime";
+import { appError } from "@/lib/contract/app-error.ts";
+import { errorResponse } from "@/lib/http/error-response.ts";
+import { mailboxFolder } from "@/lib/mail/mailbox-folder.ts";
+import { type Config, config } from "@/lib/platform/config.ts";
+import { hasDeveloperSignIn, isLocalPage } from "../developer-sign-in.ts";
+
+export interface DeveloperMail {
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** ISO 8601. */
+  readonly sentAt: string;
+}
+
+const MAX_MAILS = 30;
+
+export const hasDeveloperMail = (settings: Config = config()): boolean =>
+  hasDeveloperSignIn(settings) && settings.SMTP_URL === undefined;
+
+/** Responds with the newest mails first; 404 where there are none to read, 403 to any other page or machine. */
+export async function listDeveloperMail(request: Request): Promise<Response> {
+  if (!hasDeveloperMail()) return errorResponse(appError("not_found", "Not found"), "error");
+  if (!isLocalPage(request.headers)) {
+    return errorResponse(appError("forbidden", "Only for pages of this machine"), "error");
+  }
+  // Names begin with the time. There is no folder before the first mail.
+  const names = await readdir(mailboxFolder()).catch((): string[] => []);
+  const newest = names
+    .filter((name) => name.endsWith(".eml"))
+    .sort()
+    .slice(-MAX_MAILS)
+    .reverse();
+  const mails = await Promise.all(newest.map(readMail));
+  return Response.json(
+    { mails: mails.filter((mail) => mail !== null) },
+    { headers: { "cache-control": "no-store" } },
+  );
+}
+
+/** Returns null for a mail that was removed meanwhile. */
+async function readMail(name: string): Promise<DeveloperMail | null> {
+  const file = await readFile(join(mailboxFolder(), name)).catch(() => null);
+  if (file === null) return null;
+  const { to, subject = "", text = "", date = "" } = await PostalMime.parse(file);
+  const receivers = (to ?? []).map(({ address }) => address ?? "").join(", ");
+  return { id: name, to: receivers, subject, text: text.trim(), sentAt: date };
+}

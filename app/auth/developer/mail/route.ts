@@ -1,0 +1,1 @@
+export { listDeveloperMail as POST } from "@/app/auth/developer/mail/developer-mail.ts";

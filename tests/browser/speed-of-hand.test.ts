@@ -1,0 +1,134 @@
+/** Commands by keyboard, the checklist of a new account, its settings, and notices of answers. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import {
+  appearances,
+  describeInBrowser,
+  seriousFindings,
+  sidewaysScroll,
+  signIn,
+} from "../support/harness/browser.ts";
+import { createKey } from "../support/harness/clients.ts";
+import { stack } from "../support/harness/stack.ts";
+
+const palette = (page: Page) => page.getByRole("dialog", { name: "Search and commands" });
+
+async function expectGood(page: Page): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await sidewaysScroll(page)).toBe(0);
+}
+
+describeInBrowser("the speed of hand", ({ newTab }) => {
+  it("finds pages, actions and chats in the palette, and shows the shortcuts", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const { bearer } = await signIn(tab);
+    const headers = { authorization: `Bearer ${bearer}`, "content-type": "application/json" };
+    const body = JSON.stringify({ title: "Aurora release plan" });
+    const made = await fetch(`${stack.url}/api/sessions`, { method: "POST", headers, body });
+    const { session, chat } = await made.json();
+    await fetch(`${stack.url}/api/sessions/${session.id}/chats/${chat.id}`, {
+      method: "PATCH",
+      headers,
+      body,
+    });
+
+    await page.goto("/keys");
+    const search = page.getByRole("button", { name: "Search" });
+    await search.click();
+    await palette(page).getByRole("option", { name: "Content" }).waitFor();
+    await expectGood(page);
+    await page.keyboard.type("aurora");
+    await palette(page)
+      .getByRole("option", { name: /Aurora release plan/ })
+      .waitFor();
+    await page.keyboard.press("Escape");
+    await palette(page).waitFor({ state: "detached" });
+    await expect.poll(() => search.evaluate((it) => it === document.activeElement)).toBe(true);
+
+    await page.keyboard.press("ControlOrMeta+k");
+    await page.keyboard.type("aurora");
+    await palette(page)
+      .getByRole("option", { name: /Aurora release plan/ })
+      .click();
+    await page.waitForURL(`**/chat/${session.id}/${chat.id}`);
+
+    await page.goto("/connectors");
+    await page.getByRole("heading", { name: "Connectors", level: 1 }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await expectGood(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("k");
+    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+  });
+
+  it.each(appearances)(
+    "leads a new account through its first steps: $colorScheme, $width px",
+    async (appearance) => {
+      // A refused picture, and what is asked while the account is deleted.
+      const tab = await newTab({ ...appearance, expected: /status of 40[01]/ });
+      const { page } = tab;
+      const { id, email } = await signIn(tab);
+      await createKey(id);
+      await page.goto("/welcome");
+      const step = page.getByRole("listitem").filter({ hasText: "Create an API key" });
+      await step.getByText("(done)").waitFor();
+      expect(await page.getByText("Send a first message (done)").count()).toBe(0);
+      await expectGood(page);
+      await page.goto("/settings");
+      await page.getByRole("heading", { name: "Profile" }).waitFor();
+      await expectGood(page);
+      await page.getByLabel("Name").fill("Maya Lindqvist");
+      await page.getByLabel("Picture address").fill("http://example.com/maya.png");
+      await page.getByRole("button", { name: "Save changes" }).click();
+      await page.getByText("Enter an address that begins with https://.").waitFor();
+      await page.getByLabel("Picture address").fill("");
+      await page.getByRole("button", { name: "Save changes" }).click();
+      await page.getByText("Your changes were saved.").waitFor();
+      await page.reload();
+      await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Maya Lindqvist");
+
+      await page.getByRole("button", { name: "Delete account…" }).click();
+      const dialog = page.getByRole("dialog", { name: "Delete your account?" });
+      const cancel = dialog.getByRole("button", { name: "Cancel" });
+      expect(await cancel.evaluate((it) => it === document.activeElement)).toBe(true);
+      await expectGood(page);
+      await dialog.getByLabel(`Type ${email} to confirm`).fill(email);
+      await dialog.getByRole("button", { name: "Delete permanently" }).click();
+      await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+    },
+  );
+
+  it("tells on another page that an answer is ready, with a link to it", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    await signIn(tab);
+    await page.goto("/chat");
+    await page.getByPlaceholder("Message the agent").fill("run `sleep 3; echo done`");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/chat\/.+\/.+/);
+    const chat = new URL(page.url()).pathname;
+    await page.getByRole("link", { name: "API keys" }).click();
+    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+    await page.getByRole("status").getByRole("link", { name: "Open chat" }).click();
+    await page.waitForURL(`**${chat}`);
+  });
+
+  it("has no inbox and no mail in production", async () => {
+    const { page } = await newTab({ expected: /status of 404/ });
+    await page.goto("/dev/mail");
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    const { origin } = new URL(stack.url);
+    const answer = await fetch(`${origin}/auth/developer/mail`, {
+      method: "POST",
+      headers: { origin },
+    });
+    expect(answer.status).toBe(404);
+    await page.goto("/");
+    await page.getByRole("button", { name: "Send code" }).waitFor();
+    expect(await page.getByText("development inbox").count()).toBe(0);
+  });
+});
