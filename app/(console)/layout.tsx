@@ -15,7 +15,7 @@ import "./globals.css";
 export const metadata: Metadata = {
   title: { default: "Agent Platform", template: "%s · Agent Platform" },
   description:
-    "Agents with a sandbox behind an HTTP API: chat, manage API keys, read the reference.",
+    "The AI agent for labels, managers and artists: release plans, royalty statements, pitches, tours.",
 };
 
 export const viewport: Viewport = { colorScheme: "light dark" };

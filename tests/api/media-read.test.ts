@@ -44,7 +44,7 @@ describe("GET /api/media/{accountId}/{name}?width=", () => {
     expect((await sharp(await large.arrayBuffer()).metadata()).width).toBe(320);
     const video = await fetch(`${url}?width=160`);
     expect(video.headers.get("content-type")).toBe("video/mp4");
-    expect(video.headers.get("content-length")).toBe(String(size));
+    expect((await video.arrayBuffer()).byteLength).toBe(size);
     expect((await fetch(`${image}?width=161`)).status).toBe(400);
   });
 

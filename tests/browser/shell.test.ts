@@ -11,11 +11,16 @@ describeInBrowser("the console shell", ({ newTab }) => {
     const links = tab.page.getByRole("navigation", { name: "Main" }).getByRole("link");
     expect(await links.allTextContents()).toEqual([
       "Chat",
+      "Artists",
+      "Catalog",
       "Content",
       "Templates",
       "Runs",
+      "Schedules",
+      "Usage",
       "Connectors",
       "API keys",
+      "Playground",
       "Docs",
     ]);
   });

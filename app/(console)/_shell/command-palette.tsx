@@ -72,11 +72,13 @@ export function CommandPalette({
               aria-label="Results"
               className="max-h-[min(26rem,60vh)] overflow-y-auto overscroll-contain p-2"
             >
-              <Command.Empty className="px-3 py-8 text-center text-muted-foreground">
-                {isSearching ? "Searching…" : "Nothing found. Try a word from the chat."}
-              </Command.Empty>
+              {chats.length === 0 && (
+                <Command.Empty className="px-3 py-8 text-center text-muted-foreground">
+                  {isSearching ? "Searching…" : "Nothing found. Try a word from the chat."}
+                </Command.Empty>
+              )}
               {chats.length > 0 && (
-                <Group heading={text === "" ? "Recent chats" : "Chats"}>
+                <Group heading={text === "" ? "Recent chats" : "Chats"} forceMount>
                   {chats.map(({ id, sessionId, title, snippet }) => (
                     <Item
                       key={id}

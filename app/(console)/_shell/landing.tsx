@@ -1,65 +1,115 @@
 "use client";
-import { MessageSquareText, RotateCcw, Terminal } from "lucide-react";
+import {
+  BadgeDollarSign,
+  CalendarClock,
+  Clapperboard,
+  ListMusic,
+  Newspaper,
+  Route,
+} from "lucide-react";
 import Link from "next/link";
 import { useSyncExternalStore } from "react";
 import { buttonStyle } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
+import { LandingExample } from "./landing-example.tsx";
 import { SignIn } from "./sign-in.tsx";
 
-const points = [
+const jobs = [
   {
-    icon: MessageSquareText,
-    title: "Send a message, get a stream",
-    text: "Responses stream in the AI SDK format and work with useChat out of the box.",
+    icon: CalendarClock,
+    title: "Release plans",
+    text: "From the master's delivery to the day after release, with dates that fit together.",
   },
   {
-    icon: Terminal,
-    title: "Every agent has a sandbox",
-    text: "It reads and writes files, runs commands, asks questions, and shows each step.",
+    icon: BadgeDollarSign,
+    title: "Royalty statements",
+    text: "Finds what is missing, counted twice or paid at the wrong rate, and shows the rows.",
   },
   {
-    icon: RotateCcw,
-    title: "Streams survive failures",
-    text: "After a crash, a lost connection or in a second tab, the stream resumes where it left off.",
+    icon: ListMusic,
+    title: "Playlist pitches",
+    text: "One pitch for each curator, from the track, its audience and what the list plays.",
+  },
+  {
+    icon: Route,
+    title: "Tour budgets",
+    text: "Fees, travel, crew and break-even for each show, as a table you can send.",
+  },
+  {
+    icon: Newspaper,
+    title: "Press texts",
+    text: "Biographies, one-sheets and announcements in the artist's own tone.",
+  },
+  {
+    icon: Clapperboard,
+    title: "Covers and clips",
+    text: "Images, lyric videos and canvas loops for each platform's format.",
   },
 ] as const;
 
-/** The landing page: what the product is and how to start, in the browser or from a terminal. */
+const facts = [
+  {
+    title: "It does the work, in the open",
+    text: "Each agent has a computer of its own: it reads your files, runs code, and shows each step and result.",
+  },
+  {
+    title: "It works while you do not",
+    text: "Schedule a Monday report, or close the tab: answers go on, and you are told when they are ready.",
+  },
+  {
+    title: "It is yours to build on",
+    text: "Everything here is an HTTP API with streaming, an MCP server and webhooks.",
+  },
+] as const;
+
+/** The landing page: what the product does for people in music, and how to start. */
 export function Landing() {
   return (
-    <div className="mx-auto grid w-full max-w-5xl gap-x-16 gap-y-9 px-4 py-10 sm:px-8 lg:grid-cols-[1fr_22rem] lg:py-20">
-      <div className="min-w-0">
-        <h1 className="text-3xl font-semibold tracking-tight text-balance">
-          An agent with a sandbox, behind an HTTP API
-        </h1>
-        <p className="mt-3 max-w-xl text-lg text-muted-foreground">
-          Built for the music industry: chats, background runs, templates, connectors, image and
-          video generation, and a music catalog.
-        </p>
+    <div className="mx-auto w-full max-w-6xl px-4 py-10 sm:px-8 lg:py-16">
+      <div className="grid gap-x-16 gap-y-9 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="min-w-0">
+          <h1 className="max-w-2xl text-3xl font-semibold text-balance sm:text-4xl">
+            The agent that knows the music business
+          </h1>
+          <p className="mt-4 max-w-xl text-lg text-pretty text-muted-foreground">
+            For labels, managers and artists: hand over the release plan, the royalty statement or
+            the tour budget, and get the finished file back.
+          </p>
+        </div>
+        <section
+          aria-label="Sign in"
+          className="min-w-0 self-start rounded-xl border bg-surface p-5 shadow-sm lg:row-span-2 lg:mt-2"
+        >
+          <h2 className="mb-4 text-lg font-semibold">Sign in</h2>
+          <SignIn />
+        </section>
+        <LandingExample />
       </div>
-      <section
-        aria-label="Sign in"
-        className="min-w-0 self-start rounded-xl border bg-surface p-5 shadow-sm lg:row-span-3"
-      >
-        <h2 className="mb-4 text-lg font-semibold">Sign in</h2>
-        <SignIn />
+      <section aria-labelledby="jobs" className="mt-16">
+        <h2 id="jobs" className="text-2xl font-semibold">
+          What people hand over
+        </h2>
+        <ul className="mt-5 grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+          {jobs.map(({ icon: Icon, title, text }) => (
+            <li key={title} className="rounded-xl border bg-surface p-5 shadow-xs">
+              <Icon aria-hidden className="size-5 text-accent-text" />
+              <h3 className="mt-3 font-semibold">{title}</h3>
+              <p className="mt-1 text-pretty text-muted-foreground">{text}</p>
+            </li>
+          ))}
+        </ul>
       </section>
-      <ul className="flex min-w-0 max-w-xl flex-col gap-5">
-        {points.map(({ icon: Icon, title, text }) => (
-          <li key={title} className="flex gap-3">
-            <span className="grid size-8 shrink-0 place-items-center rounded-lg bg-accent-soft text-accent-text">
-              <Icon aria-hidden className="size-4" />
-            </span>
-            <div>
-              <h2 className="font-semibold">{title}</h2>
-              <p className="text-muted-foreground">{text}</p>
-            </div>
-          </li>
+      <section aria-label="How it works" className="mt-16 grid gap-8 border-t pt-10 sm:grid-cols-3">
+        {facts.map(({ title, text }) => (
+          <div key={title}>
+            <h2 className="font-semibold">{title}</h2>
+            <p className="mt-1 text-pretty text-muted-foreground">{text}</p>
+          </div>
         ))}
-      </ul>
-      <section aria-label="From a terminal" className="min-w-0 max-w-xl">
-        <h2 className="font-semibold">From a terminal</h2>
-        <p className="mt-1 text-muted-foreground">
+      </section>
+      <section aria-label="From a terminal" className="mt-16 rounded-xl border bg-muted/35 p-6">
+        <h2 className="text-lg font-semibold">Prefer a terminal?</h2>
+        <p className="mt-1 max-w-2xl text-muted-foreground">
           You receive a code by email. Exchange it for an API key at{" "}
           <code className="font-mono text-sm">/api/agents/verify</code>.
         </p>
@@ -80,8 +130,8 @@ function SignUpLine() {
   );
   const line = `curl ${origin}/api/agents/signup -d '{"email":"you@example.com"}'`;
   return (
-    <div className="mt-2 flex items-start gap-2">
-      <code className="min-h-9 min-w-0 flex-1 rounded-md border bg-muted px-3 py-2 font-mono text-sm break-words">
+    <div className="mt-3 flex max-w-3xl items-start gap-2">
+      <code className="min-h-9 min-w-0 flex-1 rounded-md border bg-surface px-3 py-2 font-mono text-sm break-words">
         {line}
       </code>
       <CopyButton text={line} label="Copy command" />

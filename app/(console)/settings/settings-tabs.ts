@@ -2,4 +2,5 @@
 export const settingsTabs = [
   { href: "/settings", label: "Account" },
   { href: "/settings/organizations", label: "Organizations" },
+  { href: "/settings/notifications", label: "Notifications" },
 ] as const;

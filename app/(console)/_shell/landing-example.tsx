@@ -1,0 +1,63 @@
+import { Check, FileSpreadsheet } from "lucide-react";
+
+const steps = [
+  "Read statement-q3.csv, 1,842 rows",
+  "Compared the rates with the contract",
+] as const;
+
+const findings = [
+  { track: "Low Tide Letters", problem: "Paid at 12 % instead of 15 %", amount: "€1,204.60" },
+  { track: "Harbor Lights", problem: "No streams listed for August", amount: "€386.10" },
+  { track: "Paper Moon (Live)", problem: "Counted under another label", amount: "€92.45" },
+] as const;
+
+/** A picture of a chat, made of text: what is handed over, what is done, and what comes back. */
+export function LandingExample() {
+  return (
+    <figure
+      aria-label="An example: a royalty statement is checked"
+      className="min-w-0 max-w-2xl overflow-hidden rounded-2xl border bg-surface shadow-lg"
+    >
+      <div className="flex flex-col gap-4 p-4 sm:p-6">
+        <div className="ml-auto max-w-md rounded-2xl rounded-br-md bg-muted px-4 py-2.5">
+          <p>Check the Q3 statement against our contract. What do they owe us?</p>
+          <p className="mt-2 inline-flex items-center gap-1.5 rounded-md border bg-surface px-2 py-1 text-sm">
+            <FileSpreadsheet aria-hidden className="size-4 text-success-text" />
+            statement-q3.csv
+          </p>
+        </div>
+        <ul className="flex flex-col gap-1 text-sm text-muted-foreground">
+          {steps.map((step) => (
+            <li key={step} className="flex items-center gap-2">
+              <Check aria-hidden className="size-3.5 shrink-0 text-success-text" />
+              {step}
+            </li>
+          ))}
+        </ul>
+        <p>
+          Three tracks were paid too little, <strong>€1,683.15</strong> in all:
+        </p>
+        <table className="w-full text-left text-sm">
+          <thead className="sr-only">
+            <tr>
+              <th scope="col">Track</th>
+              <th scope="col">Problem</th>
+              <th scope="col">Missing</th>
+            </tr>
+          </thead>
+          <tbody>
+            {findings.map(({ track, problem, amount }) => (
+              <tr key={track} className="border-t">
+                <th scope="row" className="py-2 pr-3 font-medium">
+                  {track}
+                </th>
+                <td className="py-2 pr-3 text-muted-foreground max-sm:hidden">{problem}</td>
+                <td className="py-2 text-right tabular-nums">{amount}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  );
+}
