@@ -20,6 +20,7 @@ import { signOut } from "@/app/(console)/_session/auth.ts";
 import { chooseTheme } from "@/app/(console)/_shell/theme.ts";
 import { startChatFrom } from "@/app/(console)/chat/_state/start-chat-from.ts";
 import { toast } from "../_ui/toast.tsx";
+import { useFocusReturn } from "../_ui/use-focus-return.ts";
 import { navGroups, settingsItem, welcomeItem } from "./nav-items.ts";
 import { type FoundTemplate, usePaletteResults } from "./use-palette-results.ts";
 
@@ -36,6 +37,7 @@ export function CommandPalette({
 }) {
   const [text, setText] = useState("");
   const router = useRouter();
+  const focus = useFocusReturn();
   const { chats, templates, artists, isSearching } = usePaletteResults(text);
   const go = (path: string) => {
     onClose();
@@ -56,6 +58,7 @@ export function CommandPalette({
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Dialog.Content
+          {...focus}
           aria-describedby={undefined}
           className="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-xl border bg-surface shadow-2xl animate-appear max-sm:top-4"
         >

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import type { z } from "zod";
 import type { listArtistsContract } from "@/lib/artists/contract.ts";
-import type { listAccountChatsContract } from "@/lib/sessions/contract.ts";
+import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
 import type { listTemplatesContract } from "@/lib/templates/contract.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 

@@ -1,8 +1,9 @@
 "use client";
 import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
-import { type ReactNode, type RefObject, useRef } from "react";
+import type { ReactNode, RefObject } from "react";
 import { cn } from "./class-names.ts";
+import { useFocusReturn } from "./use-focus-return.ts";
 
 export const DialogClose = Base.Close;
 
@@ -27,8 +28,7 @@ export function Dialog({
   readonly initialFocus?: RefObject<HTMLElement | null>;
   readonly children: ReactNode;
 }) {
-  // Radix returns the focus to a trigger only.
-  const opener = useRef<Element | null>(null);
+  const focus = useFocusReturn();
   return (
     <Base.Root
       {...(open === undefined ? {} : { open })}
@@ -40,16 +40,12 @@ export function Dialog({
         <Base.Content
           {...(description === undefined ? { "aria-describedby": undefined } : {})}
           onOpenAutoFocus={(event) => {
-            opener.current = document.activeElement;
+            focus.onOpenAutoFocus();
             if (!initialFocus?.current) return;
             event.preventDefault();
             initialFocus.current.focus();
           }}
-          onCloseAutoFocus={(event) => {
-            if (trigger !== undefined || !(opener.current instanceof HTMLElement)) return;
-            event.preventDefault();
-            opener.current.focus({ preventScroll: true });
-          }}
+          {...(trigger === undefined ? { onCloseAutoFocus: focus.onCloseAutoFocus } : {})}
           className={cn(
             "fixed top-[12vh] left-1/2 z-50 max-h-[80vh] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-xl border bg-surface p-5 shadow-xl animate-appear max-sm:top-4 max-sm:max-h-[calc(100dvh-2rem)]",
             className,

@@ -2,6 +2,7 @@
 import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
 import type { ReactNode } from "react";
+import { useFocusReturn } from "./use-focus-return.ts";
 
 /** A panel for details at the right edge, as wide as the screen on a phone. */
 export function Sheet({
@@ -13,11 +14,13 @@ export function Sheet({
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
+  const focus = useFocusReturn();
   return (
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Base.Content
+          {...focus}
           aria-describedby={undefined}
           className="fixed inset-y-0 right-0 z-50 flex w-full max-w-xl flex-col border-l bg-surface shadow-xl animate-appear"
         >

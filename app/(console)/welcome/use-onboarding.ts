@@ -3,7 +3,7 @@ import { useRemembered } from "@/app/(console)/_shell/onboarding-choice.ts";
 import type { listArtistsContract } from "@/lib/artists/contract.ts";
 import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
 import type { listTasksContract } from "@/lib/schedules/contract.ts";
-import type { listAccountChatsContract } from "@/lib/sessions/contract.ts";
+import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
 import type { listTaskRunsContract } from "@/lib/tasks/contract.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { navGroups } from "../_shell/nav-items.ts";
