@@ -86,10 +86,12 @@ describeInBrowser("the speed of hand", ({ newTab }) => {
       await page.getByRole("button", { name: "Save changes" }).click();
       await page.getByText("Enter an address that begins with https://.").waitFor();
       await page.getByLabel("Picture address").fill("");
+      await page.getByLabel("Time zone").selectOption("Europe/Lisbon");
       await page.getByRole("button", { name: "Save changes" }).click();
       await page.getByText("Your changes were saved.").waitFor();
       await page.reload();
       await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Maya Lindqvist");
+      expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Lisbon");
 
       await page.getByRole("button", { name: "Delete account…" }).click();
       const dialog = page.getByRole("dialog", { name: "Delete your account?" });

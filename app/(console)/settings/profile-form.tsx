@@ -6,18 +6,21 @@ import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
 import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
+import { Select } from "../_ui/select.tsx";
+import { TimeZoneOptions } from "../_ui/time-zone-options.tsx";
 import { toast } from "../_ui/toast.tsx";
 import type { Me } from "./me.ts";
 
-/** The name, the picture and the monthly budget of the account. */
+/** The name, the picture, the time zone and the monthly budget of the account. */
 export function ProfileForm({ account }: { readonly account: Me["account"] }) {
   const [name, setName] = useState(account.name ?? "");
   const [image, setImage] = useState(account.image ?? "");
+  const [timezone, setTimezone] = useState(account.timezone ?? "");
   const [budget, setBudget] = useState(account.monthly_budget_usd?.toString() ?? "");
   const { send, busy, error } = useSubmit<Me>();
   const form = useFocusFirstError(error);
   const isInvalid = (field: string) => error?.fields.includes(field) ?? false;
-  const known = ["name", "image", "monthly_budget_usd"].some(isInvalid);
+  const known = ["name", "image", "timezone", "monthly_budget_usd"].some(isInvalid);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const result = await send("/api/accounts/me", {
@@ -25,6 +28,7 @@ export function ProfileForm({ account }: { readonly account: Me["account"] }) {
       body: {
         ...(name.trim() === "" ? {} : { name: name.trim() }),
         image: image.trim() === "" ? null : image.trim(),
+        timezone: timezone === "" ? null : timezone,
         monthly_budget_usd: budget.trim() === "" ? null : Number(budget),
       },
     });
@@ -72,6 +76,18 @@ export function ProfileForm({ account }: { readonly account: Me["account"] }) {
               value={image}
               onChange={(event) => setImage(event.target.value)}
             />
+          )}
+        </Field>
+        <Field
+          label="Time zone"
+          hint="Where new schedules start from."
+          error={isInvalid("timezone") ? "Choose a time zone." : undefined}
+        >
+          {(ids) => (
+            <Select {...ids} value={timezone} onChange={(event) => setTimezone(event.target.value)}>
+              <option value="">The time zone of the browser</option>
+              <TimeZoneOptions chosen={timezone} />
+            </Select>
           )}
         </Field>
         <Field

@@ -18,6 +18,7 @@ import { Field } from "../../_ui/field.tsx";
 import { Input } from "../../_ui/input.tsx";
 import { Select } from "../../_ui/select.tsx";
 import { Textarea } from "../../_ui/textarea.tsx";
+import { TimeZoneOptions } from "../../_ui/time-zone-options.tsx";
 import { NextFiringsList } from "./next-firings-list.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
 
@@ -136,11 +137,7 @@ export function ScheduleDialog({
                 value={timezone}
                 onChange={(event) => setTimezone(event.target.value)}
               >
-                {zonesWith(timezone).map((zone) => (
-                  <option key={zone} value={zone}>
-                    {zone.replaceAll("_", " ")}
-                  </option>
-                ))}
+                <TimeZoneOptions chosen={timezone} />
               </Select>
             )}
           </Field>
@@ -249,11 +246,6 @@ function Choices({
     </div>
   );
 }
-
-/** The zones that the browser knows, with one that it may not know. */
-const zonesWith = (timezone: string): readonly string[] => [
-  ...new Set([timezone, "UTC", ...Intl.supportedValuesOf("timeZone")]),
-];
 
 function describe(error: ApiError): ApiError {
   switch (error.code) {
