@@ -10,7 +10,7 @@ describeInBrowser("the connectors", ({ newTab }) => {
     const { page } = tab;
     const { email, bearer } = await signIn(tab);
     await page.goto("/connectors");
-    await page.getByRole("button", { name: "Connect Gmail" }).click();
+    await page.getByRole("button", { name: "Connect Gmail", exact: true }).click();
     await page.getByRole("heading", { name: "Connect Gmail?" }).waitFor();
     await page.getByText(email).waitFor();
     await page.getByRole("button", { name: "Allow" }).click();
@@ -28,7 +28,7 @@ describeInBrowser("the connectors", ({ newTab }) => {
       .poll(() => dialog.getByRole("button", { name: "Cancel" }).evaluate(isFocused))
       .toBe(true);
     await dialog.getByRole("button", { name: "Disconnect", exact: true }).click();
-    await card.getByRole("button", { name: "Connect Gmail" }).waitFor();
+    await card.getByRole("button", { name: "Connect Gmail", exact: true }).waitFor();
     expect(await statesOf(client({ bearer }))).toEqual([]);
   });
 
@@ -52,13 +52,13 @@ describeInBrowser("the connectors", ({ newTab }) => {
     await page.goto("/connectors");
     await page.getByRole("button", { name: /Working for/ }).click();
     await page.getByRole("menuitem", { name: "Hana Mizuki Trio" }).click();
-    await page.getByRole("button", { name: "Connect YouTube" }).click();
+    await page.getByRole("button", { name: "Connect YouTube", exact: true }).click();
     await page.getByRole("button", { name: "Allow" }).click();
     const card = page.getByRole("article", { name: "YouTube" });
     await card.getByText("Connected", { exact: true }).waitFor();
     expect(await statesOf(client({ bearer }), artist)).toEqual(["youtube active"]);
     await page.getByLabel("Connections of").selectOption({ label: "My account" });
-    await card.getByRole("button", { name: "Connect YouTube" }).waitFor();
+    await card.getByRole("button", { name: "Connect YouTube", exact: true }).waitFor();
   });
 
   it("what the provider does not know, or no name at all, is told in the form", async () => {

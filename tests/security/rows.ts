@@ -111,8 +111,9 @@ const aConnection = async (owner: Person): Promise<Ids> => {
   return { id: z.string().parse(newest?.id) };
 };
 const aConnectedService = async (owner: Person): Promise<Ids> => {
-  await authorize(owner.withKey, { connector: "gmail" });
-  return { connector: "gmail" };
+  // The other rows leave connections to Gmail behind.
+  await authorize(owner.withKey, { connector: "slack" });
+  return { connector: "slack" };
 };
 const aConnector = async (): Promise<Ids> => ({
   connector: "gmail",

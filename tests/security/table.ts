@@ -282,9 +282,9 @@ GET /api/connectors                                | 200+  200+    200   200   2
   account_id=foreign                               | 403a  403a    403a  200   200     401x      401x  401u   401u   403k  403k    401x
   account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403k  403k    401x
   account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   403k  403k    401x
-DELETE /api/connectors/{connector}                 | 200   200     404E  404E  404E    401x      401x  401u   401u   403k  403k    401x
-  account_id=own                                   | 200   200     404E  404E  404E    401x      401x  401u   401u   403k  403k    401x
-  account_id=owner                                 | 200   200     200   200   403a    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/connectors/{connector}                 | 200+  200+    404E  404E  404E    401x      401x  401u   401u   403k  403k    401x
+  account_id=own                                   | 200+  200+    404E  404E  404E    401x      401x  401u   401u   403k  403k    401x
+  account_id=owner                                 | 200+  200+    200+  200+  403a    401x      401x  401u   401u   403k  403k    401x
   account_id=artist                                | 404E  404E    404E  404E  403a    401x      401x  401u   401u   403k  403k    401x
   account_id=foreign                               | 403a  403a    403a  404E  404E    401x      401x  401u   401u   403k  403k    401x
   account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403k  403k    401x
