@@ -10,6 +10,7 @@ import type { Artist } from "@/lib/artists/artist.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
+import { LoadMore } from "../_ui/load-more.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -74,13 +75,7 @@ export function ArtistsPage() {
           ))}
         </ul>
       )}
-      {artists.hasMore && artists.error === null && (
-        <div className="mt-6 flex justify-center">
-          <Button variant="outline" busy={artists.loading} onClick={artists.loadMore}>
-            Load more
-          </Button>
-        </div>
-      )}
+      {artists.error === null && <LoadMore pages={artists} />}
       {creating && (
         <ArtistForm
           artist={null}

@@ -10,6 +10,7 @@ import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Input } from "../_ui/input.tsx";
+import { LoadMore } from "../_ui/load-more.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
@@ -193,13 +194,7 @@ function OneType({ q, type }: { readonly q: string; readonly type: Exclude<Type,
       )}
       {list.items?.length === 0 && <NothingFound q={q} />}
       {list.error !== null && <ErrorState error={list.error} onRetry={list.loadMore} />}
-      {list.hasMore && list.error === null && (
-        <div className="mt-6 flex justify-center">
-          <Button variant="outline" busy={list.loading} onClick={list.loadMore}>
-            Load more
-          </Button>
-        </div>
-      )}
+      {list.error === null && <LoadMore pages={list} />}
     </>
   );
 }

@@ -24,6 +24,7 @@ import {
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
+import { LoadMore } from "../_ui/load-more.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { RunBadge } from "./run-badge.tsx";
@@ -98,13 +99,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
               </li>
             ))}
           </ul>
-          {runs.hasMore && (
-            <div className="mt-4 text-center">
-              <Button variant="outline" busy={loading} onClick={runs.loadMore}>
-                Load more
-              </Button>
-            </div>
-          )}
+          <LoadMore pages={runs} />
         </>
       )}
     </>

@@ -7,9 +7,9 @@ import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import type { TaskFiring } from "@/lib/schedules/task.ts";
-import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
+import { LoadMore } from "../_ui/load-more.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { RunBadge } from "../runs/run-badge.tsx";
 
@@ -48,13 +48,7 @@ export function FiringHistory({ taskId }: { readonly taskId: string }) {
           ))}
         </ul>
       )}
-      {runs.hasMore && (
-        <div className="mt-4 text-center">
-          <Button variant="outline" busy={loading} onClick={runs.loadMore}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore pages={runs} />
     </section>
   );
 }

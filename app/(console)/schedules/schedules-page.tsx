@@ -16,6 +16,7 @@ import type { Task } from "@/lib/schedules/task.ts";
 import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
+import { LoadMore } from "../_ui/load-more.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
@@ -82,13 +83,7 @@ export function SchedulesPage() {
           ))}
         </ul>
       )}
-      {tasks.hasMore && (
-        <div className="mt-4 text-center">
-          <Button variant="outline" busy={loading} onClick={tasks.loadMore}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore pages={tasks} />
       {isCreating && timezone !== undefined && (
         <ScheduleDialog
           timezone={timezone}

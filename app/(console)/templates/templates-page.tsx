@@ -14,6 +14,7 @@ import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Input } from "../_ui/input.tsx";
+import { LoadMore } from "../_ui/load-more.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
@@ -144,13 +145,7 @@ export function TemplatesPage() {
           <ErrorState error={templates.error} onRetry={templates.loadMore} />
         </div>
       )}
-      {templates.hasMore && templates.error === null && (
-        <div className="mt-6 flex justify-center">
-          <Button variant="outline" busy={templates.loading} onClick={templates.loadMore}>
-            Load more
-          </Button>
-        </div>
-      )}
+      {templates.error === null && <LoadMore pages={templates} />}
 
       {editing !== null && (
         <TemplateForm

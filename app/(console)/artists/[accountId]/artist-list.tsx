@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Pages } from "@/app/(console)/_hooks/use-pages.ts";
-import { Button } from "../../_ui/button.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
+import { LoadMore } from "../../_ui/load-more.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 
 /** A list of the artist's work, page by page, with `empty` where there is none. */
@@ -18,7 +18,7 @@ export function ArtistList<T>({
   readonly idOf: (item: T) => string;
   readonly children: (item: T) => ReactNode;
 }) {
-  const { items, error, loading, hasMore, loadMore } = pages;
+  const { items, error, loadMore } = pages;
   if (error !== null) return <ErrorState error={error} onRetry={loadMore} />;
   if (items === undefined) {
     return (
@@ -36,13 +36,7 @@ export function ArtistList<T>({
           <li key={idOf(item)}>{children(item)}</li>
         ))}
       </ul>
-      {hasMore && (
-        <div className="mt-4 flex justify-center">
-          <Button variant="outline" size="sm" busy={loading} onClick={loadMore}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore pages={pages} />
     </>
   );
 }

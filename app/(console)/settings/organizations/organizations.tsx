@@ -14,6 +14,7 @@ import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { Cover } from "../../_ui/cover.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
+import { LoadMore } from "../../_ui/load-more.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 
 const NameDialog = dynamic(() => import("./name-dialog.tsx").then((module) => module.NameDialog));
@@ -102,13 +103,7 @@ export function Organizations() {
           ))}
         </ul>
       )}
-      {list.hasMore && (
-        <div className="mt-4 flex justify-center">
-          <Button variant="outline" busy={list.loading} onClick={list.loadMore}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore pages={list} />
       {creating && (
         <NameDialog
           organization={null}

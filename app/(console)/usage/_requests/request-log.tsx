@@ -12,6 +12,7 @@ import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
 import { formatDuration } from "../../_ui/format-time.ts";
+import { LoadMore } from "../../_ui/load-more.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { Segmented } from "../../_ui/segmented.tsx";
 import { Select } from "../../_ui/select.tsx";
@@ -150,13 +151,7 @@ export function RequestLog() {
           ))}
         </ul>
       )}
-      {requests.hasMore && (
-        <div className="mt-4 text-center">
-          <Button variant="outline" busy={loading} onClick={requests.loadMore}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore pages={requests} />
       {open !== null && (
         <RequestPanel
           request={open}

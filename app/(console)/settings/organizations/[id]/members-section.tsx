@@ -9,6 +9,7 @@ import { Badge } from "../../../_ui/badge.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
 import { ErrorState } from "../../../_ui/error-state.tsx";
+import { LoadMore } from "../../../_ui/load-more.tsx";
 import { Select } from "../../../_ui/select.tsx";
 import { Skeleton } from "../../../_ui/skeleton.tsx";
 import { toast } from "../../../_ui/toast.tsx";
@@ -107,13 +108,7 @@ export function MembersSection({
           ))}
         </ul>
       )}
-      {members.hasMore && (
-        <div className="mt-4 flex justify-center">
-          <Button variant="outline" size="sm" busy={members.loading} onClick={members.loadMore}>
-            Load more members
-          </Button>
-        </div>
-      )}
+      <LoadMore pages={members} items="members" />
     </section>
   );
 }
