@@ -15,10 +15,10 @@ import { Navigation } from "./navigation.tsx";
 import { useRunNotices } from "./run-notices.ts";
 import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot, SidebarSlotProvider } from "./sidebar-slot.tsx";
-import { SignInPage } from "./sign-in-page.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 const Drawer = dynamic(() => import("./drawer.tsx").then((module) => module.Drawer));
+const SignInPage = dynamic(() => import("./sign-in-page.tsx").then((module) => module.SignInPage));
 
 const privatePages = [
   "/chat",

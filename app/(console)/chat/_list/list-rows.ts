@@ -17,8 +17,8 @@ const HEADING_HEIGHT = 34;
 const CHAT_HEIGHT = 34;
 const SNIPPET_HEIGHT = 70;
 
-export function heightOf(row: ListRow | undefined): number {
-  if (!row || "heading" in row) return HEADING_HEIGHT;
+export function heightOf(row: ListRow): number {
+  if ("heading" in row) return HEADING_HEIGHT;
   return row.snippet === null ? CHAT_HEIGHT : SNIPPET_HEIGHT;
 }
 

@@ -1,12 +1,18 @@
 "use client";
-import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 
-const OVERSCAN = 8;
+/** How far beyond its edges the list renders rows, in pixels. */
+const MARGIN = 400;
+/** Of the list before its size is known, in pixels. */
+const FIRST_HEIGHT = 1_000;
 /** How many rows before the end the next page is asked for. */
 const NEAR_END = 15;
 
-/** A list of which only the rows in view are rendered, and the one that has the focus. */
+/**
+ * A list of which only the rows in view are rendered, and the one that has the focus. The height of each
+ * row is known, so that nothing is measured: a library that measures would be a twentieth of the script
+ * of the chat.
+ */
 export function VirtualList<R extends { readonly key: string }>({
   label,
   rows,
@@ -17,7 +23,7 @@ export function VirtualList<R extends { readonly key: string }>({
 }: {
   readonly label: string;
   readonly rows: readonly R[];
-  readonly heightOf: (row: R | undefined) => number;
+  readonly heightOf: (row: R) => number;
   /** Called when the end comes near; null when there is nothing more to load. */
   readonly onNearEnd: (() => void) | null;
   /** What follows the rows. */
@@ -26,51 +32,58 @@ export function VirtualList<R extends { readonly key: string }>({
 }) {
   const scroller = useRef<HTMLElement>(null);
   const [focused, setFocused] = useState<string | null>(null);
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index) => heightOf(rows[index]),
-    getItemKey: (index) => rows[index]?.key ?? index,
-    overscan: OVERSCAN,
-    rangeExtractor: (range) => {
-      const indexes = defaultRangeExtractor(range);
-      const kept = focused === null ? -1 : rows.findIndex(({ key }) => key === focused);
-      return kept < 0 ? indexes : [...new Set([...indexes, kept])].sort((a, b) => a - b);
-    },
-  });
-  const items = virtualizer.getVirtualItems();
-  const lastShown = items.at(-1)?.index ?? -1;
+  const [view, setView] = useState({ top: 0, bottom: FIRST_HEIGHT });
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const look = () =>
+      setView({ top: element.scrollTop, bottom: element.scrollTop + element.clientHeight });
+    const resized = new ResizeObserver(look);
+    resized.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      resized.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, []);
+  const { places, total } = useMemo(() => {
+    let start = 0;
+    const placed = rows.map((row) => {
+      const height = heightOf(row);
+      start += height;
+      return { row, height, start: start - height };
+    });
+    return { places: placed, total: start };
+  }, [rows, heightOf]);
+  const isInView = ({ start, height }: { readonly start: number; readonly height: number }) =>
+    start + height > view.top - MARGIN && start < view.bottom + MARGIN;
+  const lastShown = places.findLastIndex(isInView);
   const isNearEnd = lastShown >= 0 && lastShown >= rows.length - NEAR_END;
   // Asks again for each number of rows, because a page may be short.
   const endNear = isNearEnd ? rows.length : 0;
   useEffect(() => {
     if (endNear > 0) onNearEnd?.();
   }, [endNear, onNearEnd]);
-  // The heights of rows depend on what they are.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: measures again for other rows
-  useEffect(() => virtualizer.measure(), [rows, virtualizer]);
   return (
     <nav
       ref={scroller}
       aria-label={label}
       className="min-h-0 flex-1 overflow-y-auto px-2 pb-3 [scrollbar-gutter:stable]"
     >
-      <ul className="relative" style={{ height: virtualizer.getTotalSize() }}>
-        {items.map(({ index, key, start, size }) => {
-          const row = rows[index];
-          if (!row) return null;
-          return (
+      <ul className="relative" style={{ height: total }}>
+        {places
+          .filter((place) => isInView(place) || place.row.key === focused)
+          .map(({ row, start, height }) => (
             <li
-              key={key}
+              key={row.key}
               className="absolute inset-x-0 top-0"
-              style={{ height: size, transform: `translateY(${start}px)` }}
+              style={{ height, transform: `translateY(${start}px)` }}
               onFocus={() => setFocused(row.key)}
               onBlur={() => setFocused(null)}
             >
               {render(row)}
             </li>
-          );
-        })}
+          ))}
       </ul>
       {children}
     </nav>

@@ -1,5 +1,6 @@
 "use client";
 import type { Tokens } from "marked";
+import dynamic from "next/dynamic";
 import { createElement, memo, type ReactNode, useMemo, useRef } from "react";
 import type { MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
 import { parseMarkdown, parseStreaming, webAddress } from "@/app/(console)/_markdown/parse.ts";
@@ -9,7 +10,10 @@ import { CodeBlock } from "./code-block.tsx";
 import { FootnoteReference, Footnotes, FootnotesProvider } from "./footnotes.tsx";
 import { Formula } from "./formula.tsx";
 import { keyed } from "./keyed.ts";
-import { RemoteImage } from "./remote-image.tsx";
+
+const RemoteImage = dynamic(() =>
+  import("./remote-image.tsx").then((module) => module.RemoteImage),
+);
 
 /** Renders Markdown. While it streams, only the last blocks are parsed and rendered again. */
 export const Markdown = memo(function Markdown({
