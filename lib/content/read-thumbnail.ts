@@ -53,8 +53,8 @@ export async function readThumbnail(
 /** Resolves to null for what is not an image of a raster format, whatever its name says. */
 async function shrink(path: string, width: number): Promise<Uint8Array<ArrayBuffer> | null> {
   if (!(await sniffFile(path))?.startsWith("image/")) return null;
-  // Loaded when first needed, because most processes never decode an image.
-  const { default: sharp } = await import("sharp");
+  // Loaded when first needed, and not traced: functions keep their media elsewhere.
+  const { default: sharp } = await import(/* turbopackIgnore: true */ "sharp");
   const image = sharp(await readFile(path), { limitInputPixels: MAX_PIXELS });
   const small = image
     .autoOrient()
