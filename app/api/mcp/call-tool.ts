@@ -39,6 +39,7 @@ const routes: Readonly<Record<string, () => Promise<Route>>> = {
   "/api/tasks": () => import("../tasks/route.ts"),
   "/api/tasks/{id}": () => import("../tasks/[id]/route.ts"),
   "/api/tasks/{id}/run": () => import("../tasks/[id]/run/route.ts"),
+  "/api/tasks/{id}/runs": () => import("../tasks/[id]/runs/route.ts"),
   "/api/tasks/runs": () => import("../tasks/runs/route.ts"),
   "/api/usage": () => import("../usage/route.ts"),
 };
