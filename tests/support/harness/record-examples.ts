@@ -188,7 +188,7 @@ async function recordTemplates({ record }: Context) {
   await record("getTemplate", { params });
   await record("updateTemplate", { params, body: { tags: ["release"] } });
   await record("setFavorite", { params, body: { is_favourite: true } });
-  await record("listTemplates", { query: { limit: "10" } });
+  await record("listTemplates", { query: { limit: "1" } });
   await record("deleteTemplate", { params });
 }
 
