@@ -205,7 +205,7 @@ describe("a page of the console", () => {
     const themes = async (cookie: string) => {
       const page = await (await fetch(`${stack.url}/`, { headers: { cookie } })).text();
       const [, classes = ""] = /<html[^>]* class="([^"]*)"/.exec(page) ?? [];
-      return classes.split(" ").filter((name) => !name.includes("module"));
+      return classes.split(" ").filter((name) => !name.endsWith("_variable"));
     };
     expect(await themes("theme=dark")).toEqual(["dark"]);
     expect(await themes("theme=light")).toEqual(["light"]);
