@@ -6,6 +6,7 @@
 import { buildBare, startBare } from "./bare-server.ts";
 import { benchCatalog } from "./catalog.ts";
 import { benchChatRead } from "./chat-read.ts";
+import { benchConsole } from "./console.ts";
 import type { Bench, BenchContext } from "./context.ts";
 import { benchDelay } from "./delay.ts";
 import { benchResume } from "./resume.ts";
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, Bench>> = {
   tasks: benchTasks,
   catalog: benchCatalog,
   scale: benchScale,
+  console: benchConsole,
 };
 
 function setting(name: string): string {

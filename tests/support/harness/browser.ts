@@ -3,8 +3,6 @@
  * left out and say what to install, unless `CI` or `REQUIRE_BROWSER=1` asks for them.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import axe, { type AxeResults } from "axe-core";
 import {
   type Browser,
@@ -16,6 +14,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, vi } from "vitest";
 import { sessionFor } from "./auth-session.ts";
 import { createAccount } from "./clients.ts";
+import { findChromium } from "./find-chromium.ts";
 import { stack } from "./stack.ts";
 
 // A page costs many times what a request costs, and tests share the machine with each other.
@@ -26,19 +25,6 @@ const required = Boolean(process.env.CI) || process.env.REQUIRE_BROWSER === "1";
 const missing =
   "No Chromium was found: the browser tests are left out. Install one (Debian: apt-get install " +
   "chromium), or set CHROMIUM_PATH to its program.";
-
-function findChromium(): string | undefined {
-  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-  const folders = (process.env.PATH ?? "").split(":");
-  const candidates = [
-    process.env.CHROMIUM_PATH,
-    ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    chromium.executablePath(),
-  ];
-  return candidates.find((file) => file && existsSync(file));
-}
 
 export interface Tab {
   readonly page: Page;
@@ -127,7 +113,7 @@ function watchFaults(page: Page, { url = stack.url, allow }: TabOptions): string
       faults.push(`console: ${message.text()} (${message.location().url})`);
     }
   });
-  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("pageerror", (error) => faults.push(`error: ${error.stack ?? error.message}`));
   page.on("request", (request) => {
     const asked = request.url();
     const isOwn = asked.startsWith(`${url}/`) || /^(data|blob):/.test(asked);
