@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { accountImage, accountName, singleLine, uuid } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { artist } from "./artist.ts";
 
 const shared = { tag: "Artists", family: "error", auth: "required" } as const;
@@ -57,13 +57,7 @@ export const listArtistsContract = contract({
       .describe("Only those of this organization: none unless the caller belongs to it"),
     account_id: uuid.optional().describe("Those of this account instead of the caller's"),
   }),
-  responses: {
-    200: {
-      description: "One page; `link` is the URL of the next one",
-      headers: ["link"],
-      schema: z.object({ status, artists: z.array(artist), next_cursor: nextCursor }),
-    },
-  },
+  responses: pageResponse("artists", artist),
   errors: [],
 });
 

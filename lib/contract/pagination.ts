@@ -36,6 +36,18 @@ export const nextCursor = z
   .nullable()
   .meta({ description: "For `cursor` of the next page; null on the last one" });
 
+/** Returns the response of a list, whose items are under `name`. */
+export function pageResponse<const N extends string, S extends z.ZodType>(name: N, item: S) {
+  const items = { [name]: z.array(item) } as Record<N, z.ZodArray<S>>;
+  return {
+    200: {
+      description: "One page; `link` has the URL of the next one",
+      headers: ["link"],
+      schema: z.object({ status: z.literal("success"), ...items, next_cursor: nextCursor }),
+    },
+  } as const;
+}
+
 /** Returns the arguments of a SQL function that reads a page. */
 export function pageArguments({ limit, cursor }: PageRequest) {
   return { p_limit: limit, p_after_at: cursor?.at ?? null, p_after_id: cursor?.id ?? null };

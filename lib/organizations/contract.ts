@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { accountImage, accountName, emailAddress, uuid } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { member, organization, receivedInvitation, role, sentInvitation } from "./organization.ts";
 
 const shared = { tag: "Organizations", family: "error", auth: "required" } as const;
@@ -15,17 +15,6 @@ const byId = z.object({ id: organizationId });
 const memberById = byId.extend({ account_id: uuid.describe("The member's `account_id`") });
 const sentById = byId.extend({ invitation_id: uuid.describe("The invitation's `id`") });
 const receivedById = z.object({ id: uuid.describe("The invitation's `id`") });
-
-function page<const N extends string, S extends z.ZodType>(name: N, item: S) {
-  const items = { [name]: z.array(item) } as Record<N, z.ZodArray<S>>;
-  return {
-    200: {
-      description: "One page; `link` is the URL of the next one",
-      headers: ["link"],
-      schema: z.object({ status, ...items, next_cursor: nextCursor }),
-    },
-  } as const;
-}
 
 export const createOrganizationContract = contract({
   ...shared,
@@ -44,7 +33,7 @@ export const listOrganizationsContract = contract({
   path: "/api/organizations",
   summary: "List the caller's organizations, newest first",
   query: pageQuery,
-  responses: page("organizations", organization),
+  responses: pageResponse("organizations", organization),
   errors: [],
 });
 
@@ -94,7 +83,7 @@ export const listMembersContract = contract({
   summary: "List the members of an organization, newest first",
   params: byId,
   query: pageQuery,
-  responses: page("members", member),
+  responses: pageResponse("members", member),
   errors: ["not_found"],
 });
 
@@ -156,7 +145,7 @@ export const listSentInvitationsContract = contract({
   description: "For owners.",
   params: byId,
   query: pageQuery,
-  responses: page("invitations", sentInvitation),
+  responses: pageResponse("invitations", sentInvitation),
   errors: ["forbidden", "not_found"],
 });
 
@@ -177,7 +166,7 @@ export const listInvitationsContract = contract({
   path: "/api/invitations",
   summary: "List the open invitations of the caller's e-mail address, newest first",
   query: pageQuery,
-  responses: page("invitations", receivedInvitation),
+  responses: pageResponse("invitations", receivedInvitation),
   errors: [],
 });
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { pageQuery, pageResponse } from "../contract/pagination.ts";
 
 const credential = z.enum(["api_key", "bearer", "run"]);
 const STATUS_CLASSES = ["2xx", "3xx", "4xx", "5xx"] as const;
@@ -48,17 +48,7 @@ export const listRequestsContract = contract({
     credential: credential.optional().meta({ description: "Requests with such a credential" }),
     api_key_id: uuid.optional().meta({ description: "Requests with this API key" }),
   }),
-  responses: {
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema: z.object({
-        status: z.literal("success"),
-        requests: z.array(loggedRequest),
-        next_cursor: nextCursor,
-      }),
-    },
-  },
+  responses: pageResponse("requests", loggedRequest),
   errors: [],
 });
 export type RequestFilters = Omit<z.output<typeof listRequestsContract.query>, "limit" | "cursor">;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { timezone as anyTimezone, dateTime, uuid, withAnyField } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { isSchedule } from "./next-run.ts";
 import { task, taskFiring } from "./task.ts";
 
@@ -65,17 +65,7 @@ export const listTasksContract = contract({
   tool: true,
   summary: "List scheduled prompts, newest first",
   query: pageQuery,
-  responses: {
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema: z.object({
-        status: z.literal("success"),
-        tasks: z.array(task),
-        next_cursor: nextCursor,
-      }),
-    },
-  },
+  responses: pageResponse("tasks", task),
   errors: [],
 });
 
@@ -145,17 +135,7 @@ export const listTaskFiringsContract = contract({
   summary: "List the runs of a scheduled prompt, newest first",
   params: byId,
   query: pageQuery,
-  responses: {
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema: z.object({
-        status: z.literal("success"),
-        runs: z.array(taskFiring),
-        next_cursor: nextCursor,
-      }),
-    },
-  },
+  responses: pageResponse("runs", taskFiring),
   errors: ["not_found"],
 });
 

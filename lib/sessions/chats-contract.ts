@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { queryBoolean, uuid } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { foundChat } from "./session.ts";
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
@@ -23,17 +23,7 @@ export const listAccountChatsContract = contract({
     archived: queryBoolean.optional().meta({ description: "Only chats that are archived, or not" }),
     pinned: queryBoolean.optional().meta({ description: "Only chats that are pinned, or not" }),
   }),
-  responses: {
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema: z.object({
-        status: z.literal("success"),
-        chats: z.array(foundChat),
-        next_cursor: nextCursor,
-      }),
-    },
-  },
+  responses: pageResponse("chats", foundChat),
   errors: [],
 });
 

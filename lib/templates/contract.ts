@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract, type RunRule } from "../contract/contract.ts";
 import { emailAddress, uuid, withAnyField } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { template } from "./template.ts";
 
 const title = z.string().trim().min(3).max(50);
@@ -71,17 +71,7 @@ export const listTemplatesContract = contract({
   description:
     "The caller's own templates, public ones, and those shared with the caller's email address.",
   query: pageQuery,
-  responses: {
-    200: {
-      description: "One page; `link` is the URL of the next one",
-      headers: ["link"],
-      schema: z.object({
-        status: z.literal("success"),
-        templates: z.array(template),
-        next_cursor: nextCursor,
-      }),
-    },
-  },
+  responses: pageResponse("templates", template),
   errors: [],
 });
 

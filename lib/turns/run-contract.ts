@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { instant, uuid } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { run } from "./contract.ts";
 
 const shared = { tag: "Chat", family: "error", auth: "required" } as const;
@@ -47,17 +47,7 @@ export const listRunsContract = contract({
     artist_id: uuid.optional().meta({ description: "Runs for this artist" }),
     since: instant.optional().meta({ description: "Runs that were created at this time or later" }),
   }),
-  responses: {
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema: z.object({
-        status: z.literal("success"),
-        runs: z.array(runItem),
-        next_cursor: nextCursor,
-      }),
-    },
-  },
+  responses: pageResponse("runs", runItem),
   errors: [],
 });
 export type RunFilters = Omit<z.output<typeof listRunsContract.query>, "limit" | "cursor">;

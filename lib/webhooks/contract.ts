@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { dateTime, uuid, withAnyField } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { EVENT_TYPES } from "./events.ts";
 
 export const endpointUrl = z.url().max(2048);
@@ -104,13 +104,7 @@ export const listWebhooksContract = contract({
   path: "/api/webhooks",
   summary: "List webhooks, newest first",
   query: pageQuery,
-  responses: {
-    200: {
-      description: "One page; `link` is the URL of the next one",
-      headers: ["link"],
-      schema: z.object({ ...success, webhooks: z.array(webhook), next_cursor: nextCursor }),
-    },
-  },
+  responses: pageResponse("webhooks", webhook),
   errors: [],
 });
 
@@ -187,13 +181,7 @@ export const listDeliveriesContract = contract({
   description: "Deliveries are kept for 30 days after they have ended.",
   params: byId,
   query: pageQuery,
-  responses: {
-    200: {
-      description: "One page; `link` is the URL of the next one",
-      headers: ["link"],
-      schema: z.object({ ...success, deliveries: z.array(delivery), next_cursor: nextCursor }),
-    },
-  },
+  responses: pageResponse("deliveries", delivery),
   errors: ["not_found"],
 });
 
