@@ -44,7 +44,7 @@ async function* chatEntries(
       : { items: found.chats, nextCursor: found.nextCursor };
   });
   for await (const { id, updatedAt } of chats) {
-    const content = await selectChatBody(accountId, sessionId, id);
+    const content = await selectChatBody({ accountId, sessionId, chatId: id });
     if (isAppError(content)) continue;
     const modifiedAt = new Date(updatedAt);
     yield { name: `${folder}/chats/${id}.json`, modifiedAt, content };

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import { db } from "../platform/database/client.ts";
 import { timestamp } from "../platform/database/columns.ts";
 import { call, parseAnswer } from "../platform/database/query.ts";
@@ -89,11 +90,13 @@ export function setChatConnectors(
 }
 
 const chosen = z.object({ connectors: z.array(z.string()) });
-const missing = z
-  .object({ missing: z.enum(["session", "chat"]) })
-  .transform(({ missing }) =>
-    appError("not_found", missing === "chat" ? "Chat not found" : "Session not found"),
-  );
+const missing = refusalOf(
+  {
+    session: appError("not_found", "Session not found"),
+    chat: appError("not_found", "Chat not found"),
+  },
+  "missing",
+);
 
 /** Returns whether the account has named the connector for the chat. */
 export const hasChatConnector = (

@@ -1,8 +1,14 @@
 import { z } from "zod";
 import type { AppError } from "./app-error.ts";
 
-/** Returns the schema that reads what a SQL function answers as `{refused}`, by the errors' keys. */
-export const refusalOf = <R extends string>(errors: Readonly<Record<R, AppError>>) =>
+/**
+ * Returns the schema that reads what a SQL function answers as `{refused}`, by the errors' keys.
+ * @param name what the function calls it
+ */
+export const refusalOf = <R extends string>(
+  errors: Readonly<Record<R, AppError>>,
+  name = "refused",
+) =>
   z
-    .object({ refused: z.enum(Object.keys(errors) as [R, ...R[]]) })
-    .transform(({ refused }): AppError => errors[refused as R]);
+    .object({ [name]: z.enum(Object.keys(errors) as [R, ...R[]]) })
+    .transform((answer): AppError => errors[answer[name] as R]);

@@ -1,28 +1,15 @@
 /** The queries of a chat's branches, and of the ratings of its answers. Each throws DatabaseUnavailable. */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
+import { type ChatAddress, chatArguments, chatErrors } from "./chat-address.ts";
 import { type Branch, branch, type Feedback, feedback } from "./session.ts";
 
-interface ChatAddress {
-  readonly sessionId: string;
-  readonly chatId: string;
-}
-
-const addressArguments = (accountId: string, { sessionId, chatId }: ChatAddress) => ({
-  p_account_id: accountId,
-  p_session_id: sessionId,
-  p_chat_id: chatId,
-});
-
-const notFound = {
-  session: appError("not_found", "Session not found"),
-  chat: appError("not_found", "Chat not found"),
-  message: appError("not_found", "Message not found"),
-};
-const missing = z
-  .object({ missing: z.enum(["session", "chat", "message"]) })
-  .transform((answer) => notFound[answer.missing]);
+const missing = refusalOf(
+  { ...chatErrors, message: appError("not_found", "Message not found") },
+  "missing",
+);
 const busy = z
   .object({ busy: z.literal(true) })
   .transform(() =>
@@ -31,38 +18,32 @@ const busy = z
 const branches = z.object({ branches: z.array(branch) });
 
 /** Errors: 404 for the session and the chat. */
-export const selectBranches = (
-  accountId: string,
-  address: ChatAddress,
-): Promise<{ branches: Branch[] } | AppError> =>
-  call("list_branches", addressArguments(accountId, address), z.union([branches, missing]));
+export const selectBranches = (address: ChatAddress): Promise<{ branches: Branch[] } | AppError> =>
+  call("list_branches", chatArguments(address), z.union([branches, missing]));
 
 /** Errors: 404 for the session, the chat and the message; 409 while a turn is active or waits. */
 export const chooseBranch = (
-  accountId: string,
   address: ChatAddress,
   messageId: string,
 ): Promise<{ branches: Branch[] } | AppError> =>
   call(
     "choose_branch",
-    { ...addressArguments(accountId, address), p_message_id: messageId },
+    { ...chatArguments(address), p_message_id: messageId },
     z.union([branches, busy, missing]),
   );
 
 /** Errors: 404 for the session and the chat. */
 export const selectFeedback = (
-  accountId: string,
   address: ChatAddress,
 ): Promise<{ feedback: Feedback[] } | AppError> =>
   call(
     "list_feedback",
-    addressArguments(accountId, address),
+    chatArguments(address),
     z.union([z.object({ feedback: z.array(feedback) }), missing]),
   );
 
 /** Errors: 404 for the session, the chat and the message, which must be an assistant's. */
 export const rateMessage = (
-  accountId: string,
   address: ChatAddress & { readonly messageId: string },
   given: {
     readonly rating: Feedback["rating"] | null;
@@ -72,7 +53,7 @@ export const rateMessage = (
   call(
     "rate_message",
     {
-      ...addressArguments(accountId, address),
+      ...chatArguments(address),
       p_message_id: address.messageId,
       p_rating: given.rating,
       p_comment: given.comment || null,

@@ -1,5 +1,6 @@
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { attachment } from "../sandbox/file-response.ts";
+import type { ChatAddress } from "./chat-address.ts";
 import { readChat } from "./read-chat.ts";
 import type { Chat, Message } from "./session.ts";
 import { selectChatBody } from "./store.ts";
@@ -8,18 +9,15 @@ import { selectChatBody } from "./store.ts";
  * Responds with a chat as a file, which is written while the chat is read.
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
-export async function exportChat(input: {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly chatId: string;
-  readonly format: "markdown" | "json";
-}): Promise<Response | AppError> {
-  const { accountId, sessionId, chatId, format } = input;
+export async function exportChat(
+  address: ChatAddress,
+  format: "markdown" | "json",
+): Promise<Response | AppError> {
   if (format === "json") {
-    const body = await selectChatBody(accountId, sessionId, chatId);
-    return isAppError(body) ? body : file(body, "application/json", `chat-${chatId}.json`);
+    const body = await selectChatBody(address);
+    return isAppError(body) ? body : file(body, "application/json", `chat-${address.chatId}.json`);
   }
-  const found = await readChat(input);
+  const found = await readChat(address);
   if (isAppError(found)) return found;
   const text = streamOf(markdownOf(found.chat, found.messages));
   return file(text, "text/markdown; charset=utf-8", `${fileNameOf(found.chat)}.md`);

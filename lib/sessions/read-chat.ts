@@ -1,5 +1,6 @@
 import { JSONParser } from "@streamparser/json";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { ChatAddress } from "./chat-address.ts";
 import { type Chat, chat, type Message, message } from "./session.ts";
 import { selectChatBody } from "./store.ts";
 
@@ -7,13 +8,10 @@ import { selectChatBody } from "./store.ts";
  * Reads a chat whose messages are parsed one by one as they come from the database.
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
-export async function readChat(address: {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly chatId: string;
-}): Promise<{ chat: Chat; messages: AsyncGenerator<Message> } | AppError> {
-  const { accountId, sessionId, chatId } = address;
-  const body = await selectChatBody(accountId, sessionId, chatId);
+export async function readChat(
+  address: ChatAddress,
+): Promise<{ chat: Chat; messages: AsyncGenerator<Message> } | AppError> {
+  const body = await selectChatBody(address);
   if (isAppError(body)) return body;
   const values = valuesOf(typeof body === "string" ? [body] : body);
   // The body begins with the chat.

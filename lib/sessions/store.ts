@@ -11,12 +11,14 @@ import {
   storedCursor,
   storedPage,
 } from "../contract/pagination.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import type { AccountQuery } from "../platform/database/account-query.ts";
 import { streamDirectly } from "../platform/database/direct.ts";
 import { call } from "../platform/database/query.ts";
 import { rpcText } from "../platform/database/rpc-text.ts";
 import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
+import { type ChatAddress, chatArguments, chatErrors } from "./chat-address.ts";
 import { type Chat, chat, type FoundChat, foundChat, type Session, session } from "./session.ts";
 
 /** A session together with the state of its sandbox, which callers do not see. */
@@ -32,14 +34,10 @@ const storedSession = session.extend({ sandboxState: storedSandbox.nullable() })
   }),
 );
 
-const notFound = {
-  session: appError("not_found", "Session not found"),
-  chat: appError("not_found", "Chat not found"),
-  template: appError("not_found", "Template not found"),
-};
-const missing = z
-  .object({ missing: z.enum(["session", "chat", "template"]) })
-  .transform((answer) => notFound[answer.missing]);
+const missing = refusalOf(
+  { ...chatErrors, template: appError("not_found", "Template not found") },
+  "missing",
+);
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
 const oneChat = z.object({ chat }).transform((answer) => answer.chat);
 
@@ -190,28 +188,17 @@ export function selectAccountChats(
   );
 }
 
-export function selectChat(
-  accountId: string,
-  sessionId: string,
-  chatId: string,
-): Promise<Chat | AppError> {
-  return call(
-    "get_chat",
-    { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
-    z.union([oneChat, missing]),
-  );
-}
+export const selectChat = (address: ChatAddress): Promise<Chat | AppError> =>
+  call("get_chat", chatArguments(address), z.union([oneChat, missing]));
 
 /**
  * Returns the whole response body as the JSON text that the database prints, without parsing it: in
  * pieces as they come where there is a direct connection.
  */
 export async function selectChatBody(
-  accountId: string,
-  sessionId: string,
-  chatId: string,
+  address: ChatAddress,
 ): Promise<string | ReadableStream<Uint8Array> | AppError> {
-  const args = { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId };
+  const args = chatArguments(address);
   const pieces = await streamDirectly("get_chat_body_pieces", args);
   if (pieces) return pieces;
   const text = await rpcText("get_chat_body", args);
@@ -229,17 +216,13 @@ export interface ChatChanges {
 }
 
 export function updateChatFields(
-  accountId: string,
-  sessionId: string,
-  chatId: string,
+  address: ChatAddress,
   changes: ChatChanges,
 ): Promise<Chat | AppError> {
   return call(
     "update_chat",
     {
-      p_account_id: accountId,
-      p_session_id: sessionId,
-      p_chat_id: chatId,
+      ...chatArguments(address),
       p_title: changes.title ?? null,
       p_model_id: changes.modelId ?? null,
       p_instructions: changes.instructions ?? null,
@@ -252,17 +235,8 @@ export function updateChatFields(
   );
 }
 
-export function removeChat(
-  accountId: string,
-  sessionId: string,
-  chatId: string,
-): Promise<Chat | AppError> {
-  return call(
-    "delete_chat",
-    { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
-    z.union([oneChat, missing]),
-  );
-}
+export const removeChat = (address: ChatAddress): Promise<Chat | AppError> =>
+  call("delete_chat", chatArguments(address), z.union([oneChat, missing]));
 
 /** Returns those of the account's chats whose turn is active. */
 export const selectActiveChats = (accountId: string, ids: readonly string[]): Promise<string[]> =>

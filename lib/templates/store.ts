@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import type { AccountQuery } from "../platform/database/account-query.ts";
 import { call } from "../platform/database/query.ts";
 import type { TemplateChanges } from "./contract.ts";
@@ -14,15 +15,12 @@ import { type Template, template } from "./template.ts";
 const notFound = appError("not_found", "Template not found");
 
 const found = z.object({ template }).transform((answer) => answer.template);
-const missing = z.object({ refused: z.literal("missing") }).transform(() => notFound);
+const missing = refusalOf({ missing: notFound });
 const refusal = (action: "change" | "delete") =>
-  z
-    .object({ refused: z.enum(["missing", "not_owner"]) })
-    .transform(({ refused }) =>
-      refused === "missing"
-        ? notFound
-        : appError("forbidden", `Only the owner can ${action} this template`),
-    );
+  refusalOf({
+    missing: notFound,
+    not_owner: appError("forbidden", `Only the owner can ${action} this template`),
+  });
 
 /** Inserts a template with its shares, unless it is public. Repeating an id has no effect. */
 export function insertTemplate(

@@ -1,7 +1,6 @@
-import { type AppError, appError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
 import { readToken } from "./share-token.ts";
-import { selectSharedChat } from "./store.ts";
+import { selectSharedChat, shareNotFound } from "./store.ts";
 
 /** Reads a page of a shared chat, for anyone who has the link. Errors: 404 `Share not found`. */
 export async function readShare(
@@ -10,9 +9,7 @@ export async function readShare(
 ) {
   const id = readToken(token, config().API_KEY_SECRET);
   const found = id === null ? null : await selectSharedChat(id, from, limit);
-  if (found === null) return notFound;
+  if (found === null) return shareNotFound;
   const next = from + limit;
   return { ...found, next_cursor: next < found.share.message_count ? String(next) : null };
 }
-
-const notFound: AppError = appError("not_found", "Share not found");

@@ -1,11 +1,12 @@
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
+import type { ChatAddress } from "../chat-address.ts";
 import { readChat } from "../read-chat.ts";
 import type { SharedMessage } from "./contract.ts";
 import { formatToken } from "./share-token.ts";
 import { sharedMessageOf } from "./shared-message.ts";
-import { type ChatAddress, type StoredShare, upsertShare } from "./store.ts";
+import { type StoredShare, upsertShare } from "./store.ts";
 
 const MAX_CHARS = 8 * 1024 * 1024;
 

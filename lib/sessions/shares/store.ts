@@ -11,33 +11,17 @@ import {
   pageArguments,
   storedPage,
 } from "../../contract/pagination.ts";
+import { refusalOf } from "../../contract/refusal.ts";
 import { call } from "../../platform/database/query.ts";
+import { type ChatAddress, chatArguments, chatErrors } from "../chat-address.ts";
 import { type SharedMessage, sharedChat, sharedMessage } from "./contract.ts";
-
-export interface ChatAddress {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly chatId: string;
-}
 
 const storedShare = sharedChat.extend({ id: uuid, chat_id: uuid, created_at: dateTime });
 export type StoredShare = z.output<typeof storedShare>;
 
-const notFound = {
-  session: appError("not_found", "Session not found"),
-  chat: appError("not_found", "Chat not found"),
-  share: appError("not_found", "Share not found"),
-};
-const missing = z
-  .object({ missing: z.enum(["session", "chat", "share"]) })
-  .transform((answer): AppError => notFound[answer.missing]);
+export const shareNotFound = appError("not_found", "Share not found");
+const missing = refusalOf({ ...chatErrors, share: shareNotFound }, "missing");
 const oneShare = z.object({ share: storedShare }).transform((answer) => answer.share);
-
-const addressArguments = ({ accountId, sessionId, chatId }: ChatAddress) => ({
-  p_account_id: accountId,
-  p_session_id: sessionId,
-  p_chat_id: chatId,
-});
 
 export const upsertShare = (
   address: ChatAddress,
@@ -45,7 +29,7 @@ export const upsertShare = (
 ): Promise<StoredShare | AppError> =>
   call(
     "share_chat",
-    { ...addressArguments(address), p_messages: messages },
+    { ...chatArguments(address), p_messages: messages },
     z.union([oneShare, missing]),
   );
 
@@ -53,14 +37,14 @@ export const upsertShare = (
 export const selectShare = (address: ChatAddress): Promise<StoredShare | null | AppError> =>
   call(
     "get_chat_share",
-    addressArguments(address),
+    chatArguments(address),
     z.union([oneShare, z.object({ share: z.null() }).transform(() => null), missing]),
   );
 
 export const removeShare = (address: ChatAddress): Promise<AppError | undefined> =>
   call(
     "revoke_chat_share",
-    addressArguments(address),
+    chatArguments(address),
     z.union([z.object({ revoked: z.literal(true) }).transform(() => undefined), missing]),
   );
 

@@ -7,11 +7,11 @@ import { selectChatBody } from "@/lib/sessions/store.ts";
 import { updateChat } from "@/lib/sessions/update-chat.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getChatContract, ({ caller, params: { sessionId, chatId } }) =>
-    answer(selectChatBody(caller.accountId, sessionId, chatId), jsonText),
+  GET: endpoint(contracts.getChatContract, ({ caller, params }) =>
+    answer(selectChatBody({ accountId: caller.accountId, ...params }), jsonText),
   ),
   PATCH: endpoint(contracts.updateChatContract, ({ caller: { accountId }, params, body }) =>
-    answer(updateChat({ accountId, ...params, changes: body }), (chat) => ({ body: { chat } })),
+    answer(updateChat({ accountId, ...params }, body), (chat) => ({ body: { chat } })),
   ),
   DELETE: endpoint(contracts.deleteChatContract, ({ caller, params }) =>
     answer(deleteChat({ accountId: caller.accountId, ...params }), done),

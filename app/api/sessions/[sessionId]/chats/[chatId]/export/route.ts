@@ -5,6 +5,6 @@ import { exportChat } from "@/lib/sessions/export-chat.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(exportChatContract, ({ caller: { accountId }, params, query }) =>
-    exportChat({ accountId, ...params, ...query }),
+    exportChat({ accountId, ...params }, query.format),
   ),
 });

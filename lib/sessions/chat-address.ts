@@ -1,0 +1,21 @@
+import { appError } from "../contract/app-error.ts";
+
+/** A chat as a request names it. */
+export interface ChatAddress {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly chatId: string;
+}
+
+/** Returns the arguments of a SQL function that works on one chat. */
+export const chatArguments = ({ accountId, sessionId, chatId }: ChatAddress) => ({
+  p_account_id: accountId,
+  p_session_id: sessionId,
+  p_chat_id: chatId,
+});
+
+/** The errors of such a function, by what it answers as `missing`. */
+export const chatErrors = {
+  session: appError("not_found", "Session not found"),
+  chat: appError("not_found", "Chat not found"),
+};
