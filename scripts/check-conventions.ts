@@ -5,11 +5,13 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { toolOperations } from "../lib/openapi/describe-tools.ts";
 import { SCHEMA_VERSION } from "../lib/platform/database/schema-version.ts";
 import { projectRoot } from "./project-root.ts";
 
 const MAX_ROUTE_LINES = 20;
 const MAX_FILE_LINES = 300;
+const TOOL_ROUTES = "app/api/mcp/call-tool.ts";
 /** How a longer file says why at its head. */
 const REASON = "This file is long because";
 
@@ -73,16 +75,27 @@ function* faultsOfSchemaVersion(): Generator<string> {
   }
 }
 
-let faults = 0;
-for (const fault of faultsOfSchemaVersion()) {
-  console.error(`lib/platform/database/schema-version.ts: ${fault}`);
-  faults++;
+/** The MCP server imports the route of each tool by its name, for the bundler to find it. */
+function* faultsOfToolRoutes(): Generator<string> {
+  const text = readFileSync(join(projectRoot, TOOL_ROUTES), "utf8").replace(/\s+/g, " ");
+  const given = new Set(text.match(/"\/api\/[^"]*": \(\) => import\("[^"]*"\)/g));
+  for (const { id, contract } of toolOperations) {
+    const folder = contract.path.replace("/api/", "../").replace(/\{(\w+)\}/g, "[$1]");
+    const line = `"${contract.path}": () => import("${folder}/route.ts")`;
+    if (!given.has(line)) yield `the tool ${id} has no route; add ${line}`;
+  }
 }
-for (const file of trackedFiles()) {
-  if (!/\.(?:css|md|mjs|sql|tsx?)$/.test(file)) continue;
-  for (const fault of faultsOf(file)) {
+
+let faults = 0;
+function report(file: string, found: Iterable<string>): void {
+  for (const fault of found) {
     console.error(`${file}: ${fault}`);
     faults++;
   }
+}
+report("lib/platform/database/schema-version.ts", faultsOfSchemaVersion());
+report(TOOL_ROUTES, faultsOfToolRoutes());
+for (const file of trackedFiles()) {
+  if (/\.(?:css|md|mjs|sql|tsx?)$/.test(file)) report(file, faultsOf(file));
 }
 process.exitCode = faults === 0 ? 0 : 1;
