@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
+import { clearedFields } from "../contract/fields.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 import { type AccountView, accountView } from "./account.ts";
@@ -23,11 +24,7 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
       p_image: image ?? null,
       p_monthly_budget_usd: budget ?? null,
       p_timezone: timezone ?? null,
-      p_clear: [
-        ...(image === null ? ["image"] : []),
-        ...(budget === null ? ["monthly_budget_usd"] : []),
-        ...(timezone === null ? ["timezone"] : []),
-      ],
+      p_clear: clearedFields(changes),
     },
     accountView,
   );

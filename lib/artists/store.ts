@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
+import { clearedFields } from "../contract/fields.ts";
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
@@ -64,17 +65,16 @@ export function selectArtist(accountId: string, id: string): Promise<Artist | Ap
 export function updateArtist(
   accountId: string,
   id: string,
-  { name, ...clearable }: ArtistChanges,
+  changes: ArtistChanges,
 ): Promise<Artist | AppError> {
-  const cleared = Object.entries(clearable).filter(([, value]) => value === null);
   const args = {
     p_account_id: accountId,
     p_id: id,
-    p_name: name ?? null,
-    p_label: clearable.label ?? null,
-    p_image: clearable.image ?? null,
-    p_catalog_artist_id: clearable.catalog_artist_id ?? null,
-    p_clear: cleared.map(([field]) => field),
+    p_name: changes.name ?? null,
+    p_label: changes.label ?? null,
+    p_image: changes.image ?? null,
+    p_catalog_artist_id: changes.catalog_artist_id ?? null,
+    p_clear: clearedFields(changes),
   };
   return call("update_artist", args, z.union([found, refusal]));
 }

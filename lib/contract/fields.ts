@@ -67,6 +67,10 @@ export const withAnyField = <S extends z.ZodObject>(body: S): S =>
     error: `One of ${Object.keys(body.shape).join(", ")} must be provided`,
   });
 
+/** Returns the names of the fields that a change removes with null. */
+export const clearedFields = (changes: object): string[] =>
+  Object.entries(changes).flatMap(([name, value]) => (value === null ? [name] : []));
+
 /** `true` or `false` in a query string. */
 export const queryBoolean = z
   .enum(["true", "false"])
