@@ -322,10 +322,15 @@ export class Conversation {
     return stored;
   }
 
-  /** Returns null when there is no response. */
-  #fetch(path: string, init: RequestInit): Promise<Response | null> {
-    const signal = this.#closed.signal;
-    return this.#options.fetch(path, { ...init, signal }).catch(() => null);
+  /** Returns null when there is no response, or a JSON body does not arrive whole: reading it never fails. */
+  async #fetch(path: string, init: RequestInit): Promise<Response | null> {
+    try {
+      const response = await this.#options.fetch(path, { ...init, signal: this.#closed.signal });
+      const isJson = response.headers.get("content-type")?.startsWith("application/json");
+      return isJson ? new Response(await response.arrayBuffer(), response) : response;
+    } catch {
+      return null;
+    }
   }
 
   #waitForRetry(attempt: number): Promise<void> {
