@@ -4,6 +4,7 @@ import { useState } from "react";
 import { fetchWithBearer, networkError, toApiError } from "@/app/(console)/_api/request.ts";
 import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
+import { saveFile } from "../_ui/save-file.ts";
 import { toast } from "../_ui/toast.tsx";
 
 /** Downloads everything that the account owns. */
@@ -13,7 +14,7 @@ export function ExportAccount() {
     setBusy(true);
     try {
       const response = await fetchWithBearer("/api/accounts/me/export");
-      if (response.ok) save(await response.blob());
+      if (response.ok) saveFile("account.zip", await response.blob());
       else toast((await toApiError(response)).message, "danger");
     } catch {
       toast(networkError.message, "danger");
@@ -31,12 +32,4 @@ export function ExportAccount() {
       </Button>
     </SectionCard>
   );
-}
-
-function save(archive: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(archive);
-  link.download = "account.zip";
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

@@ -6,13 +6,14 @@ import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
 import { formatDay } from "@/app/(console)/_ui/format-time.ts";
 import { RUN_KIND_LABELS } from "@/app/(console)/runs/_state/run-state.ts";
-import { saveText, usageCsv } from "@/app/(console)/usage/_state/csv.ts";
+import { usageCsv } from "@/app/(console)/usage/_state/csv.ts";
 import type { Metric, Report } from "@/app/(console)/usage/_state/metrics.ts";
 import { type Days, usagePath } from "@/app/(console)/usage/_state/range.ts";
 import type { listArtistsContract } from "@/lib/artists/contract.ts";
 import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
+import { saveFile } from "../_ui/save-file.ts";
 import { Segmented } from "../_ui/segmented.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
@@ -70,9 +71,9 @@ export function Breakdown({ days, metric }: { readonly days: Days; readonly metr
   );
   const max = Math.max(...(items ?? []).map(metric.of), 0);
   const download = () =>
-    saveText(
+    saveFile(
       `usage-by-${group}-${days.first}-${days.last}.csv`,
-      usageCsv(group, items ?? [], nameOf),
+      new Blob([usageCsv(group, items ?? [], nameOf)], { type: "text/csv" }),
     );
   return (
     <section aria-label="Breakdown">
