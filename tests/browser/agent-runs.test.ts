@@ -6,6 +6,7 @@ import { createSession } from "../support/fixtures/sessions.ts";
 import {
   appearances,
   describeInBrowser,
+  expectGood,
   type SignedIn,
   seriousFindings,
   sidewaysScroll,
@@ -113,15 +114,13 @@ describeInBrowser("agent runs", ({ newTab }) => {
       }
       await page.goto("/runs");
       await page.getByText("Cancelled", { exact: true }).last().waitFor();
-      expect(await seriousFindings(page)).toEqual([]);
-      expect(await sidewaysScroll(page)).toBe(0);
+      await expectGood(page);
       const api = client({ bearer: account.bearer });
       const { body } = await api.post("/api/chat/runs", { prompt: "run: cat /missing" });
       await page.goto(`/runs/${Object(body).runId}`);
       await page.getByText("Completed", { exact: true }).first().waitFor();
       await page.getByRole("button", { name: /bash/ }).click();
-      expect(await seriousFindings(page)).toEqual([]);
-      expect(await sidewaysScroll(page)).toBe(0);
+      await expectGood(page);
       await page.getByRole("button", { name: "Run again" }).click();
       await page.getByRole("dialog").waitFor();
       expect(await seriousFindings(page)).toEqual([]);

@@ -1,19 +1,7 @@
-import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { makeArtist } from "../support/fixtures/people.ts";
-import {
-  appearances,
-  describeInBrowser,
-  seriousFindings,
-  sidewaysScroll,
-  signIn,
-} from "../support/harness/browser.ts";
+import { appearances, describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
-
-async function expectGood(page: Page): Promise<void> {
-  expect(await seriousFindings(page)).toEqual([]);
-  expect(await sidewaysScroll(page)).toBe(0);
-}
 
 describeInBrowser("artists and the catalog", ({ newTab }) => {
   it("an artist is added, linked to the catalog, worked for, changed and deleted", async () => {

@@ -3,8 +3,8 @@ import { inviteTo, joinOrganization, makeOrganization } from "../support/fixture
 import {
   appearances,
   describeInBrowser,
+  expectGood,
   seriousFindings,
-  sidewaysScroll,
   signIn,
 } from "../support/harness/browser.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
@@ -73,11 +73,9 @@ describeInBrowser("organizations", ({ newTab }) => {
     await page.getByRole("link", { name: /Velvet Harbor/ }).click();
     await page.getByRole("button", { name: "Revoke manager@example.com" }).waitFor();
     await page.getByText(other.email).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await sidewaysScroll(page)).toBe(0);
+    await expectGood(page);
     await page.goto("/connectors");
     await page.getByRole("article", { name: "YouTube" }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await sidewaysScroll(page)).toBe(0);
+    await expectGood(page);
   });
 });

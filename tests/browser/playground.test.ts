@@ -4,24 +4,13 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { agentTools } from "../../app/(console)/playground/agent-tools.ts";
 import { toolSchemas } from "../../lib/agent/tools/index.ts";
-import {
-  appearances,
-  describeInBrowser,
-  seriousFindings,
-  sidewaysScroll,
-  signIn,
-} from "../support/harness/browser.ts";
+import { appearances, describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import { goTo, messageBox, sendMessage, waitUntilIdle } from "../support/harness/chat-browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { registerSecret } from "../support/secrets/register.ts";
 
 const copied = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
-
-async function expectGood(page: Page): Promise<void> {
-  expect(await seriousFindings(page)).toEqual([]);
-  expect(await sidewaysScroll(page)).toBe(0);
-}
 
 it("the playground names the tools of the agent", () => {
   const names = agentTools.map(({ name }) => name).sort();

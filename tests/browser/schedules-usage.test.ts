@@ -1,24 +1,17 @@
 /** The pages of schedules and of usage, with the log of requests. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { createTask, readTask } from "../support/fixtures/tasks.ts";
 import {
   appearances,
   describeInBrowser,
+  expectGood,
   type SignedIn,
-  seriousFindings,
-  sidewaysScroll,
   signIn,
 } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
-
-async function expectGood(page: Page): Promise<void> {
-  expect(await seriousFindings(page)).toEqual([]);
-  expect(await sidewaysScroll(page)).toBe(0);
-}
 
 describeInBrowser("schedules", ({ newTab }) => {
   it("are made in the time zone of the account, changed, run, paused and deleted", async () => {

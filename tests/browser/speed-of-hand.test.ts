@@ -1,22 +1,11 @@
 /** Commands by keyboard, the checklist of a new account, its settings, and notices of answers. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import {
-  appearances,
-  describeInBrowser,
-  seriousFindings,
-  sidewaysScroll,
-  signIn,
-} from "../support/harness/browser.ts";
+import { appearances, describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import { createKey } from "../support/harness/clients.ts";
 import { stack } from "../support/harness/stack.ts";
 
 const palette = (page: Page) => page.getByRole("dialog", { name: "Search and commands" });
-
-async function expectGood(page: Page): Promise<void> {
-  expect(await seriousFindings(page)).toEqual([]);
-  expect(await sidewaysScroll(page)).toBe(0);
-}
 
 describeInBrowser("the speed of hand", ({ newTab }) => {
   it("finds pages, actions and chats in the palette, and shows the shortcuts", async () => {

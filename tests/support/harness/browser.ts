@@ -178,3 +178,9 @@ export async function noteOf(page: Page, control: Locator): Promise<string | nul
   const id = await control.getAttribute("aria-describedby");
   return id === null ? null : page.locator(`[id="${id}"]`).textContent();
 }
+
+/** Expects no serious finding of axe, and no scrolling sideways. */
+export async function expectGood(page: Page): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await sidewaysScroll(page)).toBe(0);
+}
