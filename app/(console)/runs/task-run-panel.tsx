@@ -11,8 +11,9 @@ import { useTaskRun } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { buttonStyle } from "../_ui/button.tsx";
-import { CopyButton } from "../_ui/copy-button.tsx";
+import { CopyableId } from "../_ui/copyable-id.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
+import { Fact, Facts } from "../_ui/facts.tsx";
 import { JsonView } from "../_ui/json-view.tsx";
 import { MediaView } from "../_ui/media-view.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
@@ -67,14 +68,8 @@ function Details({ run }: { readonly run: TaskRun }) {
             </span>
           )}
         </div>
-        <div className="mt-2 flex items-center gap-1">
-          <code className="min-w-0 truncate font-mono text-xs text-muted-foreground">{run.id}</code>
-          <CopyButton
-            text={run.id}
-            label="Copy ID"
-            variant="ghost"
-            className="size-6 [&_svg]:size-3.5"
-          />
+        <div className="mt-2">
+          <CopyableId id={run.id} label="Copy ID" />
         </div>
       </div>
 
@@ -101,22 +96,20 @@ function Details({ run }: { readonly run: TaskRun }) {
       {run.error !== undefined && <RunError error={run.error} />}
 
       <Section title="Details">
-        <Facts
-          facts={[
-            ["Created", dateTime(run.createdAt)],
-            ["Delayed until", dateTime(run.delayedUntil)],
-            ["Started", dateTime(run.startedAt)],
-            ["Finished", dateTime(run.finishedAt)],
-            ["Expired", dateTime(run.expiredAt)],
-            ["Updated", dateTime(run.updatedAt)],
-            ["Cost", cost(run)],
-            ["Version", run.version],
-            ["Environment", run.env?.name],
-            ["Triggered by", run.triggerFunction],
-            ["Idempotency key", run.idempotencyKey],
-            ["Batch", run.batchId],
-          ]}
-        />
+        <Facts className="max-sm:text-sm sm:gap-x-6">
+          <Fact name="Created">{dateTime(run.createdAt)}</Fact>
+          <Fact name="Delayed until">{dateTime(run.delayedUntil)}</Fact>
+          <Fact name="Started">{dateTime(run.startedAt)}</Fact>
+          <Fact name="Finished">{dateTime(run.finishedAt)}</Fact>
+          <Fact name="Expired">{dateTime(run.expiredAt)}</Fact>
+          <Fact name="Updated">{dateTime(run.updatedAt)}</Fact>
+          <Fact name="Cost">{cost(run)}</Fact>
+          <Fact name="Version">{run.version}</Fact>
+          <Fact name="Environment">{run.env?.name}</Fact>
+          <Fact name="Triggered by">{run.triggerFunction}</Fact>
+          <Fact name="Idempotency key">{run.idempotencyKey}</Fact>
+          <Fact name="Batch">{run.batchId}</Fact>
+        </Facts>
       </Section>
 
       {run.attempts !== undefined && run.attempts.length > 0 && (
@@ -172,26 +165,6 @@ function Section({ title, children }: { readonly title: string; readonly childre
       <h3 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h3>
       {children}
     </section>
-  );
-}
-
-function Facts({
-  facts,
-}: {
-  readonly facts: readonly (readonly [name: string, value: string | undefined])[];
-}) {
-  return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 max-sm:text-sm sm:gap-x-6">
-      {facts.map(
-        ([name, value]) =>
-          value !== undefined && (
-            <div key={name} className="contents">
-              <dt className="text-muted-foreground">{name}</dt>
-              <dd className="[overflow-wrap:anywhere]">{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
   );
 }
 

@@ -1,5 +1,5 @@
 "use client";
-import { ArrowLeft, CalendarX, Pause, Pencil, Play, Trash2 } from "lucide-react";
+import { CalendarX, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
@@ -14,11 +14,13 @@ import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
 import type { getTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
+import { BackLink } from "../_ui/back-link.tsx";
 import { Badge } from "../_ui/badge.tsx";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { Fact, Facts } from "../_ui/facts.tsx";
+import { Loaded } from "../_ui/loaded.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
@@ -43,21 +45,22 @@ const POLL_MS = 30_000;
 /** One scheduled prompt: when it runs next, what it says, and how its runs have ended. */
 export function SchedulePage({ id }: { readonly id: string }) {
   const path = `/api/tasks/${encodeURIComponent(id)}`;
-  const { data, error, loading, reload } = useQuery<Found>(path);
+  const query = useQuery<Found>(path);
+  const { data, loading, reload } = query;
   usePoll(reload, data !== undefined && !loading, POLL_MS);
-  const isMissing = data === undefined && (error?.status === 404 || error?.status === 400);
   return (
     <Page>
-      <Link
-        href="/schedules"
-        prefetch={false}
-        className="-ml-1.5 inline-flex h-7 items-center gap-1.5 rounded-md px-1.5 text-sm text-muted-foreground hover:bg-hover hover:text-foreground"
-      >
-        <ArrowLeft aria-hidden className="size-4" />
-        Schedules
-      </Link>
-      {isMissing && (
-        <div className="mt-4">
+      <BackLink href="/schedules">Schedules</BackLink>
+      <Loaded
+        query={query}
+        loading={
+          <div className="flex flex-col gap-5">
+            <p className="sr-only">Loading schedule…</p>
+            <Skeleton className="h-8 w-72 max-w-full" />
+            <Skeleton className="h-64 rounded-xl" />
+          </div>
+        }
+        missing={
           <EmptyState
             icon={CalendarX}
             title="Schedule not found"
@@ -67,21 +70,10 @@ export function SchedulePage({ id }: { readonly id: string }) {
               All schedules
             </Link>
           </EmptyState>
-        </div>
-      )}
-      {error !== null && !isMissing && (
-        <div className="mt-4">
-          <ErrorState error={error} onRetry={reload} />
-        </div>
-      )}
-      {data === undefined && error === null && (
-        <div aria-busy="true" className="mt-4 flex flex-col gap-5">
-          <p className="sr-only">Loading schedule…</p>
-          <Skeleton className="h-8 w-72 max-w-full" />
-          <Skeleton className="h-64 rounded-xl" />
-        </div>
-      )}
-      {data !== undefined && <Details task={data.task} onChange={reload} />}
+        }
+      >
+        {({ task }) => <Details task={task} onChange={reload} />}
+      </Loaded>
     </Page>
   );
 }
@@ -90,7 +82,7 @@ function Details({ task, onChange }: { readonly task: Task; readonly onChange: (
   const now = useClock(task.enabled);
   return (
     <>
-      <header className="mt-2 mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+      <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
           <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
             <h1 className="line-clamp-2 text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
@@ -196,18 +188,13 @@ function Actions({ task, onChange }: { readonly task: Task; readonly onChange: (
 function Choices({ task }: { readonly task: Task }) {
   const artist = useQuery<FoundArtist>(task.artist_id && `/api/artists/${task.artist_id}`).data;
   return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
-      <dt className="text-muted-foreground">Model</dt>
-      <dd className="truncate">{task.model ?? "Default"}</dd>
-      {task.artist_id !== null && (
-        <>
-          <dt className="text-muted-foreground">Artist</dt>
-          <dd className="truncate">{artist?.artist.name ?? "…"}</dd>
-        </>
-      )}
-      <dt className="text-muted-foreground">Cron</dt>
-      <dd className="truncate font-mono text-xs leading-5">{task.schedule}</dd>
-    </dl>
+    <Facts className="text-sm">
+      <Fact name="Model">{task.model ?? "Default"}</Fact>
+      {task.artist_id !== null && <Fact name="Artist">{artist?.artist.name ?? "…"}</Fact>}
+      <Fact name="Cron">
+        <code className="font-mono text-xs">{task.schedule}</code>
+      </Fact>
+    </Facts>
   );
 }
 

@@ -12,6 +12,7 @@ import {
 import { type Days, RANGES, readRange, usagePath } from "@/app/(console)/usage/_state/range.ts";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Field } from "../_ui/field.tsx";
+import { Figures } from "../_ui/figures.tsx";
 import { Input } from "../_ui/input.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { Select } from "../_ui/select.tsx";
@@ -124,26 +125,18 @@ function CustomRange({
 }
 
 function Totals({ totals }: { readonly totals: Sums }) {
-  const facts = [
-    ["Cost", formatUsd(totals.cost_usd)],
-    ["Runs", formatCount(totals.runs)],
-    ["Model calls", formatCount(totals.steps)],
-    ["Input tokens", formatCompact(totals.input_tokens)],
-    ["Output tokens", formatCompact(totals.output_tokens)],
-    ["Images", formatCount(totals.images)],
-    ["Videos", formatCount(totals.videos)],
-  ];
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border bg-border sm:grid-cols-4 lg:grid-cols-7">
-      {facts.map(([name, value]) => (
-        <div
-          key={name}
-          className="bg-surface px-4 py-3 max-sm:last:col-span-2 sm:max-lg:last:col-span-2"
-        >
-          <dt className="text-xs text-muted-foreground">{name}</dt>
-          <dd className="mt-0.5 text-lg font-semibold tabular-nums">{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <Figures
+      className="grid-cols-2 sm:grid-cols-4 lg:grid-cols-7"
+      figures={[
+        ["Cost", formatUsd(totals.cost_usd)],
+        ["Runs", formatCount(totals.runs)],
+        ["Model calls", formatCount(totals.steps)],
+        ["Input tokens", formatCompact(totals.input_tokens)],
+        ["Output tokens", formatCompact(totals.output_tokens)],
+        ["Images", formatCount(totals.images)],
+        ["Videos", formatCount(totals.videos)],
+      ]}
+    />
   );
 }

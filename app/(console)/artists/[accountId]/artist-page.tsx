@@ -15,7 +15,7 @@ import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { ConfirmDialog } from "../../_ui/confirm-dialog.tsx";
 import { Cover } from "../../_ui/cover.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
+import { Loaded } from "../../_ui/loaded.tsx";
 import { Page } from "../../_ui/page-header.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../_ui/tabs.tsx";
@@ -35,64 +35,58 @@ type One = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
 
 /** Everything about an artist: the releases in the catalog, and the work for the artist here. */
 export function ArtistPage({ id }: { readonly id: string }) {
-  const { data, error, reload, change } = useQuery<One>(`/api/artists/${id}`);
-  if (error?.status === 404 || error?.status === 400) {
-    return (
-      <Page>
-        <EmptyState
-          icon={UserX}
-          title="Artist not found"
-          text="The artist was deleted, or belongs to an organization that you are not a member of."
-        >
-          <Link href="/artists" className={buttonStyle({ variant: "outline" })}>
-            All artists
-          </Link>
-        </EmptyState>
-      </Page>
-    );
-  }
+  const query = useQuery<One>(`/api/artists/${id}`);
+  const setArtist = (artist: Artist) => query.change((old) => ({ ...old, artist }));
   return (
     <Page>
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {error === null && data === undefined && (
-        <div aria-busy="true" className="flex items-center gap-5">
-          <p className="sr-only">Loading the artist…</p>
-          <Skeleton className="size-28 rounded-full" />
-          <Skeleton className="h-8 w-60" />
-        </div>
-      )}
-      {data !== undefined && (
-        <>
-          <Heading
-            artist={data.artist}
-            onSaved={(artist) => change((old) => ({ ...old, artist }))}
-          />
-          <ArtistUsage id={id} />
-          <Tabs defaultValue="music">
-            <TabsList aria-label="Work and releases">
-              <TabsTrigger value="music">Music</TabsTrigger>
-              <TabsTrigger value="chats">Chats</TabsTrigger>
-              <TabsTrigger value="runs">Runs</TabsTrigger>
-              <TabsTrigger value="schedules">Schedules</TabsTrigger>
-            </TabsList>
-            <TabsContent value="music" className="pt-6">
-              <ArtistMusic
-                artist={data.artist}
-                onLinked={(artist) => change((old) => ({ ...old, artist }))}
-              />
-            </TabsContent>
-            <TabsContent value="chats">
-              <ArtistChats artist={data.artist} />
-            </TabsContent>
-            <TabsContent value="runs">
-              <ArtistRuns id={id} />
-            </TabsContent>
-            <TabsContent value="schedules">
-              <ArtistSchedules id={id} />
-            </TabsContent>
-          </Tabs>
-        </>
-      )}
+      <Loaded
+        query={query}
+        loading={
+          <div className="flex items-center gap-5">
+            <p className="sr-only">Loading the artist…</p>
+            <Skeleton className="size-28 rounded-full" />
+            <Skeleton className="h-8 w-60" />
+          </div>
+        }
+        missing={
+          <EmptyState
+            icon={UserX}
+            title="Artist not found"
+            text="The artist was deleted, or belongs to an organization that you are not a member of."
+          >
+            <Link href="/artists" className={buttonStyle({ variant: "outline" })}>
+              All artists
+            </Link>
+          </EmptyState>
+        }
+      >
+        {({ artist }) => (
+          <>
+            <Heading artist={artist} onSaved={setArtist} />
+            <ArtistUsage id={id} />
+            <Tabs defaultValue="music">
+              <TabsList aria-label="Work and releases">
+                <TabsTrigger value="music">Music</TabsTrigger>
+                <TabsTrigger value="chats">Chats</TabsTrigger>
+                <TabsTrigger value="runs">Runs</TabsTrigger>
+                <TabsTrigger value="schedules">Schedules</TabsTrigger>
+              </TabsList>
+              <TabsContent value="music" className="pt-6">
+                <ArtistMusic artist={artist} onLinked={setArtist} />
+              </TabsContent>
+              <TabsContent value="chats">
+                <ArtistChats artist={artist} />
+              </TabsContent>
+              <TabsContent value="runs">
+                <ArtistRuns id={id} />
+              </TabsContent>
+              <TabsContent value="schedules">
+                <ArtistSchedules id={id} />
+              </TabsContent>
+            </Tabs>
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }

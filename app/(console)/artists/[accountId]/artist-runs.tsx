@@ -1,26 +1,18 @@
 "use client";
 import { ListChecks } from "lucide-react";
 import Link from "next/link";
-import type { z } from "zod";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
+import { formatUsd } from "@/app/(console)/_ui/format-number.ts";
 import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import type { runItem } from "@/lib/turns/run-contract.ts";
-import { Badge } from "../../_ui/badge.tsx";
+import {
+  RUN_KIND_LABELS,
+  type RunItem,
+  runStateOf,
+} from "@/app/(console)/runs/_state/run-state.ts";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
+import { RunBadge } from "../../runs/run-badge.tsx";
 import { ArtistList, lineStyle } from "./artist-list.tsx";
-
-type RunItem = z.output<typeof runItem>;
-
-const states = {
-  queued: ["Queued", "neutral"],
-  running: ["Running", "accent"],
-  completed: ["Completed", "success"],
-  failed: ["Failed", "danger"],
-  cancelled: ["Cancelled", "neutral"],
-} as const satisfies Record<RunItem["status"], readonly [string, string]>;
-
-const kinds = { chat: "Chat", headless: "Agent run", task: "Scheduled" } as const;
 
 const idOf = (run: RunItem): string => run.runId;
 
@@ -44,12 +36,12 @@ export function ArtistRuns({ id }: { readonly id: string }) {
           <span className="min-w-0 flex-1">
             <span className="block truncate font-medium">{run.title || "New chat"}</span>
             <span className="block truncate text-sm text-muted-foreground">
-              {kinds[run.kind]}
+              {RUN_KIND_LABELS[run.kind]}
               {run.duration_ms !== null && ` · ${formatDuration(run.duration_ms)}`}
-              {run.cost_usd !== null && run.cost_usd > 0 && ` · $${run.cost_usd.toFixed(4)}`}
+              {run.cost_usd !== null && run.cost_usd > 0 && ` · ${formatUsd(run.cost_usd)}`}
             </span>
           </span>
-          <Badge tone={states[run.status][1]}>{states[run.status][0]}</Badge>
+          <RunBadge state={runStateOf(run)} />
           <RelativeTime
             date={run.createdAt}
             className="hidden w-24 shrink-0 text-right text-sm text-muted-foreground sm:block"

@@ -43,7 +43,7 @@ export function ArtistSchedules({ id }: { readonly id: string }) {
             </span>
           </span>
           <Badge tone={task.enabled ? "success" : "neutral"}>
-            {task.enabled ? "On" : "Paused"}
+            {task.enabled ? "Enabled" : "Paused"}
           </Badge>
         </div>
       )}

@@ -1,5 +1,5 @@
 "use client";
-import { ArrowLeft, Code2, MessageSquare, RotateCcw, SearchX, Square } from "lucide-react";
+import { Code2, MessageSquare, RotateCcw, SearchX, Square } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
@@ -10,10 +10,11 @@ import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { runStateOf } from "@/app/(console)/runs/_state/run-state.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { BackLink } from "../../_ui/back-link.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
-import { CopyButton } from "../../_ui/copy-button.tsx";
+import { CopyableId } from "../../_ui/copyable-id.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
+import { Loaded } from "../../_ui/loaded.tsx";
 import { Page } from "../../_ui/page-header.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
@@ -34,22 +35,18 @@ const POLL_MS = 1_500;
 /** One run with the timeline of its model calls and tools, kept up to date until it ends. */
 export function RunPage({ runId }: { readonly runId: string }) {
   const path = `/api/chat/runs/${encodeURIComponent(runId)}/steps`;
-  const { data: trace, error, loading, reload } = useQuery<RunTrace>(path);
+  const query = useQuery<RunTrace>(path);
+  const { data: trace, loading, reload } = query;
   const isActive = trace !== undefined && trace.run.finishedAt === null;
   usePoll(reload, isActive && !loading, POLL_MS);
   const now = useClock(isActive);
   return (
     <Page className="max-w-6xl">
-      <Link
-        href="/runs"
-        prefetch={false}
-        className="-ml-1.5 inline-flex h-7 items-center gap-1.5 rounded-md px-1.5 text-sm text-muted-foreground hover:bg-hover hover:text-foreground"
-      >
-        <ArrowLeft aria-hidden className="size-4" />
-        Runs
-      </Link>
-      {trace === undefined && error?.status === 404 && (
-        <div className="mt-4">
+      <BackLink href="/runs">Runs</BackLink>
+      <Loaded
+        query={query}
+        loading={<RunSkeleton />}
+        missing={
           <EmptyState
             icon={SearchX}
             title="Run not found"
@@ -59,15 +56,10 @@ export function RunPage({ runId }: { readonly runId: string }) {
               All runs
             </Link>
           </EmptyState>
-        </div>
-      )}
-      {error !== null && (trace !== undefined || error.status !== 404) && (
-        <div className="mt-4">
-          <ErrorState error={error} onRetry={reload} />
-        </div>
-      )}
-      {trace === undefined && error === null && <RunSkeleton />}
-      {trace !== undefined && <Details trace={trace} now={now} onChange={reload} />}
+        }
+      >
+        {(loaded) => <Details trace={loaded} now={now} onChange={reload} />}
+      </Loaded>
     </Page>
   );
 }
@@ -85,7 +77,7 @@ function Details({
   const state = runStateOf(run);
   return (
     <>
-      <header className="mt-2 mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+      <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
           <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
             <h1 className="line-clamp-2 text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
@@ -95,17 +87,7 @@ function Details({
               <RunBadge state={state} />
             </span>
           </div>
-          <div className="mt-0.5 flex items-center gap-1">
-            <code className="min-w-0 truncate font-mono text-xs text-muted-foreground">
-              {run.runId}
-            </code>
-            <CopyButton
-              text={run.runId}
-              label="Copy run ID"
-              variant="ghost"
-              className="size-6 [&_svg]:size-3.5"
-            />
-          </div>
+          <CopyableId id={run.runId} label="Copy run ID" />
         </div>
         <Actions run={run} onChange={onChange} />
       </header>
@@ -202,7 +184,7 @@ function Actions({
 
 function RunSkeleton() {
   return (
-    <div aria-busy="true" className="mt-4 flex flex-col gap-5">
+    <div className="flex flex-col gap-5">
       <p className="sr-only">Loading run…</p>
       <Skeleton className="h-8 w-72 max-w-full" />
       <Skeleton className="h-20 rounded-xl" />

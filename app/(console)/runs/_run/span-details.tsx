@@ -1,9 +1,11 @@
-import type { ReactNode } from "react";
 import { formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
 import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import { type Span, stateOf } from "@/app/(console)/runs/_state/run-spans.ts";
 import { Badge } from "../../_ui/badge.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { Fact, Facts } from "../../_ui/facts.tsx";
+
+const factsStyle = "mt-2 text-sm tabular-nums [&>dd]:text-right";
 
 /** What one bar of the timeline stands for. */
 export function SpanDetails({ span }: { readonly span: Span }) {
@@ -23,7 +25,7 @@ export function SpanDetails({ span }: { readonly span: Span }) {
       )}
       {span.kind === "model" && <ModelCall span={span} />}
       {span.kind === "tool" && <ToolCall span={span} />}
-      <Facts>
+      <Facts className={factsStyle}>
         <Fact name="Began after">{formatDuration(span.start)}</Fact>
         <Fact name={span.isOpen ? "So far" : "Duration"}>
           {formatDuration(span.end - span.start)}
@@ -41,7 +43,7 @@ function ModelCall({ span }: { readonly span: Span & { kind: "model" } }) {
       {step === null ? (
         <p className="mt-1 text-sm text-muted-foreground">The model is answering.</p>
       ) : (
-        <Facts>
+        <Facts className={factsStyle}>
           <Fact name="Model">{step.model_id}</Fact>
           <Fact name="Input">{formatCount(step.usage.input_tokens)} tokens</Fact>
           <Fact name="Output">{formatCount(step.usage.output_tokens)} tokens</Fact>
@@ -95,26 +97,11 @@ function ToolCall({ span: { call } }: { readonly span: Span & { kind: "tool" } }
           {call.error}
         </p>
       )}
-      <Facts>
+      <Facts className={factsStyle}>
         <Fact name="Call ID">
           <code className="font-mono text-xs break-all">{call.id}</code>
         </Fact>
       </Facts>
-    </>
-  );
-}
-
-function Facts({ children }: { readonly children: ReactNode }) {
-  return (
-    <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">{children}</dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted-foreground">{name}</dt>
-      <dd className="min-w-0 text-right tabular-nums [overflow-wrap:anywhere]">{children}</dd>
     </>
   );
 }

@@ -1,9 +1,9 @@
 "use client";
 import { ListFilter } from "lucide-react";
-import type { ReactNode } from "react";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
 import { Button } from "../../_ui/button.tsx";
-import { CopyButton } from "../../_ui/copy-button.tsx";
+import { CopyableId } from "../../_ui/copyable-id.tsx";
+import { Fact, Facts } from "../../_ui/facts.tsx";
 import { formatDateTime, formatDuration } from "../../_ui/format-time.ts";
 import { Sheet } from "../../_ui/sheet.tsx";
 import { StatusBadge } from "./request-labels.tsx";
@@ -23,7 +23,7 @@ export function RequestPanel({
 }) {
   return (
     <Sheet title={`${request.method} ${request.route}`} onClose={onClose}>
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-6 gap-y-2.5">
+      <Facts className="items-center gap-x-6 gap-y-2.5">
         <Fact name="Status">
           <StatusBadge status={request.status} />
         </Fact>
@@ -31,17 +31,9 @@ export function RequestPanel({
         <Fact name="Duration">{formatDuration(request.duration_ms)}</Fact>
         <Fact name="Credential">{credential}</Fact>
         <Fact name="Request ID">
-          <span className="flex items-center gap-1">
-            <code className="min-w-0 font-mono text-xs break-all">{request.request_id}</code>
-            <CopyButton
-              text={request.request_id}
-              label="Copy request ID"
-              variant="ghost"
-              className="size-6 [&_svg]:size-3.5"
-            />
-          </span>
+          <CopyableId id={request.request_id} label="Copy request ID" />
         </Fact>
-      </dl>
+      </Facts>
       <p className="mt-5 text-sm text-muted-foreground">
         Bodies, query strings and addresses are not kept. The duration is the time until the
         response was ready; the chunks of a stream come after it. Name the request ID when you ask
@@ -52,14 +44,5 @@ export function RequestPanel({
         Only this endpoint
       </Button>
     </Sheet>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted-foreground">{name}</dt>
-      <dd className="min-w-0">{children}</dd>
-    </>
   );
 }

@@ -6,6 +6,7 @@ import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { formatDate, formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import { artistPage, ofAlbum, searchPath } from "@/app/(console)/catalog/catalog-query.ts";
 import type { CatalogAlbum, CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { BackLink } from "../../../_ui/back-link.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
 import { EmptyState } from "../../../_ui/empty-state.tsx";
 import { ErrorState } from "../../../_ui/error-state.tsx";
@@ -28,12 +29,7 @@ export function CatalogAlbumPage({ id }: { readonly id: string }) {
   const isMissing = name === "" || (data !== undefined && album === undefined);
   return (
     <Page>
-      <nav aria-label="Breadcrumb" className="mb-4 text-sm text-muted-foreground">
-        <Link href="/catalog" className="hover:underline">
-          Catalog
-        </Link>{" "}
-        / Album
-      </nav>
+      <BackLink href="/catalog">Catalog</BackLink>
       {error !== null && <ErrorState error={error} onRetry={reload} />}
       {isMissing && (
         <EmptyState

@@ -1,12 +1,13 @@
 "use client";
 import { UserPlus } from "lucide-react";
 import dynamic from "next/dynamic";
-import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { formatCount } from "@/app/(console)/_ui/format-number.ts";
 import { artistAlbumsPath, byArtist, searchPath } from "@/app/(console)/catalog/catalog-query.ts";
 import type { AlbumPage, CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { BackLink } from "../../../_ui/back-link.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
 import { Page } from "../../../_ui/page-header.tsx";
@@ -29,12 +30,7 @@ export function CatalogArtistPage({ id }: { readonly id: string }) {
   const artist = found.data?.artists?.items.find((one) => one.id === id);
   return (
     <Page>
-      <nav aria-label="Breadcrumb" className="mb-4 text-sm text-muted-foreground">
-        <Link href="/catalog" className="hover:underline">
-          Catalog
-        </Link>{" "}
-        / Artist
-      </nav>
+      <BackLink href="/catalog">Catalog</BackLink>
       <header className="mb-8 flex flex-wrap items-center gap-5">
         <Cover
           seed={id}
@@ -50,7 +46,7 @@ export function CatalogArtistPage({ id }: { readonly id: string }) {
           <div className="mt-2 flex flex-wrap items-center gap-4 text-sm text-muted-foreground">
             {artist?.popularity !== undefined && <Popularity value={artist.popularity} />}
             {artist?.followers !== undefined && (
-              <span>{artist.followers.total.toLocaleString("en")} followers</span>
+              <span>{formatCount(artist.followers.total)} followers</span>
             )}
           </div>
         </div>

@@ -1,7 +1,6 @@
 "use client";
-import { ArrowLeft, Building2, MicVocal, Pencil } from "lucide-react";
+import { Building2, MicVocal, Pencil } from "lucide-react";
 import dynamic from "next/dynamic";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { z } from "zod";
@@ -10,12 +9,13 @@ import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { chooseOrganization, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { getOrganizationContract } from "@/lib/organizations/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
+import { BackLink } from "../../../_ui/back-link.tsx";
 import { Badge } from "../../../_ui/badge.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
 import { EmptyState } from "../../../_ui/empty-state.tsx";
-import { ErrorState } from "../../../_ui/error-state.tsx";
+import { Loaded } from "../../../_ui/loaded.tsx";
 import { Skeleton } from "../../../_ui/skeleton.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
@@ -27,54 +27,43 @@ type One = z.output<(typeof getOrganizationContract)["responses"][200]["schema"]
 
 /** An organization: its members, its open invitations, and what its owners can do. */
 export function OrganizationPage({ id }: { readonly id: string }) {
-  const { data, error, reload, change } = useQuery<One>(`/api/organizations/${id}`);
-  const back = (
-    <Link
-      href="/settings/organizations"
-      prefetch={false}
-      className="mb-4 inline-flex h-6 items-center gap-1.5 text-sm text-muted-foreground hover:underline"
-    >
-      <ArrowLeft aria-hidden className="size-4" />
-      Organizations
-    </Link>
-  );
-  if (error?.status === 404 || error?.status === 400) {
-    return (
-      <div>
-        {back}
-        <EmptyState
-          icon={Building2}
-          title="Organization not found"
-          text="It was deleted, or you are not a member of it."
-        />
-      </div>
-    );
-  }
+  const query = useQuery<One>(`/api/organizations/${id}`);
+  const { change, reload } = query;
   return (
     <div>
-      {back}
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {error === null && data === undefined && (
-        <div aria-busy="true">
-          <p className="sr-only">Loading the organization…</p>
-          <Skeleton className="h-48 rounded-xl" />
-        </div>
-      )}
-      {data !== undefined && (
-        <div className="flex flex-col gap-8">
-          <Heading
-            organization={data.organization}
-            onSaved={(organization) => change((old) => ({ ...old, organization }))}
+      <BackLink href="/settings/organizations">Organizations</BackLink>
+      <Loaded
+        query={query}
+        loading={
+          <>
+            <p className="sr-only">Loading the organization…</p>
+            <Skeleton className="h-48 rounded-xl" />
+          </>
+        }
+        missing={
+          <EmptyState
+            icon={Building2}
+            title="Organization not found"
+            text="It was deleted, or you are not a member of it."
           />
-          <MembersSection organization={data.organization} onRoleChanged={reload} />
-          {data.organization.role === "owner" && (
-            <>
-              <InvitationsSection organizationId={id} />
-              <DeleteSection organization={data.organization} />
-            </>
-          )}
-        </div>
-      )}
+        }
+      >
+        {({ organization }) => (
+          <div className="flex flex-col gap-8">
+            <Heading
+              organization={organization}
+              onSaved={(saved) => change((old) => ({ ...old, organization: saved }))}
+            />
+            <MembersSection organization={organization} onRoleChanged={reload} />
+            {organization.role === "owner" && (
+              <>
+                <InvitationsSection organizationId={id} />
+                <DeleteSection organization={organization} />
+              </>
+            )}
+          </div>
+        )}
+      </Loaded>
     </div>
   );
 }
