@@ -25,7 +25,6 @@ import { navGroups, settingsItem, welcomeItem } from "./nav-items.ts";
 import { type FoundTemplate, usePaletteResults } from "./use-palette-results.ts";
 
 const pages = [...navGroups.flatMap(({ items }) => items), welcomeItem, settingsItem];
-const hasArtists = pages.some(({ href }) => href === "/artists");
 
 /** Finds pages, actions, chats, templates and artists. What the server finds is listed as it comes. */
 export function CommandPalette({
@@ -159,7 +158,7 @@ export function CommandPalette({
                   ))}
                 </Group>
               )}
-              {hasArtists && text !== "" && artists.length > 0 && (
+              {text !== "" && artists.length > 0 && (
                 <Group heading="Artists">
                   {artists.map(({ account_id: id, name }) => (
                     <Item

@@ -1,14 +1,13 @@
 "use client";
 import { useEffect, useState } from "react";
 import type { z } from "zod";
-import type { listArtistsContract } from "@/lib/artists/contract.ts";
 import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
 import type { listTemplatesContract } from "@/lib/templates/contract.ts";
+import { useArtists } from "../_hooks/use-artists.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 
 type Chats = z.output<(typeof listAccountChatsContract)["responses"][200]["schema"]>;
 type Templates = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;
-type Artists = z.output<(typeof listArtistsContract)["responses"][200]["schema"]>;
 export type FoundTemplate = Templates["templates"][number];
 
 /** A pause in typing after which the server is asked. */
@@ -24,11 +23,11 @@ export function usePaletteResults(text: string) {
   const search = query === "" ? "limit=5" : `limit=8&q=${encodeURIComponent(query)}`;
   const chats = useQuery<Chats>(`/api/chats?${search}`);
   const templates = useQuery<Templates>("/api/agents/templates?limit=100");
-  const artists = useQuery<Artists>("/api/artists?limit=100");
+  const artists = useArtists();
   return {
     chats: chats.data?.chats ?? [],
     templates: templates.data?.templates ?? [],
-    artists: artists.data?.artists ?? [],
+    artists,
     isSearching: chats.loading || query !== text.trim(),
   };
 }

@@ -1,19 +1,15 @@
 "use client";
 import { X } from "lucide-react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import {
   KIND_OPTIONS,
   type RunFilters,
   SINCE_OPTIONS,
   STATUS_OPTIONS,
 } from "@/app/(console)/runs/_state/run-filters.ts";
-import type { listArtistsContract } from "@/lib/artists/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { Select } from "../_ui/select.tsx";
-
-type Artists = z.output<(typeof listArtistsContract)["responses"][200]["schema"]>;
 
 export function RunFilterBar({
   filters,
@@ -22,7 +18,7 @@ export function RunFilterBar({
   readonly filters: RunFilters;
   readonly onChange: (next: Partial<RunFilters>) => void;
 }) {
-  const artists = useQuery<Artists>("/api/artists?limit=100").data?.artists ?? [];
+  const artists = useArtists();
   return (
     <div className="mb-4 flex flex-wrap items-center gap-2">
       <Segmented

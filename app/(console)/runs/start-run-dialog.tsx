@@ -1,10 +1,9 @@
 "use client";
 import { type FormEvent, useState } from "react";
 import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
+import { useModels } from "@/app/(console)/_models/use-models.ts";
 import { currentScope } from "@/app/(console)/_session/scope.ts";
-import type { listModelsContract } from "@/lib/agent/models/contract.ts";
 import type { startRunContract } from "@/lib/turns/contract.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
 import { Button } from "../_ui/button.tsx";
@@ -14,7 +13,6 @@ import { Field } from "../_ui/field.tsx";
 import { Select } from "../_ui/select.tsx";
 import { Textarea } from "../_ui/textarea.tsx";
 
-type Models = z.output<(typeof listModelsContract)["responses"][200]["schema"]>;
 type Started = z.output<(typeof startRunContract)["responses"][202]["schema"]>;
 
 /** @param from the run to repeat: its prompt, model and artist */
@@ -27,7 +25,7 @@ export function StartRunDialog({
   readonly onClose: () => void;
   readonly onStarted: (runId: string) => void;
 }) {
-  const { data: models } = useQuery<Models>("/api/models");
+  const { data: models } = useModels();
   const [prompt, setPrompt] = useState(from?.prompt ?? "");
   const [model, setModel] = useState(from?.model_id ?? "");
   const { send, busy, error } = useSubmit<Started>();

@@ -1,14 +1,13 @@
 "use client";
-import { useQuery } from "../_hooks/use-query.ts";
+import { useAccount } from "../_hooks/use-account.ts";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { DeleteAccount } from "./delete-account.tsx";
 import { ExportAccount } from "./export-account.tsx";
-import type { Me } from "./me.ts";
 import { ProfileForm } from "./profile-form.tsx";
 
 export function AccountSettings() {
-  const { data, error, reload } = useQuery<Me>("/api/accounts/me");
+  const { data, error, reload } = useAccount();
   if (error) return <ErrorState error={error} onRetry={reload} />;
   if (data === undefined) {
     return (

@@ -1,5 +1,6 @@
 "use client";
 import { type FormEvent, useState } from "react";
+import type { Me } from "../_hooks/use-account.ts";
 import { useFocusFirstError } from "../_hooks/use-focus-first-error.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
@@ -9,7 +10,6 @@ import { Input } from "../_ui/input.tsx";
 import { Select } from "../_ui/select.tsx";
 import { TimeZoneOptions } from "../_ui/time-zone-options.tsx";
 import { toast } from "../_ui/toast.tsx";
-import type { Me } from "./me.ts";
 
 /** The name, the picture, the time zone and the monthly budget of the account. */
 export function ProfileForm({ account }: { readonly account: Me["account"] }) {

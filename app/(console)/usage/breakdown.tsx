@@ -2,6 +2,7 @@
 import { Download } from "lucide-react";
 import { useState } from "react";
 import type { z } from "zod";
+import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
 import { formatDay } from "@/app/(console)/_ui/format-time.ts";
@@ -9,7 +10,6 @@ import { RUN_KIND_LABELS } from "@/app/(console)/runs/_state/run-state.ts";
 import { usageCsv } from "@/app/(console)/usage/_state/csv.ts";
 import type { Metric, Report } from "@/app/(console)/usage/_state/metrics.ts";
 import { type Days, usagePath } from "@/app/(console)/usage/_state/range.ts";
-import type { listArtistsContract } from "@/lib/artists/contract.ts";
 import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
@@ -18,7 +18,6 @@ import { Segmented } from "../_ui/segmented.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 
-type Artists = z.output<(typeof listArtistsContract)["responses"][200]["schema"]>;
 type Keys = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
 
 const GROUPS = [
@@ -39,8 +38,7 @@ const KIND_LABELS: Readonly<Record<string, string>> = {
 /** Returns the name of a key of the group: of an API key or an artist, if it is still there. */
 function useNames(group: Group): (key: string | null) => string {
   const keys = useQuery<Keys>(group === "api_key" ? "/api/keys" : null).data?.keys;
-  const artists = useQuery<Artists>(group === "artist" ? "/api/artists?limit=100" : null).data
-    ?.artists;
+  const artists = useArtists(group === "artist");
   return (key) => {
     switch (group) {
       case "day":
@@ -52,7 +50,7 @@ function useNames(group: Group): (key: string | null) => string {
         return keys?.find(({ id }) => id === key)?.key_name ?? "Revoked key";
       case "artist":
         if (key === null) return "No artist";
-        return artists?.find(({ account_id }) => account_id === key)?.name ?? "Former artist";
+        return artists.find(({ account_id }) => account_id === key)?.name ?? "Former artist";
       case "model":
         return key ?? "";
     }

@@ -1,11 +1,10 @@
 "use client";
 import { type FormEvent, useState } from "react";
-import type { z } from "zod";
+import { type Me, useAccount } from "@/app/(console)/_hooks/use-account.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import { formatUsd } from "@/app/(console)/_ui/format-number.ts";
 import type { Report } from "@/app/(console)/usage/_state/metrics.ts";
-import type { getAccountContract } from "@/lib/accounts/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
@@ -15,14 +14,12 @@ import { Input } from "../_ui/input.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { toast } from "../_ui/toast.tsx";
 
-type Account = z.output<(typeof getAccountContract)["responses"][200]["schema"]>;
-
 /** From here on the account is warned. */
 const WARNING_SHARE = 0.8;
 
 /** What the month has cost so far, and what it may cost. */
 export function Budget() {
-  const account = useQuery<Account>("/api/accounts/me");
+  const account = useAccount();
   const month = useQuery<Report>("/api/usage?group_by=kind");
   const [isEditing, setIsEditing] = useState(false);
   const error = account.error ?? month.error;
@@ -106,7 +103,7 @@ function BudgetDialog({
   readonly onSaved: () => void;
 }) {
   const [text, setText] = useState(budget === null ? "" : String(budget));
-  const { send, busy, error } = useSubmit<Account>();
+  const { send, busy, error } = useSubmit<Me>();
   const amount = text.trim() === "" ? null : Number(text);
   const isInvalid = amount !== null && !(amount >= 0 && amount <= 1_000_000_000);
   const save = async (event: FormEvent) => {

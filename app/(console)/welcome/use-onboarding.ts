@@ -6,7 +6,6 @@ import type { listTasksContract } from "@/lib/schedules/contract.ts";
 import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
 import type { listTaskRunsContract } from "@/lib/tasks/contract.ts";
 import { useQuery } from "../_hooks/use-query.ts";
-import { navGroups } from "../_shell/nav-items.ts";
 
 export interface Step {
   readonly title: string;
@@ -23,7 +22,7 @@ type Body<C extends { responses: { 200: { schema: z.ZodType } } }> = z.output<
   C["responses"][200]["schema"]
 >;
 
-/** The steps of a new account whose pages exist, with what the server knows of each. */
+/** The steps of a new account, with what the server knows of each. */
 export function useOnboarding(email: string): readonly Step[] {
   const chats = useQuery<Body<typeof listAccountChatsContract>>("/api/chats?limit=20").data?.chats;
   const artists = useQuery<Body<typeof listArtistsContract>>("/api/artists?limit=1").data?.artists;
@@ -31,7 +30,7 @@ export function useOnboarding(email: string): readonly Step[] {
   const runs = useQuery<Body<typeof listTaskRunsContract>>("/api/tasks/runs?limit=100").data?.runs;
   const keys = useQuery<Body<typeof listKeysContract>>("/api/keys").data?.keys;
   const hasUploaded = useRemembered(email, "upload");
-  const steps: readonly Step[] = [
+  return [
     {
       title: "Send a first message",
       text: "Ask for a release plan, a playlist pitch or a tour budget. The agent shows each step.",
@@ -76,6 +75,4 @@ export function useOnboarding(email: string): readonly Step[] {
       isDone: keys && keys.length > 0,
     },
   ];
-  const pages = new Set(navGroups.flatMap(({ items }) => items.map(({ href }) => href)));
-  return steps.filter(({ href }) => pages.has(href));
 }

@@ -1,7 +1,7 @@
 "use client";
 import { Search } from "lucide-react";
 import { useEffect, useState } from "react";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import { Select } from "../../_ui/select.tsx";
 import type { ChatFilter } from "./sections.ts";
 
@@ -21,9 +21,7 @@ export function ListFilters({
     const timer = setTimeout(() => onChange({ query: text.trim().slice(0, 250) }), TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text, onChange]);
-  const artists = useQuery<{ artists: { account_id: string; name: string | null }[] }>(
-    "/api/artists?limit=100",
-  ).data?.artists;
+  const artists = useArtists();
   return (
     <>
       <label className="relative block">
@@ -40,7 +38,7 @@ export function ListFilters({
           className="h-8 w-full rounded-md border border-transparent bg-muted pr-2 pl-7 text-sm placeholder:text-muted-foreground focus:border-input max-sm:text-[16px]"
         />
       </label>
-      {artists !== undefined && artists.length > 0 && (
+      {artists.length > 0 && (
         <Select
           aria-label="Artist"
           value={filter.artistId ?? ""}

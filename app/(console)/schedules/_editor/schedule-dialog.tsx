@@ -2,12 +2,12 @@
 import { type FormEvent, useState } from "react";
 import type { z } from "zod";
 import type { ApiError } from "@/app/(console)/_api/request.ts";
+import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
+import { useModels } from "@/app/(console)/_models/use-models.ts";
 import { fromCron, type Recurrence, toCron } from "@/app/(console)/schedules/_state/recurrence.ts";
-import type { listModelsContract } from "@/lib/agent/models/contract.ts";
-import type { listArtistsContract } from "@/lib/artists/contract.ts";
 import type { createTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
 import type { listTemplatesContract } from "@/lib/templates/contract.ts";
@@ -23,8 +23,6 @@ import { NextFiringsList } from "./next-firings-list.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
 
 type Saved = z.output<(typeof createTaskContract)["responses"][201]["schema"]>;
-type Models = z.output<(typeof listModelsContract)["responses"][200]["schema"]>;
-type Artists = z.output<(typeof listArtistsContract)["responses"][200]["schema"]>;
 type Templates = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;
 
 const NEW_RECURRENCE: Recurrence = { kind: "weekly", days: [1], time: "09:00" };
@@ -189,8 +187,8 @@ function Choices({
   readonly onArtist: (id: string) => void;
   readonly onModel: (id: string) => void;
 }) {
-  const models = useQuery<Models>("/api/models").data;
-  const artists = useQuery<Artists>("/api/artists?limit=100").data?.artists ?? [];
+  const models = useModels().data;
+  const artists = useArtists();
   const templates = useQuery<Templates>("/api/agents/templates?limit=100").data?.templates ?? [];
   const defaultModel = models?.models.find(({ id }) => id === models.default);
   return (

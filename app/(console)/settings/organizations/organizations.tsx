@@ -9,13 +9,13 @@ import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type { listInvitationsContract } from "@/lib/organizations/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
-import { Badge } from "../../_ui/badge.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { Cover } from "../../_ui/cover.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
 import { LoadMore } from "../../_ui/load-more.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
+import { RoleBadge } from "./role-badge.tsx";
 
 const NameDialog = dynamic(() => import("./name-dialog.tsx").then((module) => module.NameDialog));
 
@@ -94,9 +94,7 @@ export function Organizations() {
               >
                 <Cover seed={id} image={image} className="size-9" />
                 <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
-                <Badge tone={role === "owner" ? "accent" : "neutral"}>
-                  {role === "owner" ? "Owner" : "Member"}
-                </Badge>
+                <RoleBadge role={role} />
                 <ChevronRight aria-hidden className="size-4 text-muted-foreground" />
               </Link>
             </li>

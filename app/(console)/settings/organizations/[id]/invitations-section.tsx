@@ -6,15 +6,16 @@ import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import { formatDate } from "@/app/(console)/_ui/format-time.ts";
 import type { Role, SentInvitation } from "@/lib/organizations/organization.ts";
-import { Badge } from "../../../_ui/badge.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { Card } from "../../../_ui/card.tsx";
 import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
 import { ErrorState } from "../../../_ui/error-state.tsx";
 import { Field } from "../../../_ui/field.tsx";
 import { Input } from "../../../_ui/input.tsx";
+import { LoadMore } from "../../../_ui/load-more.tsx";
 import { Select } from "../../../_ui/select.tsx";
 import { toast } from "../../../_ui/toast.tsx";
+import { RoleBadge } from "../role-badge.tsx";
 
 const idOf = (invitation: SentInvitation): string => invitation.id;
 
@@ -56,7 +57,7 @@ export function InvitationsSection({ organizationId }: { readonly organizationId
                   <time dateTime={invitation.expires_at}>{formatDate(invitation.expires_at)}</time>
                 </span>
               </span>
-              <Badge>{invitation.role === "owner" ? "Owner" : "Member"}</Badge>
+              <RoleBadge role={invitation.role} />
               <ConfirmDialog
                 title="Revoke invitation?"
                 description={`The link that was sent to ${invitation.email} no longer works.`}
@@ -76,6 +77,7 @@ export function InvitationsSection({ organizationId }: { readonly organizationId
           ))}
         </ul>
       )}
+      <LoadMore pages={sent} items="invitations" />
     </section>
   );
 }

@@ -5,7 +5,6 @@ import { useOwnAccount } from "@/app/(console)/_hooks/use-own-account.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { chooseOrganization, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { Member, Organization, Role } from "@/lib/organizations/organization.ts";
-import { Badge } from "../../../_ui/badge.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
 import { ErrorState } from "../../../_ui/error-state.tsx";
@@ -13,6 +12,7 @@ import { LoadMore } from "../../../_ui/load-more.tsx";
 import { Select } from "../../../_ui/select.tsx";
 import { Skeleton } from "../../../_ui/skeleton.tsx";
 import { toast } from "../../../_ui/toast.tsx";
+import { RoleBadge } from "../role-badge.tsx";
 
 const idOf = (member: Member): string => member.account_id;
 const LAST_OWNER = "The last owner stays. Make another member an owner first.";
@@ -92,9 +92,7 @@ export function MembersSection({
                   <option value="member">Member</option>
                 </Select>
               ) : (
-                <Badge tone={member.role === "owner" ? "accent" : "neutral"}>
-                  {member.role === "owner" ? "Owner" : "Member"}
-                </Badge>
+                <RoleBadge role={member.role} />
               )}
               {(role === "owner" || member.account_id === own) && (
                 <Removal

@@ -10,7 +10,6 @@ import { chooseOrganization, currentScope } from "@/app/(console)/_session/scope
 import type { getOrganizationContract } from "@/lib/organizations/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
 import { BackLink } from "../../../_ui/back-link.tsx";
-import { Badge } from "../../../_ui/badge.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
@@ -18,6 +17,7 @@ import { EmptyState } from "../../../_ui/empty-state.tsx";
 import { Loaded } from "../../../_ui/loaded.tsx";
 import { Skeleton } from "../../../_ui/skeleton.tsx";
 import { toast } from "../../../_ui/toast.tsx";
+import { RoleBadge } from "../role-badge.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
 import { MembersSection } from "./members-section.tsx";
 
@@ -83,9 +83,7 @@ function Heading({
       <Cover seed={id} image={image} className="size-14 rounded-lg" />
       <div className="min-w-0 flex-1 basis-40">
         <h2 className="text-lg font-semibold wrap-anywhere">{name}</h2>
-        <Badge tone={role === "owner" ? "accent" : "neutral"}>
-          {role === "owner" ? "Owner" : "Member"}
-        </Badge>
+        <RoleBadge role={role} />
       </div>
       <div className="flex flex-wrap gap-2">
         <Button
