@@ -38,7 +38,7 @@ async function deleteSessions(accountId: string, log: Logger): Promise<void> {
   const read = createReader(accountId, null);
   for (let deleted = 1; deleted > 0; ) {
     deleted = 0;
-    const { sessions } = await read(sessionsQuery({ limit: BATCH }));
+    const { items: sessions } = await read(sessionsQuery({ limit: BATCH }));
     for (const { id } of sessions) {
       const failure = await deleteSession({ accountId, sessionId: id, log });
       if (!isAppError(failure)) deleted += 1;

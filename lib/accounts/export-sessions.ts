@@ -17,10 +17,7 @@ export async function* sessionEntries(
   missing: string[],
 ): AsyncGenerator<ZipEntry> {
   const read = createReader(request.accountId, null);
-  const sessions = everyItem(async (page) => {
-    const found = await read(sessionsQuery(page));
-    return { items: found.sessions, nextCursor: found.nextCursor };
-  });
+  const sessions = everyItem((page) => read(sessionsQuery(page)));
   for await (const session of sessions) {
     const folder = `sessions/${session.id}`;
     const modifiedAt = new Date(session.updatedAt);
@@ -39,9 +36,7 @@ async function* chatEntries(
   const chats = everyItem(async (page) => {
     const found = await selectChats(accountId, sessionId, page);
     // A session that is deleted meanwhile has no chats.
-    return isAppError(found)
-      ? { items: [], nextCursor: null }
-      : { items: found.chats, nextCursor: found.nextCursor };
+    return isAppError(found) ? { items: [], nextCursor: null } : found;
   });
   for await (const { id, updatedAt } of chats) {
     const content = await selectChatBody({ accountId, sessionId, chatId: id });

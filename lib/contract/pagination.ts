@@ -54,7 +54,7 @@ export function pageArguments({ limit, cursor }: PageRequest) {
 }
 
 /** Converts the `next` of such a function, `<date> <id>` or null, to the cursor that callers get. */
-export const storedCursor = z
+const storedCursor = z
   .string()
   .nullable()
   .transform((place) =>

@@ -4,13 +4,7 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import {
-  type Page,
-  type PageRequest,
-  pageArguments,
-  storedCursor,
-  storedPage,
-} from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import type { AccountQuery } from "../platform/database/account-query.ts";
 import { streamDirectly } from "../platform/database/direct.ts";
@@ -63,16 +57,12 @@ export function insertSession(values: {
   );
 }
 
-const pageOfSessions = z
-  .object({ sessions: z.array(storedSession), next: storedCursor })
-  .transform((answer) => ({
-    sessions: answer.sessions.map((row) => row.session),
-    nextCursor: answer.next,
-  }));
+const pageOfSessions = storedPage(
+  storedSession.transform((row) => row.session),
+  "sessions",
+);
 
-export const sessionsQuery = (
-  page: PageRequest,
-): AccountQuery<{ sessions: Session[]; nextCursor: string | null }> => ({
+export const sessionsQuery = (page: PageRequest): AccountQuery<Page<Session>> => ({
   name: "list_sessions",
   args: pageArguments(page),
   takesAccount: true,
@@ -149,16 +139,11 @@ export function selectChats(
   accountId: string,
   sessionId: string,
   page: PageRequest,
-): Promise<{ chats: Chat[]; nextCursor: string | null } | AppError> {
+): Promise<Page<Chat> | AppError> {
   return call(
     "list_chats",
     { p_account_id: accountId, p_session_id: sessionId, ...pageArguments(page) },
-    z.union([
-      z
-        .object({ chats: z.array(chat), next: storedCursor })
-        .transform((answer) => ({ chats: answer.chats, nextCursor: answer.next })),
-      missing,
-    ]),
+    z.union([storedPage(chat, "chats"), missing]),
   );
 }
 

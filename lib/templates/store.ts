@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { type PageRequest, pageArguments, storedCursor } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import type { AccountQuery } from "../platform/database/account-query.ts";
 import { call } from "../platform/database/query.ts";
@@ -35,13 +35,9 @@ export function insertTemplate(
   );
 }
 
-const pageOfTemplates = z
-  .object({ templates: z.array(template), next: storedCursor })
-  .transform((answer) => ({ templates: answer.templates, nextCursor: answer.next }));
+const pageOfTemplates = storedPage(template, "templates");
 
-export const templatesQuery = (
-  page: PageRequest,
-): AccountQuery<{ templates: Template[]; nextCursor: string | null }> => ({
+export const templatesQuery = (page: PageRequest): AccountQuery<Page<Template>> => ({
   name: "list_agent_templates",
   args: pageArguments(page),
   takesAccount: true,

@@ -13,7 +13,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listSessionsContract, {
     prefetch: ({ query }) => sessionsQuery(query),
     async handle({ query, read }) {
-      const { sessions, nextCursor } = await read(sessionsQuery(query));
+      const { items: sessions, nextCursor } = await read(sessionsQuery(query));
       return pageOf("/api/sessions", query, nextCursor, { sessions });
     },
   }),

@@ -1,4 +1,4 @@
-import { pageOf } from "@/lib/http/answers.ts";
+import { listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
@@ -13,8 +13,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listTemplatesContract, {
     prefetch: ({ query }) => templatesQuery(query),
     async handle({ query, read }) {
-      const { templates, nextCursor } = await read(templatesQuery(query));
-      return pageOf("/api/agents/templates", query, nextCursor, { status: "success", templates });
+      const page = await read(templatesQuery(query));
+      return listOf("/api/agents/templates", query, "templates", page);
     },
   }),
 });

@@ -13,7 +13,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     })),
   ),
   GET: endpoint(listChatsContract, ({ caller, params: { sessionId }, query }) =>
-    answer(selectChats(caller.accountId, sessionId, query), ({ chats, nextCursor }) =>
+    answer(selectChats(caller.accountId, sessionId, query), ({ items: chats, nextCursor }) =>
       pageOf(`/api/sessions/${sessionId}/chats`, query, nextCursor, { chats }),
     ),
   ),
