@@ -3,31 +3,42 @@ import { type ReactNode, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions, DialogClose } from "./dialog.tsx";
 
-/** A dialog before an irreversible action. "Cancel" has the focus, so that Enter does no harm. It closes if `onConfirm` resolves to null, and otherwise shows the text as its error. */
+/**
+ * A dialog before an irreversible action. "Cancel" has the focus, so that Enter does no harm. It closes if
+ * `onConfirm` resolves to null, and otherwise shows the text as its error.
+ */
 export function ConfirmDialog({
   title,
   description,
   confirm,
   trigger,
   onConfirm,
+  onClose,
 }: {
   readonly title: string;
   readonly description: ReactNode;
   /** The label of the button, such as "Revoke". */
   readonly confirm: string;
-  readonly trigger: ReactNode;
+  /** Opens the dialog. Without one, it is open from the start. */
+  readonly trigger?: ReactNode;
   readonly onConfirm: () => Promise<string | null>;
+  readonly onClose?: () => void;
 }) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(trigger === undefined);
   const [busy, setBusy] = useState(false);
   const [errorText, setErrorText] = useState<string | null>(null);
   const cancel = useRef<HTMLButtonElement>(null);
+  const change = (next: boolean) => {
+    setOpen(next);
+    setErrorText(null);
+    if (!next) onClose?.();
+  };
   const run = async () => {
     setBusy(true);
     const failure = await onConfirm();
     setBusy(false);
-    setErrorText(failure);
-    if (failure === null) setOpen(false);
+    if (failure === null) change(false);
+    else setErrorText(failure);
   };
   return (
     <Dialog
@@ -36,10 +47,7 @@ export function ConfirmDialog({
       trigger={trigger}
       open={open}
       initialFocus={cancel}
-      onOpenChange={(next) => {
-        setOpen(next);
-        setErrorText(null);
-      }}
+      onOpenChange={change}
     >
       {errorText !== null && (
         <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger-text">

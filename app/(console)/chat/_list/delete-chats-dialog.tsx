@@ -1,10 +1,7 @@
 "use client";
-import { useRef, useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
-import { Button } from "../../_ui/button.tsx";
-import { Dialog, DialogActions, DialogClose } from "../../_ui/dialog.tsx";
-import { toast } from "../../_ui/toast.tsx";
+import { ConfirmDialog } from "../../_ui/confirm-dialog.tsx";
 
 interface ChatToDelete {
   readonly id: string;
@@ -26,49 +23,30 @@ export function DeleteChatsDialog({
   readonly onClose: () => void;
   readonly onDeleted: () => void;
 }) {
-  const [isBusy, setBusy] = useState(false);
-  const cancel = useRef<HTMLButtonElement>(null);
   const remove = async () => {
-    setBusy(true);
     for (let at = 0; at < chats.length; at += MAX_IDS) {
       const batch = chats.slice(at, at + MAX_IDS);
       const body = { ids: batch.map(({ id }) => id) };
       const result = await api("/api/chats/delete", { body });
-      if (!result.ok) {
-        setBusy(false);
-        toast(result.error.message, "danger");
-        return;
-      }
+      if (!result.ok) return result.error.message;
       for (const { id: chatId, sessionId } of batch) {
         publishChatEvent({ sessionId, chatId, type: "deleted" });
       }
     }
-    onClose();
     onDeleted();
+    return null;
   };
-  const isOne = chats.length === 1;
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
-      initialFocus={cancel}
+    <ConfirmDialog
       title={title}
       description={
-        isOne
+        chats.length === 1
           ? "This permanently deletes its messages, and the files in its sandbox unless another chat uses it."
           : "This permanently deletes their messages, and the files in their sandboxes unless another chat uses them."
       }
-    >
-      <DialogActions>
-        <DialogClose asChild>
-          <Button ref={cancel} variant="outline">
-            Cancel
-          </Button>
-        </DialogClose>
-        <Button variant="danger" busy={isBusy} onClick={() => void remove()}>
-          Delete
-        </Button>
-      </DialogActions>
-    </Dialog>
+      confirm="Delete"
+      onConfirm={remove}
+      onClose={onClose}
+    />
   );
 }
