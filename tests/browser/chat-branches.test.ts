@@ -11,6 +11,7 @@ import {
   answers,
   goTo,
   messageBox,
+  openChatPage,
   sendMessage,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
@@ -22,11 +23,7 @@ const phoneInTheDark = { colorScheme: "dark", width: 360 } as const;
 
 describeInBrowser("versions of messages", (browsing) => {
   it("are made by Edit and Regenerate, switched by arrows, rated, and there after a reload", async () => {
-    const tab = await browsing.newTab();
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
-    const conversation = await openConversation(client({ bearer }, stack.url));
-    await goTo(page, conversation);
+    const { tab, page, conversation } = await openChatPage(browsing);
     const mine = page.getByRole("article", { name: "You" });
     const versions = mine.getByRole("group", { name: "Versions of this message" });
     const texts = async () =>

@@ -1,21 +1,16 @@
 /** What the chat shows: untrusted text as text, on a phone, and with the contrast and names that axe checks. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { describeInBrowser, seriousFindings } from "../support/harness/browser.ts";
 import {
   answers,
-  type ChatServer,
   openChatPage,
+  provideChatServer,
   sendMessage,
-  startChatServer,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 
-let place: ChatServer;
-beforeAll(async () => {
-  place = await startChatServer();
-});
-afterAll(() => place.stop());
+const place = provideChatServer();
 
 const HOSTILE = [
   "<script>document.title = 'owned'</script>",

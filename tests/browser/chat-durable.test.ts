@@ -1,5 +1,5 @@
 /** The chat through reloads, second tabs, lost networks and restarted servers. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { startFaultProxy } from "../support/fakes/fault-proxy.ts";
 import { type Gate, gate } from "../support/fakes/openai.ts";
 import { describeInBrowser } from "../support/harness/browser.ts";
@@ -10,18 +10,14 @@ import {
   goTo,
   messageBox,
   openChatPage,
+  provideChatServer,
   sendMessage,
   signInByCode,
-  startChatServer,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 import { crash, startWorkspace } from "../support/harness/workspace.ts";
 
-let chatServer: ChatServer;
-beforeAll(async () => {
-  chatServer = await startChatServer();
-});
-afterAll(() => chatServer.stop());
+const chatServer = provideChatServer();
 
 /** Two steps with a command between them; in the second it waits at the gate. */
 function scriptHeld(name: string, { model }: Pick<ChatServer, "model"> = chatServer): Gate {

@@ -1,21 +1,16 @@
 /** The chat by the keyboard alone. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { describeInBrowser } from "../support/harness/browser.ts";
 import {
-  type ChatServer,
   messageBox,
   openChatPage,
+  provideChatServer,
   sendMessage,
-  startChatServer,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 
-let place: ChatServer;
-beforeAll(async () => {
-  place = await startChatServer();
-});
-afterAll(() => place.stop());
+const place = provideChatServer();
 
 describeInBrowser("the chat, by keyboard", (browsing) => {
   it("is used by the keyboard alone", async () => {

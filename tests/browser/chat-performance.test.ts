@@ -1,25 +1,20 @@
 /** What the chat costs: bytes of script, and what a keystroke renders. */
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { describeInBrowser, type Tab } from "../support/harness/browser.ts";
 import {
   answers,
-  type ChatServer,
   goTo,
   messageBox,
   openChatPage,
+  provideChatServer,
   sendMessage,
-  startChatServer,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 import { sql } from "../support/harness/stack.ts";
 
-let place: ChatServer;
-beforeAll(async () => {
-  place = await startChatServer();
-});
-afterAll(() => place.stop());
+const place = provideChatServer();
 
 /** The compressed size of the script that the chat page may load at first. */
 const MAX_SCRIPT_BYTES = 250_000;

@@ -1,20 +1,15 @@
 /** The questions of the agent in a chat: answering one, answering several, declining. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { describeInBrowser } from "../support/harness/browser.ts";
 import {
   answers,
-  type ChatServer,
   openChatPage,
+  provideChatServer,
   sendMessage,
-  startChatServer,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 
-let place: ChatServer;
-beforeAll(async () => {
-  place = await startChatServer();
-});
-afterAll(() => place.stop());
+const place = provideChatServer();
 
 const two = {
   questions: [

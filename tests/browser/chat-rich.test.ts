@@ -1,23 +1,18 @@
 /** Rich answers: code, formulas, footnotes and tables, while they stream, in all appearances, and from a hostile model. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import { paced, RICH_ANSWER, richScript } from "../support/fixtures/rich-answer.ts";
 import { appearances, describeInBrowser, seriousFindings } from "../support/harness/browser.ts";
 import {
   answers,
-  type ChatServer,
   openChatPage,
+  provideChatServer,
   sendMessage,
-  startChatServer,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 
-let place: ChatServer;
-beforeAll(async () => {
-  place = await startChatServer();
-});
-afterAll(() => place.stop());
+const place = provideChatServer();
 
 describeInBrowser("a rich answer", (browsing) => {
   it("is highlighted, set and named for everybody, in all appearances", async () => {

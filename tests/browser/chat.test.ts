@@ -1,25 +1,20 @@
 /** A chat as a person uses it: the first answer, stopping, scrolling, the list and the files. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import { describeInBrowser, seriousFindings } from "../support/harness/browser.ts";
 import {
   answers,
-  type ChatServer,
   expectShown,
   messageBox,
   openChatPage,
+  provideChatServer,
   sendMessage,
   signInByCode,
-  startChatServer,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 import { openChat } from "../support/harness/conversation.ts";
 
-let place: ChatServer;
-beforeAll(async () => {
-  place = await startChatServer();
-});
-afterAll(() => place.stop());
+const place = provideChatServer();
 
 describeInBrowser("the chat", (browsing) => {
   it("takes a stranger from the first visit to the first answer", async () => {

@@ -9,9 +9,13 @@ import {
   sidewaysScroll,
   signIn,
 } from "../support/harness/browser.ts";
-import { goTo, messageBox, sendMessage, waitUntilIdle } from "../support/harness/chat-browser.ts";
+import {
+  messageBox,
+  openChatPage,
+  sendMessage,
+  waitUntilIdle,
+} from "../support/harness/chat-browser.ts";
 import { client } from "../support/harness/clients.ts";
-import { openConversation } from "../support/harness/conversation.ts";
 
 const CSV = "track,territory,net_usd\nNight Ferry,DE,12.50\n";
 const filePart = z.object({ type: z.literal("file"), url: z.string(), filename: z.string() });
@@ -72,9 +76,9 @@ const IMAGE = Buffer.from(
   "base64",
 );
 
-describeInBrowser("the message box", ({ newTab }) => {
+describeInBrowser("the message box", (browsing) => {
   it("attaches files by button, drop and paste, and says what cannot be attached", async () => {
-    const tab = await newTab({ expected: /ERR_FAILED/ });
+    const tab = await browsing.newTab({ expected: /ERR_FAILED/ });
     const { page } = tab;
     const { bearer } = await signIn(tab);
     await page.goto("/chat");
@@ -134,11 +138,7 @@ describeInBrowser("the message box", ({ newTab }) => {
   });
 
   it("keeps messages while the agent is busy: removed, reloaded, sent now, given back", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
-    const conversation = await openConversation(client({ bearer }));
-    await goTo(page, conversation);
+    const { page, conversation } = await openChatPage(browsing);
     await sendMessage(page, "run: sleep 100");
     await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
     for (const text of ["Add the tour dates", "Then the press text", "And the budget"]) {
@@ -179,7 +179,7 @@ describeInBrowser("the message box", ({ newTab }) => {
   });
 
   it("begins with a suggestion, which can be completed before it is sent", async () => {
-    const tab = await newTab();
+    const tab = await browsing.newTab();
     const { page } = tab;
     await signIn(tab);
     await page.goto("/chat");

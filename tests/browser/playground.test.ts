@@ -5,9 +5,13 @@ import { z } from "zod";
 import { agentTools } from "../../app/(console)/playground/agent-tools.ts";
 import { toolSchemas } from "../../lib/agent/tools/index.ts";
 import { appearances, describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
-import { goTo, messageBox, sendMessage, waitUntilIdle } from "../support/harness/chat-browser.ts";
+import {
+  messageBox,
+  openChatPage,
+  sendMessage,
+  waitUntilIdle,
+} from "../support/harness/chat-browser.ts";
 import { client } from "../support/harness/clients.ts";
-import { openConversation } from "../support/harness/conversation.ts";
 import { registerSecret } from "../support/secrets/register.ts";
 
 const copied = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
@@ -17,9 +21,9 @@ it("the playground names the tools of the agent", () => {
   expect(names).toEqual(Object.keys(toolSchemas({ headless: false })).sort());
 });
 
-describeInBrowser("the playground", ({ newTab }) => {
+describeInBrowser("the playground", (browsing) => {
   it("sets an agent up, streams its answer, and shows the same as code", async () => {
-    const tab = await newTab();
+    const tab = await browsing.newTab();
     const { page } = tab;
     await signIn(tab);
     await page.goto("/playground");
@@ -57,11 +61,7 @@ describeInBrowser("the playground", ({ newTab }) => {
   });
 
   it("shows a chat as code, by the keyboard", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
-    const conversation = await openConversation(client({ bearer }));
-    await goTo(page, conversation);
+    const { page, conversation } = await openChatPage(browsing);
     const button = page.getByRole("button", { name: "View as code" });
     await button.focus();
     await page.keyboard.press("Enter");
@@ -78,7 +78,7 @@ describeInBrowser("the playground", ({ newTab }) => {
   });
 
   it("shows a run as code", async () => {
-    const tab = await newTab();
+    const tab = await browsing.newTab();
     const { page } = tab;
     const { bearer } = await signIn(tab);
     const body = { prompt: "Check the tour budget" };
@@ -93,7 +93,7 @@ describeInBrowser("the playground", ({ newTab }) => {
   it.each([...appearances, { colorScheme: "dark", width: 360 }] as const)(
     "is accessible: $colorScheme, $width px",
     async (appearance) => {
-      const tab = await newTab(appearance);
+      const tab = await browsing.newTab(appearance);
       const { page } = tab;
       await signIn(tab);
       await page.goto("/playground");

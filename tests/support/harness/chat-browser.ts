@@ -1,18 +1,18 @@
 /** The console's chat in a browser, in front of a scripted model. */
 import type { Locator, Page } from "playwright-core";
-import { expect } from "vitest";
-import type { RunningNext } from "../../../scripts/run-next.ts";
+import { afterAll, beforeAll, expect } from "vitest";
 import { startFakeOpenAI } from "../fakes/openai.ts";
 import { type Browsing, signIn, type TabOptions } from "./browser.ts";
 import { client } from "./clients.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import { mailsTo } from "./mailbox.ts";
 import { startServer } from "./server.ts";
+import { stack } from "./stack.ts";
 import { textOf } from "./turn-stream.ts";
 
 export type ChatServer = Awaited<ReturnType<typeof startChatServer>>;
 
-export async function startChatServer() {
+async function startChatServer() {
   const model = await startFakeOpenAI();
   const server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
   return {
@@ -25,10 +25,27 @@ export async function startChatServer() {
   };
 }
 
+/** Starts a server for the tests of the file, which find it once they run. */
+export function provideChatServer(): Pick<ChatServer, "model" | "server"> {
+  let started: ChatServer;
+  beforeAll(async () => {
+    started = await startChatServer();
+  });
+  afterAll(() => started.stop());
+  return {
+    get model() {
+      return started.model;
+    },
+    get server() {
+      return started.server;
+    },
+  };
+}
+
 /** Opens an empty chat of a new account. */
 export async function openChatPage(
   browsing: Browsing,
-  { url }: RunningNext,
+  { url }: { readonly url: string } = stack,
   options: TabOptions = {},
 ) {
   const pageUrl = options.url ?? url;
