@@ -8,6 +8,7 @@ import { Fragment, memo, type ReactNode } from "react";
 import type { FormulaToken, MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
 import { decodeReferences } from "@/app/(console)/_markdown/parse.ts";
 import { cn } from "../_ui/class-names.ts";
+import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 
 export interface MarkdownParts {
@@ -56,9 +57,6 @@ export function renderBlock(token: MarkdownToken, parts: MarkdownParts, depth = 
       return renderInline([token], parts);
   }
 }
-
-const keyed = <T,>(items: readonly T[]): { key: string; item: T }[] =>
-  items.map((item, index) => ({ key: String(index), item }));
 
 const renderBlocks = (tokens: readonly unknown[], parts: MarkdownParts, depth: number): ReactNode =>
   keyed(tokens as readonly MarkdownToken[]).map(({ key, item }) => (

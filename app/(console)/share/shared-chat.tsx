@@ -6,7 +6,7 @@ import { formatDateTime } from "@/app/(console)/_ui/format-time.ts";
 import type { SharedMessage } from "@/lib/sessions/shares/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
-import { keyed } from "../chat/_message/keyed.ts";
+import { keyed } from "../_ui/keyed.ts";
 import { Markdown } from "../chat/_message/markdown.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
 

@@ -4,17 +4,12 @@ import { ArrowUp, CornerDownLeft, Paperclip, Square } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
 import { readDraft, saveDraft } from "@/app/(console)/chat/_state/drafts.ts";
+import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { Button } from "../../_ui/button.tsx";
 import { ComposerAttachments } from "./composer-attachments.tsx";
 
 /** How long after the last keystroke a draft is saved. */
 const SAVE_DELAY_MS = 300;
-
-/** A message, or several, that were not sent. */
-export interface ReturnedMessage {
-  readonly text: string;
-  readonly files: readonly FileUIPart[];
-}
 
 /**
  * The form for writing a message. It keeps its text to itself, so that a keystroke renders only this
@@ -45,7 +40,7 @@ export function Composer({
   /** False until the chat is loaded. */
   readonly canSend: boolean;
   /** Is put back into the box, and its files among the attachments. */
-  readonly returned: ReturnedMessage | null;
+  readonly returned: WrittenMessage | null;
   readonly onReturnedTaken: () => void;
   readonly placeholder: string;
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;

@@ -1,12 +1,12 @@
 "use client";
-import type { FileUIPart, UIMessage } from "ai";
+import type { UIMessage } from "ai";
 import { MessageSquareOff } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
 import { attachmentsOf } from "@/app/(console)/chat/_state/attachments.ts";
-import { toReturned } from "@/app/(console)/chat/_state/message-parts.ts";
+import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
 import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
 import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
@@ -16,15 +16,12 @@ import { ErrorState } from "../../_ui/error-state.tsx";
 import { MessageActionsContext } from "../_message/message-actions.ts";
 import { FilesSessionContext } from "../_message/message-files.tsx";
 import { OpenFileContext } from "../_tools/file-link.tsx";
-import { Composer } from "./composer.tsx";
+import { ConversationComposer } from "./conversation-composer.tsx";
 import { ConversationHeader } from "./conversation-header.tsx";
 import { ConversationSkeleton } from "./conversation-skeleton.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
-import { Notices } from "./notices.tsx";
-import { QueuedMessages, useQueuedMessages } from "./queued-messages.tsx";
 import { useConversation } from "./use-conversation.ts";
-import { useEscape } from "./use-escape.ts";
 
 const CodeDialog = dynamic(() =>
   import("../../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
@@ -40,24 +37,13 @@ export function ConversationPage({
   readonly sessionId: string;
   readonly chatId: string;
 }) {
-  const { conversation, view, messages } = useConversation(sessionId, chatId);
+  const shown = useConversation(sessionId, chatId);
+  const { conversation, view, messages, isBusy } = shown;
   const { phase, chat, error, isReading } = view;
-  const queued = useQueuedMessages(conversation);
-  const isBusy = isReading || queued.length > 0;
   const attachments = useMemo(() => attachmentsOf(sessionId, chatId), [sessionId, chatId]);
   const [files, setFiles] = useState<{ readonly path: string | null } | null>(null);
   const [isCodeOpen, setCodeOpen] = useState(false);
   const openFile = useCallback((path: string) => setFiles({ path }), []);
-  const send = useCallback(
-    (text: string, messageFiles: readonly FileUIPart[]) =>
-      void conversation.send(text, messageFiles),
-    [conversation],
-  );
-  const stop = useCallback(() => void conversation.stop(), [conversation]);
-  const answer = useCallback(
-    (toolCallId: string, output: unknown) => void conversation.answer(toolCallId, output),
-    [conversation],
-  );
   const nextArrow = useRef<{ messageId: string; direction: -1 | 1 } | null>(null);
   const { siblings, ratings } = view;
   const last = messages.at(-1);
@@ -74,13 +60,6 @@ export function ConversationPage({
     }),
     [conversation, siblings, ratings, isAnswering, lastMessageId, hasError],
   );
-  const { returnedText, returnedFiles } = view;
-  const returned = useMemo(
-    () => (returnedText === null ? null : { text: returnedText, files: returnedFiles }),
-    [returnedText, returnedFiles],
-  );
-  const takeReturned = useCallback(() => conversation.takeReturnedText(), [conversation]);
-  useEscape(isBusy ? stop : null);
   const title = chat ? titleOfChat(chat) : "";
   useEffect(() => {
     if (title !== "") document.title = `${title} · Agent Platform`;
@@ -120,43 +99,32 @@ export function ConversationPage({
                   messages={messages}
                   sentMessageId={view.sentMessageId}
                   isBusy={isReading}
-                  onAnswer={answer}
+                  onAnswer={conversation.answer}
                 />
               </MessageActionsContext>
             </FilesSessionContext>
           )}
-          <div className="relative before:pointer-events-none before:absolute before:inset-x-0 before:-top-8 before:h-8 before:bg-linear-to-t before:from-background">
-            <Notices
-              view={view}
-              onRetry={
-                canRetry && lastMessageId !== undefined
-                  ? () => void conversation.branches.regenerate(lastMessageId)
-                  : null
-              }
-              onDismiss={() => conversation.dismissError()}
-            />
-            <QueuedMessages conversation={conversation} messages={queued} />
-            <Composer
-              draftKey={chatId}
-              attachments={attachments}
-              isBusy={isBusy}
-              canQueue
-              isStopping={view.isStopping}
-              canSend={phase === "ready"}
-              returned={returned}
-              onReturnedTaken={takeReturned}
-              placeholder={placeholderFor(isBusy, hasQuestion)}
-              onSend={send}
-              onStop={stop}
-            >
-              {chat && (
-                <ModelPicker
-                  value={chat.modelId}
-                  onChoose={(modelId) => void conversation.chooseModel(modelId)}
-                />
-              )}
-            </Composer>
-          </div>
+          <ConversationComposer
+            shown={shown}
+            attachments={attachments}
+            canSend={phase === "ready"}
+            returned={view.returned}
+            onReturnedTaken={conversation.takeReturned}
+            placeholder={placeholderFor(isBusy, hasQuestion)}
+            onSend={conversation.send}
+            onRetry={
+              canRetry && lastMessageId !== undefined
+                ? () => void conversation.branches.regenerate(lastMessageId)
+                : null
+            }
+          >
+            {chat && (
+              <ModelPicker
+                value={chat.modelId}
+                onChoose={(modelId) => void conversation.chooseModel(modelId)}
+              />
+            )}
+          </ConversationComposer>
         </FileDrop>
         {isCodeOpen && (
           <CodeDialog
@@ -188,7 +156,7 @@ export function ConversationPage({
 /** Returns what the user has written last. */
 function newestTextOf(messages: readonly UIMessage[]): string {
   const newest = messages.findLast((message) => message.role === "user");
-  return newest ? toReturned(newest.parts).returnedText : "";
+  return newest ? fromParts(newest.parts).text : "";
 }
 
 function placeholderFor(isBusy: boolean, hasQuestion: boolean): string {

@@ -3,10 +3,11 @@ import { useRouter } from "next/navigation";
 import { useCallback, useState } from "react";
 import type { ApiError } from "@/app/(console)/_api/request.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
+import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
-import { Composer, type ReturnedMessage } from "./composer.tsx";
+import { Composer } from "./composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { suggestions } from "./suggestions.ts";
 import { useDraftChat } from "./use-draft-chat.ts";
@@ -20,10 +21,10 @@ export function NewChat() {
   const [modelId, setModelId] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
-  const [returned, setReturned] = useState<ReturnedMessage | null>(null);
+  const [returned, setReturned] = useState<WrittenMessage | null>(null);
   const takeReturned = useCallback(() => setReturned(null), []);
 
-  const begin = async (message: ReturnedMessage) => {
+  const begin = async (message: WrittenMessage) => {
     setBusy(true);
     setError(null);
     const created = await draft.begin(modelId);

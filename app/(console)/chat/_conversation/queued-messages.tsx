@@ -1,14 +1,11 @@
 "use client";
 import { Clock3, Paperclip, Pencil, X, Zap } from "lucide-react";
-import { useState, useSyncExternalStore } from "react";
+import { useState } from "react";
 import type { Conversation } from "@/app/(console)/chat/_state/conversation.ts";
-import { toReturned } from "@/app/(console)/chat/_state/message-parts.ts";
+import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
 import type { QueuedMessage } from "@/app/(console)/chat/_state/message-queue.ts";
 import { Button } from "../../_ui/button.tsx";
-
-export function useQueuedMessages({ queue }: Conversation): readonly QueuedMessage[] {
-  return useSyncExternalStore(queue.subscribe, queue.getMessages, queue.getMessages);
-}
+import { IconButton } from "../../_ui/icon-button.tsx";
 
 /** The messages that are sent, one after another, when the agent is done. */
 export function QueuedMessages({
@@ -44,7 +41,7 @@ function QueuedRow({
   readonly message: QueuedMessage;
 }) {
   const [busy, setBusy] = useState(false);
-  const { returnedText: text, returnedFiles: files } = toReturned(parts);
+  const { text, files } = fromParts(parts);
   const label = text || files.map(({ filename }) => filename).join(", ");
   const isDisabled = busy || state === "sending";
   const act = (action: () => Promise<void>) => {
@@ -74,28 +71,22 @@ function QueuedRow({
         <Zap aria-hidden />
         <span className="max-sm:sr-only">Send now</span>
       </Button>
-      <Button
-        variant="ghost"
-        size="icon"
-        className="size-7 text-muted-foreground [&_svg]:size-3.5"
-        disabled={isDisabled}
-        aria-label={`Edit queued message: ${label}`}
+      <IconButton
+        label={`Edit queued message: ${label}`}
         title="Edit"
+        disabled={isDisabled}
         onClick={() => act(() => conversation.unqueue(id, true))}
       >
         <Pencil aria-hidden />
-      </Button>
-      <Button
-        variant="ghost"
-        size="icon"
-        className="size-7 text-muted-foreground [&_svg]:size-3.5"
-        disabled={isDisabled}
-        aria-label={`Remove queued message: ${label}`}
+      </IconButton>
+      <IconButton
+        label={`Remove queued message: ${label}`}
         title="Remove"
+        disabled={isDisabled}
         onClick={() => act(() => conversation.unqueue(id, false))}
       >
         <X aria-hidden />
-      </Button>
+      </IconButton>
     </li>
   );
 }

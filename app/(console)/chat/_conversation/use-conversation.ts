@@ -6,10 +6,15 @@ import {
   retainConversation,
 } from "@/app/(console)/chat/_state/open-conversations.ts";
 
+export type ShownConversation = ReturnType<typeof useConversation>;
+
 /** The shortest time between two renders of a streaming text. */
 const RENDER_INTERVAL_MS = 50;
 
-/** Returns the state of a chat and keeps it up to date while the component is mounted. */
+/**
+ * Returns the state of a chat and keeps it up to date while the component is mounted. The chat is busy
+ * while a turn is read or messages wait.
+ */
 export function useConversation(sessionId: string, chatId: string) {
   const conversation = useMemo(() => openConversation(sessionId, chatId), [sessionId, chatId]);
   const view = useSyncExternalStore(
@@ -17,6 +22,8 @@ export function useConversation(sessionId: string, chatId: string) {
     conversation.getView,
     conversation.getView,
   );
+  const { queue } = conversation;
+  const queued = useSyncExternalStore(queue.subscribe, queue.getMessages, queue.getMessages);
   const { messages } = useChat({ chat: conversation.chat, throttle: RENDER_INTERVAL_MS });
   useEffect(() => {
     const release = retainConversation(chatId);
@@ -34,5 +41,5 @@ export function useConversation(sessionId: string, chatId: string) {
       release();
     };
   }, [conversation, chatId]);
-  return { conversation, view, messages };
+  return { conversation, view, messages, queued, isBusy: view.isReading || queued.length > 0 };
 }

@@ -5,7 +5,7 @@ import Link from "next/link";
 import { useState } from "react";
 import { markWords } from "@/app/(console)/chat/_list/mark-words.ts";
 import { cn } from "../../_ui/class-names.ts";
-import { keyed } from "../_message/keyed.ts";
+import { keyed } from "../../_ui/keyed.ts";
 import { MenuButton } from "./menu-button.tsx";
 import { RenameForm } from "./rename-form.tsx";
 import type { RowTarget } from "./row-target.ts";

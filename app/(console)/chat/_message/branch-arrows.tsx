@@ -1,10 +1,8 @@
 "use client";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { Button } from "../../_ui/button.tsx";
+import { IconButton } from "../../_ui/icon-button.tsx";
 import { useMessageActions } from "./message-actions.ts";
-
-const arrowStyle = "size-6 [&_svg]:size-3.5";
 
 /** "2 / 3": switches between the messages at one place. Nothing for a message that is alone there. */
 export function BranchArrows({ messageId }: { readonly messageId: string }) {
@@ -40,31 +38,27 @@ export function BranchArrows({ messageId }: { readonly messageId: string }) {
         if (event.key === "ArrowRight") go(1);
       }}
     >
-      <Button
-        variant="ghost"
-        size="icon"
-        className={arrowStyle}
-        aria-label="Previous version"
+      <IconButton
+        label="Previous version"
+        className="size-6"
         title="Previous version (←)"
         disabled={place === 0 || actions.isBusy}
         onClick={() => go(-1)}
       >
         <ChevronLeft aria-hidden />
-      </Button>
+      </IconButton>
       <span>
         {place + 1} / {ids.length}
       </span>
-      <Button
-        variant="ghost"
-        size="icon"
-        className={arrowStyle}
-        aria-label="Next version"
+      <IconButton
+        label="Next version"
+        className="size-6"
         title="Next version (→)"
         disabled={place === ids.length - 1 || actions.isBusy}
         onClick={() => go(1)}
       >
         <ChevronRight aria-hidden />
-      </Button>
+      </IconButton>
     </fieldset>
   );
 }

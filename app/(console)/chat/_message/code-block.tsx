@@ -4,9 +4,10 @@ import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { findLanguage } from "@/app/(console)/_code/languages.ts";
 import { useHighlightedLines } from "@/app/(console)/_code/use-highlighted-lines.ts";
 import { CodeLines } from "../../_code/code-lines.tsx";
-import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
+import { IconButton, iconButtonStyle } from "../../_ui/icon-button.tsx";
+import { saveFile } from "../../_ui/save-file.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 
 /** A block of code, with buttons to wrap its lines, to download and to copy it. */
@@ -24,33 +25,36 @@ export function CodeBlock({
   const [isWrapped, setWrapped] = useState(false);
   const known = findLanguage(language);
   const name = known?.label ?? (language || "Text");
-  const button = "size-6 [&_svg]:size-3.5";
   return (
     <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
       <div className="flex h-8 items-center gap-0.5 border-b pr-1 pl-3 text-xs text-muted-foreground">
         <span className="min-w-0 flex-1 truncate">{name}</span>
-        <Button
-          variant="ghost"
-          size="icon"
-          aria-label="Wrap lines"
-          title="Wrap lines"
+        <IconButton
+          label="Wrap lines"
           aria-pressed={isWrapped}
-          className={cn(button, isWrapped && "bg-hover text-foreground")}
+          className={cn("size-6", isWrapped && "bg-hover text-foreground")}
           onClick={() => setWrapped(!isWrapped)}
         >
           <WrapText aria-hidden />
-        </Button>
-        <Button
-          variant="ghost"
-          size="icon"
-          aria-label="Download code"
-          title="Download code"
-          className={button}
-          onClick={() => download(text, `code.${known?.extension ?? "txt"}`)}
+        </IconButton>
+        <IconButton
+          label="Download code"
+          className="size-6"
+          onClick={() =>
+            saveFile(
+              `code.${known?.extension ?? "txt"}`,
+              new Blob([text], { type: "application/octet-stream" }),
+            )
+          }
         >
           <Download aria-hidden />
-        </Button>
-        <CopyButton text={text} label="Copy code" variant="ghost" className={button} />
+        </IconButton>
+        <CopyButton
+          text={text}
+          label="Copy code"
+          variant="ghost"
+          className={cn(iconButtonStyle, "size-6")}
+        />
       </div>
       <Code
         text={text}
@@ -120,13 +124,4 @@ function useFollowedEnd(text: string, isGrowing: boolean): RefObject<HTMLElement
     if (isGrowing && follows.current) box.current?.scrollTo({ top: box.current.scrollHeight });
   }, [text, isGrowing]);
   return box;
-}
-
-function download(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url));
 }

@@ -6,10 +6,10 @@ import type { MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
 import { parseMarkdown, parseStreaming, webAddress } from "@/app/(console)/_markdown/parse.ts";
 import { type MarkdownParts, renderBlock } from "../../_markdown/render.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { keyed } from "../../_ui/keyed.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { FootnoteReference, Footnotes, FootnotesProvider } from "./footnotes.tsx";
 import { Formula } from "./formula.tsx";
-import { keyed } from "./keyed.ts";
 
 const RemoteImage = dynamic(() =>
   import("./remote-image.tsx").then((module) => module.RemoteImage),

@@ -2,17 +2,15 @@
 import type { FileUIPart } from "ai";
 import { createContext, useContext, useEffect, useState } from "react";
 import { fetchWithBearer } from "@/app/(console)/_api/request.ts";
-import { previewOf } from "../_state/attachments.ts";
+import { keyed } from "../../_ui/keyed.ts";
+import { isPreviewable, previewOf } from "../_state/attachments.ts";
 import { OpenFileContext } from "../_tools/file-link.tsx";
 import { FileTypeIcon } from "./file-type-icon.tsx";
-import { keyed } from "./keyed.ts";
 
 /** The session whose sandbox has the files of the messages; null where they cannot be read. */
 export const FilesSessionContext = createContext<string | null>(null);
 
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
-/** Types that a browser shows in an `img` and that cannot contain a script. */
-const IMAGE_TYPE = /^image\/(png|jpeg|gif|webp|avif)$/;
 
 /** The files of a message: images as thumbnails, others as tiles that open beside the chat. */
 export function MessageFiles({ files }: { readonly files: readonly FileUIPart[] }) {
@@ -32,7 +30,7 @@ function MessageFile({ file }: { readonly file: FileUIPart }) {
   const open = useContext(OpenFileContext);
   const path = SANDBOX_URL.test(file.url) ? file.url.replace(SANDBOX_URL, "") : null;
   const name = file.filename || path?.split("/").at(-1) || "File";
-  const isImage = IMAGE_TYPE.test(file.mediaType);
+  const isImage = isPreviewable(file.mediaType);
   const thumbnail = useThumbnail(isImage ? file.url : null, path, file.mediaType);
   const content =
     thumbnail === null ? (

@@ -2,22 +2,22 @@
 import type { UIMessage } from "ai";
 import { RefreshCw, RotateCw } from "lucide-react";
 import type { MouseEvent } from "react";
+import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
 import { numberAt, textAt, valueAt } from "@/app/(console)/chat/_state/tool-call.ts";
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { actionStyle, quietStyle } from "./action-style.ts";
+import { IconButton, iconButtonStyle } from "../../_ui/icon-button.tsx";
 import { BranchArrows } from "./branch-arrows.tsx";
 import { focusConversation, useMessageActions } from "./message-actions.ts";
+import { quietStyle } from "./quiet-style.ts";
 import { RateAnswer } from "./rate-answer.tsx";
 
 /** What can be done with an answer, its model, tokens and duration, and how it ended if it was cut short. */
 export function MessageFooter({ message }: { readonly message: UIMessage }) {
   const actions = useMessageActions();
   const { id, metadata } = message;
-  const text = message.parts
-    .flatMap((part) => (part.type === "text" ? [part.text] : []))
-    .join("\n\n");
+  const { text } = fromParts(message.parts);
   const reason = textAt(metadata, "finishReason") ?? "";
   const ending = ENDINGS[reason];
   const isLast = id === actions?.lastMessageId;
@@ -50,21 +50,13 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
                   text={text}
                   label="Copy message"
                   variant="ghost"
-                  className={actionStyle}
+                  className={iconButtonStyle}
                 />
               )}
               {actions && (
-                <Button
-                  variant="ghost"
-                  size="icon"
-                  className={actionStyle}
-                  aria-label="Regenerate answer"
-                  title="Regenerate answer"
-                  disabled={actions.isBusy}
-                  onClick={repeat}
-                >
+                <IconButton label="Regenerate answer" disabled={actions.isBusy} onClick={repeat}>
                   <RefreshCw aria-hidden />
-                </Button>
+                </IconButton>
               )}
               {thumbs}
             </div>

@@ -2,10 +2,11 @@
 import type { UIMessage } from "ai";
 import dynamic from "next/dynamic";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
 import { readToolCall, type ToolCall } from "@/app/(console)/chat/_state/tool-call.ts";
+import { keyed } from "../../_ui/keyed.ts";
 import { TodoList } from "../_tools/todo-list.tsx";
 import { ToolRow } from "../_tools/tool-row.tsx";
-import { keyed } from "./keyed.ts";
 import { Markdown } from "./markdown.tsx";
 import { useMessageActions } from "./message-actions.ts";
 import { MessageFiles } from "./message-files.tsx";
@@ -48,9 +49,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
     if (wasEditing.current && !isEditing) editButton.current?.focus({ preventScroll: true });
     wasEditing.current = isEditing;
   }, [isEditing]);
-  const text = message.parts
-    .flatMap((part) => (part.type === "text" ? [part.text] : []))
-    .join("\n\n");
+  const { text, files } = fromParts(message.parts);
   if (isEditing && actions) {
     return (
       <article aria-label="You">
@@ -65,7 +64,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
   }
   return (
     <article aria-label="You" className="group/message flex flex-col items-end gap-1">
-      <MessageFiles files={message.parts.filter((part) => part.type === "file")} />
+      <MessageFiles files={files} />
       {keyed(message.parts).map(({ key, item: part }) =>
         part.type === "text" ? (
           <p

@@ -3,8 +3,8 @@ import { MessageSquareText, ThumbsDown, ThumbsUp } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { Field } from "../../_ui/field.tsx";
+import { IconButton } from "../../_ui/icon-button.tsx";
 import { Textarea } from "../../_ui/textarea.tsx";
-import { actionStyle } from "./action-style.ts";
 import { useMessageActions } from "./message-actions.ts";
 
 const MAX_COMMENT_CHARS = 2000;
@@ -37,30 +37,22 @@ export function RateAnswer({
     <>
       {(["up", "down"] as const).map((rating) => {
         const Icon = rating === "up" ? ThumbsUp : ThumbsDown;
-        const label = rating === "up" ? "Good answer" : "Bad answer";
         return (
-          <Button
+          <IconButton
             key={rating}
-            variant="ghost"
-            size="icon"
-            className={`${actionStyle} aria-pressed:text-foreground aria-pressed:[&_svg]:fill-current`}
-            aria-label={label}
-            title={label}
+            label={rating === "up" ? "Good answer" : "Bad answer"}
+            className="aria-pressed:text-foreground aria-pressed:[&_svg]:fill-current"
             aria-pressed={rated?.rating === rating}
             onClick={() => rate(rating)}
           >
             <Icon aria-hidden />
-          </Button>
+          </IconButton>
         );
       })}
       {rated && (
-        <Button
+        <IconButton
           ref={commentButton}
-          variant="ghost"
-          size="icon"
-          className={actionStyle}
-          aria-label={rated.comment === null ? "Add a comment" : "Edit comment"}
-          title={rated.comment === null ? "Add a comment" : "Edit comment"}
+          label={rated.comment === null ? "Add a comment" : "Edit comment"}
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
@@ -68,7 +60,7 @@ export function RateAnswer({
             aria-hidden
             className={rated.comment === null ? "" : "text-foreground"}
           />
-        </Button>
+        </IconButton>
       )}
     </>
   );

@@ -4,9 +4,10 @@ import type { RefObject } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { actionStyle, quietStyle } from "./action-style.ts";
+import { IconButton, iconButtonStyle } from "../../_ui/icon-button.tsx";
 import { BranchArrows } from "./branch-arrows.tsx";
 import { focusConversation, useMessageActions } from "./message-actions.ts";
+import { quietStyle } from "./quiet-style.ts";
 
 /** What can be done with a message of the user. */
 export function UserFooter({
@@ -43,20 +44,21 @@ export function UserFooter({
       )}
       <div className={cn("flex items-center", quietStyle)}>
         {text !== "" && (
-          <CopyButton text={text} label="Copy message" variant="ghost" className={actionStyle} />
+          <CopyButton
+            text={text}
+            label="Copy message"
+            variant="ghost"
+            className={iconButtonStyle}
+          />
         )}
-        <Button
+        <IconButton
           ref={editButton}
-          variant="ghost"
-          size="icon"
-          className={actionStyle}
-          aria-label="Edit message"
-          title="Edit message"
+          label="Edit message"
           disabled={actions.isBusy}
           onClick={onEdit}
         >
           <Pencil aria-hidden />
-        </Button>
+        </IconButton>
       </div>
       <BranchArrows messageId={messageId} />
     </footer>

@@ -198,7 +198,8 @@ const TOO_LARGE: Attachment["state"] = {
 };
 
 /** Types that a browser shows in an `img` and that cannot contain a script. */
-const isPreviewable = (type: string): boolean => /^image\/(png|jpeg|gif|webp|avif)$/.test(type);
+export const isPreviewable = (type: string): boolean =>
+  /^image\/(png|jpeg|gif|webp|avif)$/.test(type);
 
 /** Returns the name without what a shell or a path could misunderstand. */
 function safeName(name: string): string {

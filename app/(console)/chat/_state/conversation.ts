@@ -18,7 +18,7 @@ import {
   type DurableChatTransportOptions,
 } from "./durable-chat-transport.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
-import { toParts, toReturned } from "./message-parts.ts";
+import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
 import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
 import { isOpenQuestion, reuseUnchanged, type StoredChat } from "./stored-messages.ts";
 
@@ -32,12 +32,10 @@ export interface ConversationView extends Marks {
   readonly isStopping: boolean;
   /** The last failure, until the next action or until it is dismissed. */
   readonly error: ChatError | null;
-  /** The text of a message that was not accepted, to be sent again. */
-  readonly returnedText: string | null;
+  /** A message that was not accepted, was dropped by a stop or is edited, to be sent again. */
+  readonly returned: WrittenMessage | null;
   /** The newest message that was sent or answered again in this tab. */
   readonly sentMessageId: string | null;
-  /** The files of that message. */
-  readonly returnedFiles: readonly FileUIPart[];
 }
 
 export interface ConversationOptions
@@ -65,10 +63,9 @@ export class Conversation {
     isReading: false,
     isStopping: false,
     error: null,
-    returnedText: null,
+    returned: null,
     sentMessageId: null,
     ...noMarks,
-    returnedFiles: [],
   };
   /** What waited when the turn was stopped. */
   #dropped: readonly QueuedMessage[] = [];
@@ -149,14 +146,14 @@ export class Conversation {
   /**
    * Sends a message and reads its turn to the end. While the chat is busy, the message waits for the
    * turns before it. If the service refuses the message, it is removed from the chat and is put into
-   * `returnedText` and `returnedFiles`.
+   * `returned`.
    */
-  async send(text: string, files: readonly FileUIPart[] = []): Promise<void> {
+  send = async (text: string, files: readonly FileUIPart[] = []): Promise<void> => {
     this.#show({ error: null });
     const parts = toParts(text, files);
     if (this.isReading || this.#isWaiting) {
       const error = await this.queue.add(parts);
-      if (error) this.#show({ error, returnedText: text, returnedFiles: files });
+      if (error) this.#show({ error, returned: { text, files } });
       return;
     }
     const id = crypto.randomUUID();
@@ -164,25 +161,25 @@ export class Conversation {
     await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
     if (this.chat.error instanceof ChatRequestError) {
       this.chat.messages = this.chat.messages.filter((message) => message.id !== id);
-      this.#show({ returnedText: text, returnedFiles: files });
+      this.#show({ returned: { text, files } });
     }
     await this.refresh();
-  }
+  };
 
   /** Answers one question. The turn continues once no question is open. */
-  async answer(toolCallId: string, output: unknown): Promise<void> {
+  answer = async (toolCallId: string, output: unknown): Promise<void> => {
     if (this.isReading) return;
     this.#show({ error: null });
     await this.chat.addToolOutput({ tool: "ask_user_question", toolCallId, output });
     if (this.chat.lastMessage?.parts.some(isOpenQuestion)) return;
     await this.#read(() => this.chat.sendMessage());
     await this.refresh();
-  }
+  };
 
-  /** Takes a waiting message back, for `returnedText` and `returnedFiles` if it is to be `edited`. */
+  /** Takes a waiting message back, for `returned` if it is to be `edited`. */
   async unqueue(id: string, edited: boolean): Promise<void> {
     const parts = await this.queue.remove(id);
-    if (edited && parts) this.#show(toReturned(parts));
+    if (edited && parts) this.#show({ returned: fromParts(parts) });
   }
 
   /** Stops the running turn, so that a waiting message is answered next. */
@@ -192,7 +189,7 @@ export class Conversation {
   }
 
   /** Stops the running turn, which drops the messages that wait for it: they are returned. Repeats the request while the turn is still being started. */
-  async stop(): Promise<void> {
+  stop = async (): Promise<void> => {
     if (this.#view.isStopping) return;
     this.#show({ isStopping: true });
     const path = `/api/chat/${this.#options.chatId}/stop`;
@@ -209,7 +206,7 @@ export class Conversation {
       await this.#waitForRetry(attempt);
     }
     this.#show({ isStopping: false });
-  }
+  };
 
   /** Shows a chat that was just created. */
   showChat(chat: ChatRow): void {
@@ -237,9 +234,9 @@ export class Conversation {
     else this.#show({ chat: ((await response.json()) as { chat: ChatRow }).chat });
   }
 
-  takeReturnedText(): void {
-    this.#show({ returnedText: null, returnedFiles: [] });
-  }
+  takeReturned = (): void => {
+    this.#show({ returned: null });
+  };
 
   dismissError(): void {
     this.#show({ error: null });
@@ -260,7 +257,8 @@ export class Conversation {
   #returnDropped({ messages }: StoredChat): void {
     const dropped = this.#dropped.filter(({ id }) => !messages.some((stored) => stored.id === id));
     this.#dropped = [];
-    if (dropped.length > 0) this.#show(toReturned(dropped.flatMap(({ parts }) => parts)));
+    if (dropped.length === 0) return;
+    this.#show({ returned: fromParts(dropped.flatMap(({ parts }) => parts)) });
   }
 
   /** Shows the title that the service gives an untitled chat: the beginning of its first message. */

@@ -7,6 +7,7 @@ import type { UIMessage } from "ai";
 import type { Branch, Feedback } from "@/lib/sessions/session.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
 import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
+import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
 
 export interface Marks {
   /** The ids of all messages at the place of a message, oldest first. None for one that is alone there. */
@@ -19,7 +20,7 @@ export const noMarks: Marks = { siblings: new Map(), ratings: new Map() };
 
 interface Shown extends Marks {
   readonly error: ChatError | null;
-  readonly returnedText: string | null;
+  readonly returned: WrittenMessage | null;
   readonly sentMessageId: string | null;
 }
 
@@ -71,15 +72,14 @@ export class MessageBranches {
     const place = messages.findIndex((message) => message.id === messageId);
     if (isReading() || place < 0) return;
     const id = crypto.randomUUID();
-    const files = messages[place]?.parts.filter((part) => part.type === "file") ?? [];
-    const parts: UIMessage["parts"] = [...files, { type: "text", text }];
+    const parts = toParts(text, fromParts(messages[place]?.parts ?? []).files);
     chat.messages = messages.slice(0, place);
     const siblings = [...(this.#marks.siblings.get(messageId) ?? [messageId]), id];
     this.#set({ siblings: new Map([...this.#marks.siblings, [id, siblings]]) });
     show({ error: null, sentMessageId: id });
     const body = { parentId: messages[place - 1]?.id ?? "" };
     await this.#options.read(() => chat.sendMessage({ id, role: "user", parts }, { body }));
-    if (chat.error instanceof ChatRequestError) show({ returnedText: text });
+    if (chat.error instanceof ChatRequestError) show({ returned: { text, files: [] } });
     await this.#options.refresh();
   }
 

@@ -9,9 +9,9 @@ import {
   valueAt,
 } from "@/app/(console)/chat/_state/tool-call.ts";
 import { cn } from "../../_ui/class-names.ts";
+import { keyed } from "../../_ui/keyed.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { Code } from "../_message/code-block.tsx";
-import { keyed } from "../_message/keyed.ts";
 import { Markdown } from "../_message/markdown.tsx";
 import { FileLink } from "./file-link.tsx";
 import { TodoList } from "./todo-list.tsx";

@@ -1,5 +1,4 @@
 import type { CodeLine } from "@/app/(console)/_code/kinds.ts";
-import { findLanguage } from "@/app/(console)/_code/languages.ts";
 import { createTokenizer } from "@/app/(console)/_code/tokenize.ts";
 import { CodeLines } from "../../_code/code-lines.tsx";
 import { cn } from "../../_ui/class-names.ts";
@@ -51,6 +50,5 @@ function highlight(text: string, language: string): Promise<readonly CodeLine[]>
 }
 
 async function tokenize(text: string, language: string): Promise<readonly CodeLine[]> {
-  if (findLanguage(language) === undefined) return [];
   return (await createTokenizer(language))?.next(text) ?? [];
 }

@@ -1,0 +1,58 @@
+"use client";
+import type { FileUIPart } from "ai";
+import type { ReactNode } from "react";
+import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
+import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
+import { Composer } from "./composer.tsx";
+import { Notices } from "./notices.tsx";
+import { QueuedMessages } from "./queued-messages.tsx";
+import type { ShownConversation } from "./use-conversation.ts";
+import { useEscape } from "./use-escape.ts";
+
+/** The end of a conversation: its notices, the messages that wait, and the form for the next one. */
+export function ConversationComposer({
+  shown: { conversation, view, queued, isBusy },
+  attachments,
+  canSend,
+  returned,
+  onReturnedTaken,
+  placeholder,
+  onSend,
+  onRetry,
+  children,
+}: {
+  readonly shown: ShownConversation;
+  readonly attachments: Attachments;
+  readonly canSend: boolean;
+  readonly returned: WrittenMessage | null;
+  readonly onReturnedTaken: () => void;
+  readonly placeholder: string;
+  readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
+  /** Null when there is nothing to answer again. */
+  readonly onRetry: (() => void) | null;
+  /** Controls below the text. */
+  readonly children?: ReactNode;
+}) {
+  useEscape(isBusy ? conversation.stop : null);
+  return (
+    <div className="relative before:pointer-events-none before:absolute before:inset-x-0 before:-top-8 before:h-8 before:bg-linear-to-t before:from-background">
+      <Notices view={view} onRetry={onRetry} onDismiss={() => conversation.dismissError()} />
+      <QueuedMessages conversation={conversation} messages={queued} />
+      <Composer
+        draftKey={conversation.chat.id}
+        attachments={attachments}
+        isBusy={isBusy}
+        canQueue
+        isStopping={view.isStopping}
+        canSend={canSend}
+        returned={returned}
+        onReturnedTaken={onReturnedTaken}
+        placeholder={placeholder}
+        onSend={onSend}
+        onStop={conversation.stop}
+      >
+        {children}
+      </Composer>
+    </div>
+  );
+}
