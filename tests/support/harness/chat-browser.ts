@@ -10,34 +10,26 @@ import { startServer } from "./server.ts";
 import { stack } from "./stack.ts";
 import { textOf } from "./turn-stream.ts";
 
-export type ChatServer = Awaited<ReturnType<typeof startChatServer>>;
+export type ChatServer = ReturnType<typeof provideChatServer>;
 
-async function startChatServer() {
-  const model = await startFakeOpenAI();
-  const server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
-  return {
-    model,
-    server,
-    async stop() {
-      await model.close();
-      await server.stop();
-    },
-  };
-}
-
-/** Starts a server for the tests of the file, which find it once they run. */
-export function provideChatServer(): Pick<ChatServer, "model" | "server"> {
-  let started: ChatServer;
+/** Starts a server and its model for the tests of the file, which find them once they run. */
+export function provideChatServer() {
+  let model: Awaited<ReturnType<typeof startFakeOpenAI>>;
+  let server: Awaited<ReturnType<typeof startServer>>;
   beforeAll(async () => {
-    started = await startChatServer();
+    model = await startFakeOpenAI();
+    server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
   });
-  afterAll(() => started.stop());
+  afterAll(async () => {
+    await model.close();
+    await server.stop();
+  });
   return {
     get model() {
-      return started.model;
+      return model;
     },
     get server() {
-      return started.server;
+      return server;
     },
   };
 }
