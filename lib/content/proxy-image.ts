@@ -1,6 +1,8 @@
 /** Fetches an image of the web for a reader whose address its server must not learn. */
 import { type AppError, appError } from "../contract/app-error.ts";
+import { FairQueue } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/check-url.ts";
+import { processWide } from "../platform/process-wide.ts";
 import { fetchPublic } from "./media/download.ts";
 import { allowLoopback } from "./media/fetch-inputs.ts";
 import { IMAGE_TYPES, sniffType } from "./media/sniff-type.ts";
@@ -15,14 +17,33 @@ const HEADERS = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** Errors: 400 for a URL that is not allowed; 502; 504. */
+/** Bounds the memory of images that are being fetched: each is held whole, because its size is not known before. */
+const queue = () =>
+  processWide(
+    "proxied images",
+    () =>
+      new FairQueue({
+        name: "proxied_images",
+        slots: 16,
+        waitersPerAccount: 24,
+        maxWaitMs: 10_000,
+      }),
+  );
+
+/** Errors: 400 for a URL that is not allowed; 502; 504. @throws QueueRefusal */
 export async function proxyImage(
+  accountId: string,
   address: string,
   signal: AbortSignal,
 ): Promise<Response | AppError> {
   const url = new URL(address);
   const fault = faultOfUrl(url, allowLoopback());
   if (fault !== null) return appError("invalid_request", `url ${fault}`, { fields: ["url"] });
+  return queue().run(accountId, signal, () => fetchImage(url, signal));
+}
+
+/** Errors: 502; 504. */
+async function fetchImage(url: URL, signal: AbortSignal): Promise<Response | AppError> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   try {
     const response = await fetchPublic(url, allowLoopback(), AbortSignal.any([signal, deadline]));
@@ -50,5 +71,5 @@ async function readAtMost(
     if (size > maxBytes) return null;
     chunks.push(chunk);
   }
-  return new Uint8Array(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
 }

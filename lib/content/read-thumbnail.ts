@@ -1,9 +1,8 @@
 /** Small WebP versions of stored images, so that lists of images load quickly. */
 import { readFile } from "node:fs/promises";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { FairQueue, isQueueRefusal } from "../platform/fair-queue.ts";
+import { FairQueue } from "../platform/fair-queue.ts";
 import { processWide } from "../platform/process-wide.ts";
-import { queueRefused } from "../platform/queue-refused.ts";
 import { createTtlCache } from "../platform/ttl-cache.ts";
 import { sniffFile } from "./media/sniff-file.ts";
 import type { MediaKey } from "./storage/media-name.ts";
@@ -32,22 +31,17 @@ const queue = () =>
 
 /**
  * Returns the image as WebP of at most this width, upright.
- * Errors: 404 for a file that is no image; 429 and 503 while too many are waiting.
+ * Errors: 404 for a file that is no image. @throws QueueRefusal while too many are waiting
  */
 export async function readThumbnail(
   key: MediaKey,
   path: string,
   width: number,
 ): Promise<Uint8Array<ArrayBuffer> | AppError> {
-  try {
-    const made = await cache().get(`${key.accountId}/${key.name} ${width}`, () =>
-      queue().run(key.accountId, undefined, () => shrink(path, width)),
-    );
-    return made ?? appError("not_found", "Media not found");
-  } catch (error) {
-    if (isQueueRefusal(error)) return queueRefused(error);
-    throw error;
-  }
+  const made = await cache().get(`${key.accountId}/${key.name} ${width}`, () =>
+    queue().run(key.accountId, undefined, () => shrink(path, width)),
+  );
+  return made ?? appError("not_found", "Media not found");
 }
 
 /** Resolves to null for what is not an image of a raster format, whatever its name says. */

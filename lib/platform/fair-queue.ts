@@ -15,6 +15,7 @@ export interface FairQueueLimits {
   readonly name:
     | "model_calls"
     | "probes"
+    | "proxied_images"
     | "renderings"
     | "requests"
     | "sandbox_commands"

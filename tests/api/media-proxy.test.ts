@@ -97,3 +97,25 @@ describe("GET /api/media/proxy 502", () => {
     expectErrorShape(answer, "plain");
   });
 });
+
+describe("GET /api/media/proxy 429", () => {
+  it("bounds the images that one account has fetched at a time, and those that wait", async () => {
+    const caller = client({ key: await createKey((await createAccount()).id) }, server.url);
+    const query = new URLSearchParams({ url: host.serve(await makeImage()) });
+    const before = host.requests.length;
+    const release = host.hold();
+    const statuses: number[] = [];
+    const asked = Array.from({ length: 40 }, async () => {
+      statuses.push((await caller.get(`/api/media/proxy?${query}`)).status);
+    });
+    try {
+      await expect.poll(() => statuses.length).toBe(8);
+      await expect.poll(() => host.requests.length - before).toBe(8);
+      expect(new Set(statuses)).toEqual(new Set([429]));
+    } finally {
+      release();
+    }
+    await Promise.all(asked);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(32);
+  });
+});

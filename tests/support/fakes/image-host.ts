@@ -14,8 +14,11 @@ interface Answer {
 export async function startImageHost() {
   const answers: Answer[] = [];
   const requests: IncomingHttpHeaders[] = [];
-  const server = createServer((request, response) => {
+  let gate = Promise.withResolvers<void>();
+  gate.resolve();
+  const server = createServer(async (request, response) => {
     requests.push(request.headers);
+    await gate.promise;
     const answer = answers[Number(request.url?.slice(1))];
     response.writeHead(answer?.status ?? 404, answer?.headers).end(answer?.body);
   });
@@ -36,6 +39,11 @@ export async function startImageHost() {
         headers: { location: target || `/${answers.length}` },
         body: Buffer.of(),
       }),
+    /** Answers nothing until the returned function is called. */
+    hold: () => {
+      gate = Promise.withResolvers<void>();
+      return gate.resolve;
+    },
     close: async () => {
       server.close();
       server.closeAllConnections();
