@@ -68,9 +68,10 @@ async function shutDown(): Promise<void> {
   // A connection that becomes idle only now would be kept open.
   setInterval(() => server.closeIdleConnections(), CLOSE_INTERVAL_MS);
   const late = new Promise((resolve) => deadline.addEventListener("abort", resolve));
+  const served = Promise.race([closed, late]);
   await drain()
-    .begin(deadline)
+    .begin(deadline, served)
     .catch((error: unknown) => console.error(error));
-  await Promise.race([closed, late]);
+  await served;
   process.exit(0);
 }

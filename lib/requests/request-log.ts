@@ -18,6 +18,7 @@ export class RequestLog {
   #waiting: NewRequest[] = [];
   #dropped = 0;
   #isScheduled = false;
+  #flushed: Promise<void> = Promise.resolve();
 
   readonly #insert: (requests: readonly NewRequest[]) => Promise<void>;
 
@@ -49,8 +50,13 @@ export class RequestLog {
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  /** Stores what has been collected. After a failure it stays for the next time. Never throws. */
-  async flush(): Promise<void> {
+  /** Resolves when what has been collected is stored. After a failure it stays for the next time. Never throws. */
+  flush(): Promise<void> {
+    this.#flushed = this.#flushed.then(() => this.#store());
+    return this.#flushed;
+  }
+
+  async #store(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH);
       try {
@@ -70,6 +76,9 @@ export class RequestLog {
 export const requestLog = () =>
   processWide("request log", () => {
     const requests = new RequestLog(insertRequests);
-    drain().add(() => requests.flush());
+    drain().add(async (_deadline, served) => {
+      await served;
+      await requests.flush();
+    });
     return requests;
   });

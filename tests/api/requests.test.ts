@@ -3,9 +3,11 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { loggedRequest } from "../../lib/requests/contract.ts";
 import { RequestLog } from "../../lib/requests/request-log.ts";
+import { startImageHost } from "../support/fakes/image-host.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { type Client, client, createPerson, type Person } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
+import { startServer } from "../support/harness/server.ts";
 import { sql, stack } from "../support/harness/stack.ts";
 
 // The collection is a part of the server, and runs here in the process of the test, too.
@@ -154,5 +156,48 @@ describe("the collection of requests", () => {
     requests.record(requestOf("later"));
     await requests.flush();
     expect(stored.at(-1)).toBe("later");
+  });
+
+  test("is stored before the server exits, with requests that end while it drains", async () => {
+    const host = await startImageHost();
+    const server = await startServer({ env: { MEDIA_LOOPBACK: "true", DRAIN_SECONDS: "120" } });
+    try {
+      const { id, key } = await createPerson();
+      const release = host.hold();
+      const query = new URLSearchParams({ url: host.serve(Buffer.from("no image")) });
+      const asked = client({ key }, server.url).get(`/api/media/proxy?${query}`);
+      await expect.poll(() => host.requests.length).toBe(1);
+      server.kill("SIGTERM");
+      const isAccepted = () =>
+        fetch(`${server.url}/api/health`).then(
+          () => true,
+          () => false,
+        );
+      await expect.poll(isAccepted).toBe(false);
+      release();
+      expect((await asked).status).toBe(502);
+      await server.died;
+      const stored = await sql`select route from requests where account_id = ${id}`;
+      expect(stored.map(({ route }) => route)).toEqual(["/api/media/proxy"]);
+    } finally {
+      await server.stop();
+      await host.close();
+    }
+  });
+
+  test("is stored once a flush resolves, also by one that began before", async () => {
+    const { promise: isBack, resolve: comeBack } = Promise.withResolvers<void>();
+    const stored: string[] = [];
+    const requests = new RequestLog(async (batch) => {
+      await isBack;
+      stored.push(...batch.map(({ request_id }) => request_id));
+    });
+    requests.record(requestOf("first"));
+    void requests.flush();
+    const storedAtEnd = requests.flush().then(() => [...stored]);
+    // Whatever resolves without the database has resolved by then.
+    await new Promise(setImmediate);
+    comeBack();
+    expect(await storedAtEnd).toEqual(["first"]);
   });
 });
