@@ -3,9 +3,9 @@
  * load, the time until the chat can be typed in on a slow phone, the delay of a key, and the long tasks
  * while an answer streams.
  */
-import { gzipSync } from "node:zlib";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { findChromium } from "../support/harness/find-chromium.ts";
+import { countScripts, observe, seenBy } from "../support/harness/page-costs.ts";
 import { type Bench, type BenchContext, median, quantile, report } from "./context.ts";
 import { TEXT } from "./turns.ts";
 
@@ -83,13 +83,9 @@ async function scriptBytes(
 ): Promise<number> {
   const context = await newContext(browser, session);
   const page = await context.newPage();
-  const sizes: Promise<number>[] = [];
-  page.on("response", (response) => {
-    if (response.request().resourceType() !== "script") return;
-    sizes.push(response.body().then((body) => gzipSync(body).length));
-  });
+  const sizes = countScripts(page);
   await page.goto(url + path, { waitUntil: "networkidle" });
-  const total = (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
+  const total = (await sizes()).reduce((sum, bytes) => sum + bytes, 0);
   await context.close();
   return total;
 }
@@ -138,32 +134,6 @@ async function typingAndStreaming(
     `an answer of 200 chunks, new chat: ${tasks.length} long tasks (over 50 ms), longest ${longest.toFixed(0)} ms`,
   );
 }
-
-interface Seen {
-  readonly delays: number[];
-  readonly longTasks: number[];
-}
-
-const observe = (page: Page): Promise<void> =>
-  page.evaluate(() => {
-    const seen: Seen = { delays: [], longTasks: [] };
-    Object.assign(window, { seen });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) seen.longTasks.push(entry.duration);
-    }).observe({ type: "longtask" });
-    document.addEventListener(
-      "keydown",
-      ({ timeStamp }) => {
-        requestAnimationFrame(() =>
-          setTimeout(() => seen.delays.push(performance.now() - timeStamp)),
-        );
-      },
-      { capture: true },
-    );
-  });
-
-const seenBy = (page: Page): Promise<Seen> =>
-  page.evaluate(() => (window as unknown as { seen: Seen }).seen);
 
 async function typeInto(page: Page): Promise<number[]> {
   await messageBox(page).focus();

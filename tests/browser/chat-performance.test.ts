@@ -1,8 +1,7 @@
 /** What the chat costs: bytes of script, and what a keystroke renders. */
-import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeInBrowser, type Tab } from "../support/harness/browser.ts";
+import { describeInBrowser } from "../support/harness/browser.ts";
 import {
   answers,
   goTo,
@@ -12,6 +11,7 @@ import {
   sendMessage,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
+import { countScripts, observe, seenBy } from "../support/harness/page-costs.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const place = provideChatServer();
@@ -25,12 +25,12 @@ describeInBrowser("the chat", (browsing) => {
     await sendMessage(page, "[tools:1] [deltas:3]");
     await waitUntilIdle(page);
     const fresh = await browsing.anotherTab(tab, { url: place.server.url });
-    const sizes = countScripts(fresh);
+    const sizes = countScripts(fresh.page);
     await goTo(fresh.page, conversation);
     await answers(fresh.page).last().getByText("0 1 2").waitFor();
     await fresh.page.waitForLoadState("networkidle");
     const files = await sizes();
-    const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    const total = files.reduce((sum, bytes) => sum + bytes, 0);
     console.info(`script of the chat page: ${total} bytes gzip in ${files.length} files`);
     expect(files.length).toBeGreaterThan(0);
     expect(total).toBeLessThan(MAX_SCRIPT_BYTES);
@@ -54,41 +54,29 @@ describeInBrowser("the chat", (browsing) => {
 
 /** Types, and tells what it cost: nothing but the box may change. */
 async function report(page: Page, what: string): Promise<void> {
+  await observe(page);
   await page.evaluate(() => {
-    const seen = { changes: 0, longTasks: [] as number[], delays: [] as number[] };
-    Object.assign(window, { seen });
+    const changed = { changes: 0 };
+    Object.assign(window, { changed });
     const box = document.querySelector('section[aria-label="Conversation"]');
     if (!box) throw new Error("There is no conversation");
     new MutationObserver((records) => {
-      seen.changes += records.length;
+      changed.changes += records.length;
     }).observe(box, { subtree: true, childList: true, attributes: true, characterData: true });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) seen.longTasks.push(entry.duration);
-    }).observe({ type: "longtask" });
-    document.addEventListener(
-      "keydown",
-      ({ timeStamp }) => {
-        requestAnimationFrame(() =>
-          setTimeout(() => seen.delays.push(performance.now() - timeStamp)),
-        );
-      },
-      { capture: true },
-    );
   });
   await messageBox(page).focus();
   const text = "a message that is typed while a long chat stands above it";
   await page.keyboard.type(text);
-  const seen = await page.evaluate(
-    () =>
-      (window as unknown as { seen: { changes: number; longTasks: number[]; delays: number[] } })
-        .seen,
+  const seen = await seenBy(page);
+  const changes = await page.evaluate(
+    () => (window as unknown as { changed: { changes: number } }).changed.changes,
   );
   const delays = seen.delays.toSorted((a, b) => a - b);
   const at = (share: number) => delays[Math.floor(delays.length * share)]?.toFixed(1);
   console.info(
     `${what}: key to frame p50 ${at(0.5)} ms, p95 ${at(0.95)} ms; long tasks: ${seen.longTasks.length}`,
   );
-  expect(seen.changes).toBe(0);
+  expect(changes).toBe(0);
   await messageBox(page).fill("");
 }
 
@@ -110,15 +98,4 @@ async function fill(chatId: string, count: number): Promise<void> {
       end,
       now() - interval '1 hour' + n * interval '1 second'
     from generate_series(0, ${count - 1}::int) n`;
-}
-
-function countScripts({ page }: Tab): () => Promise<{ url: string; bytes: number }[]> {
-  const loading: Promise<{ url: string; bytes: number }>[] = [];
-  page.on("response", (response) => {
-    if (response.request().resourceType() !== "script") return;
-    loading.push(
-      response.body().then((body) => ({ url: response.url(), bytes: gzipSync(body).length })),
-    );
-  });
-  return () => Promise.all(loading);
 }
