@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { hasAccounts } from "./has-accounts.ts";
 import type { Parts } from "./parts.ts";
 
 /**
- * Prints the URL and, as long as there is no account, how to create one.
+ * Prints the URL, where sign-in codes are while no mail is sent, and, as long as there is no account,
+ * how to create one.
  *
  * @param options.keyCommand the command that creates an API key
  */
@@ -15,6 +17,11 @@ export async function printWelcome(options: {
   const { url, parts, dataDir, keyCommand } = options;
   const place = parts.embedded ? `(data in ${dataDir})` : "with the configured Supabase project";
   console.log(`\nReady on ${url} ${place}\n`);
+  if (parts.embedded && !process.env.SMTP_URL) {
+    console.log(
+      `No mail is sent, because SMTP_URL is not set: sign-in codes are in ${join(dataDir, "mailbox")}\n`,
+    );
+  }
   if (await hasAccounts({ ...process.env, ...parts.env })) return;
   console.log(
     "There is no account yet. To create one and print its API key, run:\n\n" +

@@ -1,3 +1,4 @@
+import { DEVELOPER_EMAIL } from "../lib/identity/credentials/developer-account.ts";
 import { isolation } from "../lib/platform/isolation/detect.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { listenAddress } from "./listen-address.ts";
@@ -38,9 +39,36 @@ export async function serveDevelopment(keyCommand: string): Promise<number> {
       const databaseUrl = parts.env.DATABASE_URL;
       if (key === undefined || databaseUrl === undefined) {
         await printWelcome({ url, parts, dataDir, keyCommand });
-      } else await greet({ url, key, dataDir, databaseUrl });
+        return;
+      }
+      const place = await greet({ url, key, dataDir, databaseUrl });
+      // Next.js compiles a page when it is first requested, while a person waits for it.
+      if (place !== undefined && process.stdout.isTTY) void compilePages(url, place);
     },
   });
+}
+
+/** Has the pages and routes of a first visit compiled, one after another. */
+async function compilePages(url: string, { sessionId, chatId }: Place): Promise<void> {
+  const paths = [
+    "/",
+    "/chat",
+    "/api/chats",
+    `/chat/${sessionId}/${chatId}`,
+    `/api/sessions/${sessionId}/chats/${chatId}`,
+    "/api/chat",
+    "/.well-known/workflow/v1/flow",
+    "/welcome",
+    "/artists",
+    "/schedules",
+    "/content",
+    "/keys",
+  ];
+  for (const path of paths) {
+    await fetch(url + path, { signal: AbortSignal.timeout(60_000) })
+      .then((response) => response.body?.cancel())
+      .catch(() => {});
+  }
 }
 
 /** Creates a session for a first turn and prints the API key and the requests to try. */
@@ -49,7 +77,7 @@ async function greet(options: {
   key: string;
   dataDir: string;
   databaseUrl: string;
-}): Promise<void> {
+}): Promise<Place | undefined> {
   const { url, key, dataDir } = options;
   let place: Place | undefined;
   try {
@@ -57,28 +85,34 @@ async function greet(options: {
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
   }
+  const isModelSet = Boolean(process.env.AI_GATEWAY_API_KEY || process.env.OPENAI_BASE_URL);
+  const mail = process.env.SMTP_URL
+    ? ""
+    : `\nMail:     ${url}/dev/mail, with the sign-in codes of other addresses: none is sent`;
+  const model = isModelSet
+    ? ""
+    : "\nModel:    rules, not an AI. Set AI_GATEWAY_API_KEY or OPENAI_BASE_URL for a real one.";
   console.log(`
 Ready on ${url} (data in ${dataDir})
 
+Console:  open ${url} and continue as ${DEVELOPER_EMAIL}, with one click${mail}${model}
 API key:  ${key}
 `);
-  if (place === undefined) return;
+  if (place === undefined) return undefined;
   const { sessionId, chatId } = place;
   const turn = `{"sessionId":"${sessionId}","chatId":"${chatId}","messages":[{"id":"'$(date +%s)'","content":"Write hello to hello.txt, list the files, then read hello.txt"}]}`;
   console.log(`Stream a turn in the session that has been created for you:
 
 curl -N ${url}/api/chat -H 'x-api-key: ${key}' -H 'content-type: application/json' -d '${turn}'
 
-Start from scratch:
-
-curl ${url}/api/sessions -H 'x-api-key: ${key}' -d '{}'
-curl ${url}/api/sandbox -H 'x-api-key: ${key}' -d '{"sessionId":"<session.id>"}'
-curl -N ${url}/api/chat -H 'x-api-key: ${key}' -d '{"sessionId":"<session.id>","chatId":"<chat.id>","messages":[{"id":"m1","content":"Hello"}]}'
+All of the API: ${url}/docs
 `);
-  if (process.env.SANDBOX || process.env.VERCEL_TOKEN) return;
-  if (isolation().kind !== "namespaces") return;
-  console.log(
-    "Give the agent the bash, Python, git and ffmpeg of this machine, isolated by bubblewrap:\n\n" +
-      "SANDBOX=system npm run dev\n",
-  );
+  const isSandboxChosen = Boolean(process.env.SANDBOX || process.env.VERCEL_TOKEN);
+  if (!isSandboxChosen && isolation().kind === "namespaces") {
+    console.log(
+      "Give the agent the bash, Python, git and ffmpeg of this machine, isolated by bubblewrap:\n\n" +
+        "SANDBOX=system npm run dev\n",
+    );
+  }
+  return place;
 }

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { parseTheme, THEME_COOKIE } from "@/app/(console)/_shell/theme.ts";
 import { hasDeveloperSignIn } from "@/app/auth/developer/developer-sign-in.ts";
 import { hasDeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts";
+import { hasAiModel } from "@/lib/agent/models/has-ai-model.ts";
 import { mediaOrigin } from "@/lib/content/storage/media-origin.ts";
 import { FrameProvider } from "./_shell/frame.tsx";
 import { Shell } from "./_shell/shell.tsx";
@@ -29,6 +30,7 @@ export default async function ConsoleLayout({ children }: { readonly children: R
     wasSignedIn: jar.has("signed-in"),
     developerSignIn: hasDeveloperSignIn(),
     developerMail: hasDeveloperMail(),
+    hasAiModel: hasAiModel(),
     mediaOrigin: mediaOrigin(),
   };
   return (

@@ -11,6 +11,8 @@ export interface Frame {
   readonly developerSignIn: boolean;
   /** True in development while no mail is sent: `/dev/mail` shows what would be. */
   readonly developerMail: boolean;
+  /** False while the embedded rules answer in chats instead of an AI. */
+  readonly hasAiModel: boolean;
   /** The other origin that may serve generated media; null if there is none. */
   readonly mediaOrigin: string | null;
 }
@@ -20,6 +22,7 @@ const FrameContext = createContext<Frame>({
   wasSignedIn: false,
   developerSignIn: false,
   developerMail: false,
+  hasAiModel: true,
   mediaOrigin: null,
 });
 

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { authClient } from "@/app/(console)/_session/auth.ts";
 import { signInAsDeveloper } from "@/app/(console)/_session/developer-sign-in.ts";
 import { explainAuthError } from "@/app/(console)/_session/explain-auth-error.ts";
+import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
 import { Button } from "../_ui/button.tsx";
 import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
@@ -47,6 +48,21 @@ export function SignIn() {
 
   return (
     <div className="flex flex-col gap-4">
+      {developerSignIn && !isCodeSent && (
+        <div className="border-b pb-4">
+          <Button
+            size="lg"
+            className="w-full"
+            busy={busy}
+            onClick={() => void attempt(signInAsDeveloper)}
+          >
+            Continue as {DEVELOPER_EMAIL}
+          </Button>
+          <p className="mt-1.5 text-sm text-muted-foreground">
+            One click, no code: an account to try things out, in local development only.
+          </p>
+        </div>
+      )}
       <form onSubmit={submit} className="flex flex-col gap-4" aria-busy={busy}>
         {!isCodeSent ? (
           <Field label="Email">
@@ -88,7 +104,12 @@ export function SignIn() {
             {errorText}
           </p>
         )}
-        <Button type="submit" size="lg" busy={busy}>
+        <Button
+          type="submit"
+          size="lg"
+          variant={developerSignIn && !isCodeSent ? "outline" : "primary"}
+          busy={busy}
+        >
           {isCodeSent ? "Sign in" : "Send code"}
         </Button>
       </form>
@@ -118,22 +139,6 @@ export function SignIn() {
           </a>
           .
         </p>
-      )}
-      {developerSignIn && !isCodeSent && (
-        <div className="border-t pt-4">
-          <Button
-            variant="outline"
-            size="lg"
-            className="w-full"
-            busy={busy}
-            onClick={() => void attempt(signInAsDeveloper)}
-          >
-            Sign in as developer@example.com
-          </Button>
-          <p className="mt-1.5 text-sm text-muted-foreground">
-            Available only in local development.
-          </p>
-        </div>
       )}
     </div>
   );

@@ -5,8 +5,8 @@
  */
 import { z } from "zod";
 import { describeIssue } from "../../contract/describe-issue.ts";
+import { readCsv } from "../../platform/read-csv.ts";
 import { markets } from "../markets.ts";
-import { readCsv } from "./read-csv.ts";
 
 const name = z.string().trim().min(1).max(500);
 const id = z.string().regex(/^[A-Za-z0-9]{1,64}$/, {

@@ -238,6 +238,16 @@ describe("text", () => {
     expect(text).toMatch(/AI_GATEWAY_API_KEY.*OPENAI_BASE_URL/s);
   });
 
+  test.each([
+    "Make a release plan. Write it to release-plan.md.",
+    "Write a playlist pitch. Ask me for the genre, mood and story first.",
+    "Make a budget for a tour of six shows. Write it to tour-budget.csv and tell me where it breaks even.",
+  ])("%s: is left to an AI", (request) => {
+    const { text, steps } = play(request, shell);
+    expect(steps).toEqual([]);
+    expect(text).toContain("No AI model is connected");
+  });
+
   test("counts and repeats with one delta an item", () => {
     const numbers = [...decideReply(ask("count to 200"), everyTool).text];
     expect(numbers).toHaveLength(200);

@@ -33,6 +33,15 @@ test("the printed line streams a turn as it stands", async () => {
   expect(text.trimEnd()).toMatch(/data: \[DONE\]$/);
 });
 
+test("it says how to sign in, where codes are, and that no AI answers", async () => {
+  const output = copy.output();
+  const [, address = ""] = /open (\S+) and continue as developer@example\.com/.exec(output) ?? [];
+  expect((await fetch(address)).status).toBe(200);
+  const [, inbox = ""] = /^Mail: +(\S+?),/m.exec(output) ?? [];
+  expect((await fetch(inbox)).status).toBe(200);
+  expect(output).toMatch(/^Model: .*not an AI.*AI_GATEWAY_API_KEY/m);
+});
+
 test("a path with a slash at its end is unknown, and a page without it is led to", async () => {
   for (const path of ["/api/keys/", "/api/nothing/", "/api/", "/api/keys/?limit=1"]) {
     const answer = await client({ key }, copy.url).request("GET", path);

@@ -30,6 +30,7 @@ test("Ctrl-C ends every process, and the next start has the same keys and data",
   const dataDir = newFolder();
   const first = await npmRun("start", dataDir);
   const key = await makeKey(first, dataDir);
+  expect(first.output()).toContain(`sign-in codes are in ${dataDir}/mailbox`);
   await expectListensBeyondLoopback(first, true);
   const session = await createSession(first, key, "Kept");
   const family = familyOf(first.npm.pid ?? 0);

@@ -1,4 +1,5 @@
 "use client";
+import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useCallback, useState } from "react";
 import type { ApiError } from "@/app/(console)/_api/request.ts";
@@ -6,6 +7,7 @@ import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
+import { useFrame } from "../../_shell/frame.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
 import { Composer } from "./composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
@@ -18,6 +20,7 @@ const ignore = () => {};
 export function NewChat() {
   const router = useRouter();
   const { draft, attachments } = useDraftChat();
+  const { hasAiModel } = useFrame();
   const [modelId, setModelId] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
@@ -96,8 +99,22 @@ export function NewChat() {
               </li>
             ))}
           </ul>
+          {!hasAiModel && <StandInNote />}
         </div>
       </div>
     </FileDrop>
+  );
+}
+
+/** What can be expected of an answer while no AI model is connected. */
+function StandInNote() {
+  return (
+    <p className="mx-auto max-w-2xl px-4 text-center text-sm text-balance text-muted-foreground max-sm:pb-3 sm:pt-4">
+      No AI model is connected yet, so a rule-based stand-in answers: it analyzes CSV files and uses
+      the agent's tools.{" "}
+      <Link href="/docs/settings" className="text-accent-text underline-offset-4 hover:underline">
+        Connect a model
+      </Link>
+    </p>
   );
 }

@@ -27,7 +27,7 @@ export const suggestions: readonly Suggestion[] = [
     title: "Check royalties",
     icon: Receipt,
     prompt:
-      "Check the attached royalty statement. Sum it by track and territory, compare the rates with the last period, and list what looks wrong.",
+      "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, doubles and gaps.",
   },
   {
     title: "Pitch to playlists",

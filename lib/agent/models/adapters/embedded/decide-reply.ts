@@ -4,6 +4,7 @@ import { describeResult } from "./describe-result.ts";
 import { INTRODUCTION } from "./identity.ts";
 import { parsePlan } from "./parse-plan.ts";
 import type { PlanStep, ToolRequest } from "./plan.ts";
+import { planAnalysis } from "./plan-analysis.ts";
 
 export interface Reply {
   /** The deltas in order. */
@@ -11,11 +12,13 @@ export interface Reply {
   readonly calls: readonly ToolRequest[];
 }
 
+const ANALYSIS = /\b(?:analy[sz]e|check|sum|summari[sz]e|totals?|stands? out|looks? wrong)\b/i;
+
 type ToolStep = Extract<PlanStep, { kind: "tools" }>;
 
 export function decideReply(prompt: LanguageModelV4Prompt, tools: ReadonlySet<string>): Reply {
   const turnStart = prompt.findLastIndex((message) => message.role === "user");
-  const plan = parsePlan(textOf(prompt[turnStart]));
+  const plan = planOf(textOf(prompt[turnStart]));
   const results = resultsAfter(prompt, turnStart);
   const toolSteps = plan.filter((step) => step.kind === "tools");
   const step = stepAfter(toolSteps, callsAfter(prompt, turnStart));
@@ -28,6 +31,13 @@ export function decideReply(prompt: LanguageModelV4Prompt, tools: ReadonlySet<st
   }
   if (plan.length === 0) return say(INTRODUCTION);
   return { text: report(plan, results), calls: [] };
+}
+
+/** Attached tables are analyzed if that is what the text asks for, or if it asks for nothing. */
+function planOf(text: string): readonly PlanStep[] {
+  const plan = parsePlan(text);
+  const analysis = planAnalysis(text);
+  return analysis && (plan.length === 0 || ANALYSIS.test(text)) ? [analysis] : plan;
 }
 
 const say = (text: string): Reply => ({ text: words(text), calls: [] });

@@ -1,20 +1,32 @@
 export const EMBEDDED_MODEL_ID = "embedded/rules";
 export const EMBEDDED_PROVIDER = "embedded";
 
-/** The answer to a request that no rule covers. */
-export const INTRODUCTION = `I am the embedded rule-based model: a small stand-in, not an AI. I follow fixed rules, so that \
-the whole platform can be tried without an account anywhere. For a real model set AI_GATEWAY_API_KEY, or OPENAI_BASE_URL \
-(with OPENAI_API_KEY where the server wants one) for any OpenAI-compatible server such as Ollama or vLLM.
+const REAL_MODEL =
+  "For a real model set AI_GATEWAY_API_KEY, or OPENAI_BASE_URL (with OPENAI_API_KEY where the server wants one) for any " +
+  "OpenAI-compatible server such as Ollama or vLLM.";
 
-I really drive the tools. Try one of these, or several joined by "then", one a line, or with "at once":
-- run \`ls -la\`
-- write "hello" to notes.txt
-- read notes.txt
-- list files matching **/*.txt
-- search for hello in notes.txt
+/** The answer to a request that no rule covers. */
+export const INTRODUCTION = `No AI model is connected to this server yet. I am the embedded rule-based model: a small \
+stand-in, not an AI. I follow fixed rules, so that everything here can be tried without an account anywhere.
+
+**I do analyze tables.** Attach a CSV file, such as a royalty statement, a guest list or a tour budget, and send it: I sum \
+it up and list what stands out.
+
+I also drive the tools of the agent. Try one of these, or several joined by "then", one a line, or with "at once":
 - plan: draft the release note, check the dates, send it
-- delegate: run \`ls\` and read notes.txt
-- fetch https://example.com
 - ask me "Which format?" with options: album, single
+- write "Out on Friday" to announcement.txt
+- read announcement.txt
+- list files matching **/*.txt
+- search for Friday in announcement.txt
+- run \`ls -la\`
+- delegate: run \`ls\` and read announcement.txt
+- fetch https://example.com
 - use skill press-kit with the new single
-- count to 20, or repeat la 10 times`;
+- count to 20, or repeat la 10 times
+
+${REAL_MODEL}`;
+
+/** Ends the analysis of a table. */
+export const TABLE_NOTE = `*I am a rule-based stand-in, not an AI: I sum tables, and find doubles, gaps and outliers. An AI \
+model also compares them with your contracts. ${REAL_MODEL}*`;

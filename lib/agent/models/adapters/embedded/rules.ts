@@ -36,7 +36,11 @@ export const rules: readonly Rule[] = [
   ),
   calls(
     "write",
-    new RegExp(`^(?:write|save) ${arg} (?:to|into|in|as) (?:the )?(?:file )?${word}$`, "i"),
+    // "Write it to plan.md" means a text that only an AI can write.
+    new RegExp(
+      `^(?:write|save) (?!(?:it|this|that|them)\\b)${arg} (?:to|into|in|as) (?:the )?(?:file )?${word}$`,
+      "i",
+    ),
     (content, filePath) => ({ filePath, content }),
     (_, filePath) => `writing \`${filePath}\``,
   ),
@@ -118,7 +122,7 @@ export const rules: readonly Rule[] = [
   calls(
     "ask_user_question",
     new RegExp(
-      `^ask(?: me| the user)?:? ${arg}(?:,? (?:with )?(?:the )?(?:options|choices):? ${arg})?$`,
+      `^ask(?! (?:me |the user )?(?:for|about)\\b)(?: me| the user)?:? ${arg}(?:,? (?:with )?(?:the )?(?:options|choices):? ${arg})?$`,
       "i",
     ),
     (question, options) => ({ questions: [toQuestion(question, options)] }),

@@ -5,10 +5,15 @@ export interface CsvLine {
   readonly fields: readonly string[];
 }
 
+export type Delimiter = "," | ";" | "\t";
+
 /** Returns the records, without empty lines. @throws SyntaxError with the line of a misplaced quote */
-export function readCsv(text: string): CsvLine[] {
-  // A field and its terminator: a comma, a line break or the end of the text.
-  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
+export function readCsv(text: string, delimiter: Delimiter = ","): CsvLine[] {
+  // A field and its terminator: a delimiter, a line break or the end of the text.
+  const field = new RegExp(
+    `(?:"((?:[^"]|"")*)"|([^"${delimiter}\\r\\n]*))(${delimiter}|\\r?\\n|\\r|$)`,
+    "y",
+  );
   const lines: CsvLine[] = [];
   let fields: string[] = [];
   let line = 1;
@@ -25,8 +30,8 @@ export function readCsv(text: string): CsvLine[] {
     const [whole, quoted, plain = "", end] = match;
     fields.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
     line += whole.match(/\r\n|\n|\r/g)?.length ?? 0;
-    if (end === ",") {
-      // A comma at the end of the text is followed by one more, empty field.
+    if (end === delimiter) {
+      // A delimiter at the end of the text is followed by one more, empty field.
       if (field.lastIndex === text.length) fields.push("");
       else continue;
     }
