@@ -15,6 +15,10 @@ export function Table({
   );
 }
 
+/** The line of column names at the top of a list whose rows are laid out as a grid. */
+export const listHeadStyle =
+  "border-b bg-muted/50 px-4 py-2 text-xs font-medium text-muted-foreground";
+
 export function HeadCell({ className, ...rest }: ComponentProps<"th">) {
   return (
     <th

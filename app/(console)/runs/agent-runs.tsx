@@ -22,11 +22,13 @@ import {
   runStateOf,
 } from "@/app/(console)/runs/_state/run-state.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
+import { cn } from "../_ui/class-names.ts";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { LoadMore } from "../_ui/load-more.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ListSkeleton } from "../_ui/skeleton.tsx";
+import { listHeadStyle } from "../_ui/table.tsx";
 import { RunBadge } from "./run-badge.tsx";
 import { RunFilterBar } from "./run-filter-bar.tsx";
 
@@ -64,7 +66,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
         </div>
       )}
       {items === undefined ? (
-        error === null && <RowSkeletons />
+        error === null && <ListSkeleton label="Loading runs…" />
       ) : items.length === 0 ? (
         <EmptyState
           icon={SearchX}
@@ -80,25 +82,30 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
         </EmptyState>
       ) : (
         <>
-          <div
-            aria-hidden
-            className="grid grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem] gap-x-4 px-4 pb-1.5 text-xs font-medium text-muted-foreground max-lg:hidden"
-          >
-            <span>Run</span>
-            <span>Status</span>
-            <span>Model</span>
-            <span className="text-right">Tokens</span>
-            <span className="text-right">Cost</span>
-            <span className="text-right">Duration</span>
-            <span className="text-right">Started</span>
+          <div className="overflow-hidden rounded-xl border bg-surface shadow-xs">
+            <div
+              aria-hidden
+              className={cn(
+                listHeadStyle,
+                "grid grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem] gap-x-4 max-lg:hidden",
+              )}
+            >
+              <span>Run</span>
+              <span>Status</span>
+              <span>Model</span>
+              <span className="text-right">Tokens</span>
+              <span className="text-right">Cost</span>
+              <span className="text-right">Duration</span>
+              <span className="text-right">Started</span>
+            </div>
+            <ul className="divide-y">
+              {items.map((run) => (
+                <li key={run.runId}>
+                  <Row run={run} now={now} />
+                </li>
+              ))}
+            </ul>
           </div>
-          <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
-            {items.map((run) => (
-              <li key={run.runId}>
-                <Row run={run} now={now} />
-              </li>
-            ))}
-          </ul>
           <LoadMore pages={runs} />
         </>
       )}
@@ -172,14 +179,5 @@ function NoRuns({ onStart }: { readonly onStart: () => void }) {
         Schedule a prompt
       </Link>
     </EmptyState>
-  );
-}
-
-function RowSkeletons() {
-  return (
-    <div aria-busy="true">
-      <p className="sr-only">Loading runs…</p>
-      <Skeleton className="h-96 rounded-xl" />
-    </div>
   );
 }

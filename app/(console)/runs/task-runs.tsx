@@ -20,7 +20,7 @@ import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ListSkeleton } from "../_ui/skeleton.tsx";
 import { RunBadge } from "./run-badge.tsx";
 
 const INITIAL_LIMIT = 25;
@@ -62,7 +62,11 @@ export function TaskRuns({ onOpen }: { readonly onOpen: (runId: string) => void 
   const now = useClock(isLive);
 
   if (runs === undefined) {
-    return error === null ? <RowSkeletons /> : <ErrorState error={error} onRetry={reload} />;
+    return error === null ? (
+      <ListSkeleton label="Loading runs…" />
+    ) : (
+      <ErrorState error={error} onRetry={reload} />
+    );
   }
   const shown = runs.filter(({ status }) => passes(filter, stateOf(status)));
   return (
@@ -156,15 +160,5 @@ function Row({
         className="hidden text-right text-sm whitespace-nowrap text-muted-foreground sm:block"
       />
     </button>
-  );
-}
-
-function RowSkeletons() {
-  return (
-    <div aria-busy="true">
-      <p className="sr-only">Loading runs…</p>
-      <Skeleton className="mb-3 h-8 w-80 max-w-full" />
-      <Skeleton className="h-96 rounded-xl" />
-    </div>
   );
 }

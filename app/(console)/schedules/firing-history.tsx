@@ -10,7 +10,7 @@ import type { TaskFiring } from "@/lib/schedules/task.ts";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { LoadMore } from "../_ui/load-more.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ListSkeleton } from "../_ui/skeleton.tsx";
 import { RunBadge } from "../runs/run-badge.tsx";
 
 const ACTIVE_POLL_MS = 2_500;
@@ -32,7 +32,7 @@ export function FiringHistory({ taskId }: { readonly taskId: string }) {
         </div>
       )}
       {items === undefined ? (
-        error === null && <Skeleton className="h-40 rounded-xl" />
+        error === null && <ListSkeleton label="Loading the history…" rows={3} />
       ) : items.length === 0 ? (
         <EmptyState
           icon={History}

@@ -25,6 +25,7 @@ import { Page } from "../_ui/page-header.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { toast } from "../_ui/toast.tsx";
+import { ArtistTag } from "../artists/artist-tag.tsx";
 import { FiringHistory } from "./firing-history.tsx";
 import { RunNowButton } from "./run-now-button.tsx";
 
@@ -190,7 +191,11 @@ function Choices({ task }: { readonly task: Task }) {
   return (
     <Facts className="text-sm">
       <Fact name="Model">{task.model ?? "Default"}</Fact>
-      {task.artist_id !== null && <Fact name="Artist">{artist?.artist.name ?? "…"}</Fact>}
+      {task.artist_id !== null && (
+        <Fact name="Artist">
+          {artist === undefined ? "…" : <ArtistTag artist={artist.artist} />}
+        </Fact>
+      )}
       <Fact name="Cron">
         <code className="font-mono text-xs">{task.schedule}</code>
       </Fact>

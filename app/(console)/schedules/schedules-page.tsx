@@ -5,6 +5,7 @@ import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
+import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
@@ -12,6 +13,7 @@ import { formatUntil } from "@/app/(console)/_ui/format-time.ts";
 import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
 import { useTimeZone } from "@/app/(console)/schedules/_state/use-time-zone.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
 import type { Task } from "@/lib/schedules/task.ts";
 import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
@@ -19,9 +21,10 @@ import { ErrorState } from "../_ui/error-state.tsx";
 import { LoadMore } from "../_ui/load-more.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ListSkeleton } from "../_ui/skeleton.tsx";
 import { Switch } from "../_ui/switch.tsx";
 import { toast } from "../_ui/toast.tsx";
+import { ArtistTag } from "../artists/artist-tag.tsx";
 import { RunBadge } from "../runs/run-badge.tsx";
 import { RunNowButton } from "./run-now-button.tsx";
 
@@ -38,6 +41,7 @@ export function SchedulesPage() {
   const [isCreating, setIsCreating] = useState(false);
   const tasks = usePages<Task>("/api/tasks", "tasks", ({ id }) => id);
   const { items, error, loading, refresh } = tasks;
+  const artists = useArtists(items?.some(({ artist_id }) => artist_id !== null));
   const isLive = items?.some(({ last_run }) => last_run && stateOf(last_run.status).isActive);
   usePoll(refresh, !loading, isLive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
   const create = (
@@ -60,12 +64,7 @@ export function SchedulesPage() {
         </div>
       )}
       {items === undefined ? (
-        error === null && (
-          <div aria-busy="true">
-            <p className="sr-only">Loading schedules…</p>
-            <Skeleton className="h-64 rounded-xl" />
-          </div>
-        )
+        error === null && <ListSkeleton label="Loading schedules…" rows={4} />
       ) : items.length === 0 ? (
         <EmptyState
           icon={CalendarClock}
@@ -78,7 +77,11 @@ export function SchedulesPage() {
         <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
           {items.map((task) => (
             <li key={task.id}>
-              <Row task={task} onChange={refresh} />
+              <Row
+                task={task}
+                artist={artists.find(({ account_id }) => account_id === task.artist_id)}
+                onChange={refresh}
+              />
             </li>
           ))}
         </ul>
@@ -95,7 +98,16 @@ export function SchedulesPage() {
   );
 }
 
-function Row({ task, onChange }: { readonly task: Task; readonly onChange: () => void }) {
+function Row({
+  task,
+  artist,
+  onChange,
+}: {
+  readonly task: Task;
+  /** Undefined for a schedule without one, and until it is loaded. */
+  readonly artist: Artist | undefined;
+  readonly onChange: () => void;
+}) {
   const now = useClock(false);
   const { last_run: lastRun } = task;
   // Shown at once, until the task that was changed is loaded.
@@ -117,8 +129,11 @@ function Row({ task, onChange }: { readonly task: Task; readonly onChange: () =>
         >
           {task.title}
         </Link>
-        <p className="truncate text-sm text-muted-foreground">
-          {describeCron(task.schedule)} · {task.timezone.replaceAll("_", " ")}
+        <p className="mt-0.5 flex min-w-0 flex-wrap gap-x-3 text-sm text-muted-foreground">
+          <span className="truncate">
+            {describeCron(task.schedule)} · {task.timezone.replaceAll("_", " ")}
+          </span>
+          {artist !== undefined && <ArtistTag artist={artist} />}
         </p>
       </div>
       <div className="flex basis-44 flex-col items-start gap-0.5 text-sm text-muted-foreground max-sm:flex-row max-sm:items-center max-sm:gap-2">

@@ -10,6 +10,7 @@ import { RUN_KIND_LABELS } from "@/app/(console)/runs/_state/run-state.ts";
 import { usageCsv } from "@/app/(console)/usage/_state/csv.ts";
 import type { Metric, Report } from "@/app/(console)/usage/_state/metrics.ts";
 import { type Days, usagePath } from "@/app/(console)/usage/_state/range.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
 import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
@@ -17,6 +18,7 @@ import { saveFile } from "../_ui/save-file.ts";
 import { Segmented } from "../_ui/segmented.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
+import { ArtistTag } from "../artists/artist-tag.tsx";
 
 type Keys = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
 
@@ -35,11 +37,12 @@ const KIND_LABELS: Readonly<Record<string, string>> = {
   video: "Video",
 };
 
-/** Returns the name of a key of the group: of an API key or an artist, if it is still there. */
-function useNames(group: Group): (key: string | null) => string {
+/** Names a key of the group, and finds its artist if it is one: both may be gone. */
+function useNames(group: Group) {
   const keys = useQuery<Keys>(group === "api_key" ? "/api/keys" : null).data?.keys;
   const artists = useArtists(group === "artist");
-  return (key) => {
+  const artistOf = (key: string | null) => artists.find(({ account_id }) => account_id === key);
+  const nameOf = (key: string | null): string => {
     switch (group) {
       case "day":
         return key === null ? "" : formatDay(key);
@@ -50,18 +53,19 @@ function useNames(group: Group): (key: string | null) => string {
         return keys?.find(({ id }) => id === key)?.key_name ?? "Revoked key";
       case "artist":
         if (key === null) return "No artist";
-        return artists.find(({ account_id }) => account_id === key)?.name ?? "Former artist";
+        return artistOf(key)?.name ?? "Former artist";
       case "model":
         return key ?? "";
     }
   };
+  return { nameOf, artistOf };
 }
 
 /** The usage of a range by what caused it. */
 export function Breakdown({ days, metric }: { readonly days: Days; readonly metric: Metric }) {
   const [group, setGroup] = useState<Group>("model");
   const { data, error, reload } = useQuery<Report>(usagePath(days, group));
-  const nameOf = useNames(group);
+  const { nameOf, artistOf } = useNames(group);
   const items = data?.items.toSorted((one, other) =>
     group === "day"
       ? String(other.key).localeCompare(String(one.key))
@@ -105,7 +109,7 @@ export function Breakdown({ days, metric }: { readonly days: Days; readonly metr
             {items.map((item) => (
               <tr key={item.key}>
                 <Cell className="min-w-44 text-left">
-                  <span className="block max-w-80 truncate">{nameOf(item.key)}</span>
+                  <Name text={nameOf(item.key)} artist={artistOf(item.key)} />
                   <span aria-hidden className="mt-1 block h-1 rounded-full bg-muted">
                     <span
                       className="block h-1 rounded-full bg-accent"
@@ -125,4 +129,9 @@ export function Breakdown({ days, metric }: { readonly days: Days; readonly metr
       )}
     </section>
   );
+}
+
+function Name({ text, artist }: { readonly text: string; readonly artist: Artist | undefined }) {
+  if (artist !== undefined) return <ArtistTag artist={artist} />;
+  return <span className="block max-w-80 truncate">{text}</span>;
 }

@@ -117,7 +117,9 @@ function Bars({
                 width={width * 0.7}
                 y={HEIGHT - barHeight(value.amount, top)}
                 height={barHeight(value.amount, top)}
-                className={value === shown ? "fill-accent-hover" : "fill-accent"}
+                className={
+                  shown === null || value === shown ? "fill-accent" : "fill-accent opacity-45"
+                }
               />
             </g>
           ))}

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Pages } from "@/app/(console)/_hooks/use-pages.ts";
 import { ErrorState } from "../../_ui/error-state.tsx";
 import { LoadMore } from "../../_ui/load-more.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { ListSkeleton } from "../../_ui/skeleton.tsx";
 
 /** A list of the artist's work, page by page, with `empty` where there is none. */
 export function ArtistList<T>({
@@ -21,12 +21,7 @@ export function ArtistList<T>({
   const { items, error, loadMore } = pages;
   if (error !== null) return <ErrorState error={error} onRetry={loadMore} />;
   if (items === undefined) {
-    return (
-      <div aria-busy="true">
-        <p className="sr-only">Loading {label.toLowerCase()}…</p>
-        <Skeleton className="h-40 rounded-xl" />
-      </div>
-    );
+    return <ListSkeleton label={`Loading ${label.toLowerCase()}…`} rows={4} />;
   }
   if (items.length === 0) return empty;
   return (

@@ -9,6 +9,7 @@ import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
 import { formatDuration } from "../../_ui/format-time.ts";
@@ -16,7 +17,8 @@ import { LoadMore } from "../../_ui/load-more.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { Segmented } from "../../_ui/segmented.tsx";
 import { Select } from "../../_ui/select.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { ListSkeleton } from "../../_ui/skeleton.tsx";
+import { listHeadStyle } from "../../_ui/table.tsx";
 import { CREDENTIAL_LABELS, credentialOf, StatusBadge } from "./request-labels.tsx";
 import { RequestPanel } from "./request-panel.tsx";
 
@@ -115,7 +117,7 @@ export function RequestLog() {
         </div>
       )}
       {items === undefined ? (
-        error === null && <Skeleton className="h-96 rounded-xl" />
+        error === null && <ListSkeleton label="Loading requests…" rows={8} />
       ) : items.length === 0 ? (
         path === "/api/requests" ? (
           <EmptyState
@@ -139,17 +141,26 @@ export function RequestLog() {
           </EmptyState>
         )
       ) : (
-        <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
-          {items.map((request) => (
-            <li key={request.id}>
-              <Row
-                request={request}
-                credential={credentialOf(request, keys)}
-                onOpen={() => setOpen(request)}
-              />
-            </li>
-          ))}
-        </ul>
+        <div className="overflow-hidden rounded-xl border bg-surface shadow-xs">
+          <div aria-hidden className={cn(listHeadStyle, columns, "max-md:hidden")}>
+            <span>Status</span>
+            <span>Request</span>
+            <span>Credential</span>
+            <span className="text-right">Duration</span>
+            <span className="text-right">Time</span>
+          </div>
+          <ul className="divide-y">
+            {items.map((request) => (
+              <li key={request.id}>
+                <Row
+                  request={request}
+                  credential={credentialOf(request, keys)}
+                  onOpen={() => setOpen(request)}
+                />
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       <LoadMore pages={requests} />
       {open !== null && (
@@ -167,6 +178,9 @@ export function RequestLog() {
   );
 }
 
+const columns =
+  "grid grid-cols-[3.25rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[3.25rem_minmax(0,1fr)_11rem_5rem_6rem]";
+
 function Row({
   request,
   credential,
@@ -180,7 +194,10 @@ function Row({
     <button
       type="button"
       onClick={onOpen}
-      className="grid w-full grid-cols-[3.25rem_minmax(0,1fr)_auto] items-center gap-x-3 px-4 py-2 text-left hover:bg-muted/60 focus-visible:-outline-offset-2 md:grid-cols-[3.25rem_minmax(0,1fr)_11rem_5rem_6rem]"
+      className={cn(
+        columns,
+        "w-full px-4 py-2 text-left hover:bg-muted/60 focus-visible:-outline-offset-2",
+      )}
     >
       <span>
         <StatusBadge status={request.status} />
