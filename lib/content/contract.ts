@@ -1,6 +1,7 @@
 /** The endpoints of content templates, generations and generated media. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
+import { uuid } from "../contract/fields.ts";
 import { IMAGE_TYPES } from "./media/sniff-type.ts";
 import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./port.ts";
 import { MEDIA_TYPES } from "./storage/media-name.ts";
@@ -48,6 +49,11 @@ const aspectRatio = z.enum(ASPECT_RATIOS).default("auto");
 const resolution = z.enum(RESOLUTIONS).default("720p");
 const template = z.string().min(1).max(100);
 
+const artistId = uuid.optional().meta({
+  description:
+    "The artist that the work is for. Default for the credential of a run: the artist of its session",
+});
+
 const DURATIONS = ["4s", "6s", "7s", "8s"] as const;
 
 export const videoBody = z.object({
@@ -88,6 +94,7 @@ export const videoBody = z.object({
   model: model
     .optional()
     .meta({ description: "A model of the provider. Default: chosen by the mode" }),
+  artist_id: artistId,
 });
 export type VideoRequest = z.output<typeof videoBody>;
 
@@ -107,6 +114,7 @@ export const createVideoContract = contract({
   summary: "Generate a video",
   description: mediaUrls + taskRun,
   idempotent: true,
+  artistAccess: { in: "body", field: "artist_id" },
   body: videoBody,
   responses: {
     200: {
@@ -138,6 +146,7 @@ export const imageBody = z.object({
   aspect_ratio: aspectRatio,
   resolution,
   model: model.optional(),
+  artist_id: artistId,
 });
 export type ImageRequest = z.output<typeof imageBody>;
 
@@ -150,6 +159,7 @@ export const createImageContract = contract({
   summary: "Generate images",
   description: mediaUrls + taskRun,
   idempotent: true,
+  artistAccess: { in: "body", field: "artist_id" },
   body: imageBody,
   responses: {
     200: {

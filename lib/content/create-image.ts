@@ -35,6 +35,7 @@ export async function createImage(
   if (isAppError(plan)) return plan;
   const generation = {
     ...attempt,
+    artistId: body.artist_id,
     kind: "image",
     payload: showRequest(body),
     metadata: {},

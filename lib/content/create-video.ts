@@ -39,6 +39,7 @@ export async function createVideo(
   const { mode, movement, mood } = plan.order;
   const generation = {
     ...attempt,
+    artistId: body.artist_id,
     kind: "video",
     payload: showRequest({ ...body, mode }),
     metadata: { mode, movement, mood },

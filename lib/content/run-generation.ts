@@ -4,7 +4,7 @@
  */
 import type { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import type { Caller } from "../identity/credentials/caller.ts";
+import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { runTask } from "../tasks/run-task.ts";
 import { withWorkFolder } from "./work-folder.ts";
@@ -29,6 +29,8 @@ export interface Attempt {
 
 export interface Generation extends Attempt {
   readonly kind: "video" | "image";
+  /** Undefined stands for the artist of the run whose credential the caller has, if there is one. */
+  readonly artistId: string | undefined;
   /** The account can read the payload and the metadata: no credentials. */
   readonly payload: unknown;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -84,10 +86,11 @@ export async function runGeneration<T extends object>(
 export function taskOf({ caller, effectId, idempotencyKey, ...generation }: Generation) {
   const { accountId } = caller;
   const { CONTENT_AT_ONCE: maxActiveRuns, ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
-  const { kind, payload, metadata } = generation;
+  const { kind, payload, metadata, artistId } = generation;
   return {
     ...{ accountId, effectId, idempotencyKey, maxActiveRuns, mediaLimitBytes },
     ...{ taskIdentifier: `generate-${kind}`, payload, metadata },
+    ...{ artistId, credentialId: keyIdOf(caller) },
   };
 }
 

@@ -24,6 +24,9 @@ const query = z
         },
       }),
     account_id: uuid.optional().meta({ description: "The runs of this account" }),
+    artist_id: uuid
+      .optional()
+      .meta({ description: "Only runs for this artist; ignored when `runId` is given" }),
   })
   .superRefine(({ runId, limit }, context) => {
     if (runId !== undefined) return;

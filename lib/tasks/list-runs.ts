@@ -6,11 +6,14 @@ import { listQuery } from "./contract.ts";
 import { RUN_ID, taskRunNotFound } from "./port.ts";
 import type { TaskRun } from "./task-run.ts";
 
-type Query = Pick<Parameters<typeof listRuns>[0], "runId" | "limit">;
+type Query = Pick<Parameters<typeof listRuns>[0], "runId" | "limit" | "artist_id">;
 
-/** Returns the database query of `listRuns`; null when it asks only a service, or for one run. */
-export function listRunsQuery({ runId, limit }: Query): AccountQuery<TaskRun[]> | null {
-  return runId === undefined ? services().tasks.listQuery(listQuery.parse({ limit }).limit) : null;
+/** Returns the database query of `listRuns`; null when it asks only a service, for one run or by artist. */
+export function listRunsQuery(query: Query): AccountQuery<TaskRun[]> | null {
+  const { runId, limit, artist_id } = query;
+  return runId === undefined && artist_id === undefined
+    ? services().tasks.listQuery(listQuery.parse({ limit }).limit)
+    : null;
 }
 
 /**
@@ -22,12 +25,14 @@ export async function listRuns(input: {
   readonly accountId: string;
   readonly runId?: string | undefined;
   readonly limit?: string | undefined;
+  readonly artist_id?: string | undefined;
   readonly log: Logger;
   readonly read: Reader;
 }): Promise<TaskRun[] | AppError> {
   const { accountId, runId, log, read } = input;
   if (runId === undefined) {
-    return services().tasks.list(accountId, listQuery.parse(input).limit, log, read);
+    const { limit } = listQuery.parse(input);
+    return services().tasks.list({ accountId, limit, artistId: input.artist_id }, log, read);
   }
   if (!RUN_ID.test(runId)) return taskRunNotFound;
   const run = await services().tasks.find(accountId, runId, log);

@@ -14,7 +14,7 @@ export interface TaskRunner extends Checkable {
    * Returns at most `limit` runs, newest first, without `output` and `error`. Errors: 502, 504.
    * @param read reads rows of the account
    */
-  list(accountId: string, limit: number, log: Logger, read: Reader): Promise<TaskRun[] | AppError>;
+  list(page: RunPage, log: Logger, read: Reader): Promise<TaskRun[] | AppError>;
   /** Errors: 404 `Task run not found`, also for a run of another account; 502, 504. */
   find(accountId: string, runId: string, log: Logger): Promise<TaskRun | AppError>;
   /**
@@ -23,6 +23,13 @@ export interface TaskRunner extends Checkable {
    * Absent where tasks run on the durable engine alone. Errors: 502, 504.
    */
   start?(task: RemoteTask, log: Logger): Promise<string | AppError>;
+}
+
+interface RunPage {
+  readonly accountId: string;
+  readonly limit: number;
+  /** Only runs that carry the tag of this artist; undefined for all. */
+  readonly artistId?: string | undefined;
 }
 
 /** All that leaves this service is here: ids, and neither content nor credentials. */
@@ -39,3 +46,6 @@ export const RUN_ID = /^run_[A-Za-z0-9]+$/;
 
 /** Returns the tag that makes a run belong to the account. */
 export const accountTag = (accountId: string): string => `account:${accountId}`;
+
+/** Returns the tag of runs for an artist. */
+export const artistTag = (artistId: string): string => `artist:${artistId}`;

@@ -24,6 +24,10 @@ export interface NewRun {
   readonly effectId: string;
   /** The request's `Idempotency-Key`, which the run shows to its account; null without one. */
   readonly idempotencyKey: string | null;
+  /** The artist that the work is for; undefined for the one of the run that `credentialId` belongs to. */
+  readonly artistId?: string | undefined;
+  /** The id of the caller's key; null for a bearer. */
+  readonly credentialId?: string | null;
   /** How many active runs the account may have; 0 means no limit. */
   readonly maxActiveRuns: number;
   /** No run starts while the media of the account take as many bytes; 0 means no limit. */
@@ -51,8 +55,10 @@ export function insertRun(run: NewRun): Promise<z.output<typeof inserted>> {
     p_at_once: run.maxActiveRuns,
     p_idempotency_key: run.idempotencyKey,
     p_media_limit_bytes: run.mediaLimitBytes,
+    p_artist_id: run.artistId ?? null,
+    p_credential_id: run.credentialId ?? null,
   };
-  return call("start_task_run_within_budget", args, inserted);
+  return call("start_task_run_for", args, inserted);
 }
 
 export function renewLeases(ids: readonly string[], leaseSeconds: number): Promise<null> {
@@ -88,6 +94,18 @@ export const runsQuery = (limit: number): AccountQuery<TaskRun[]> => ({
   takesAccount: true,
   schema: z.array(taskRun),
 });
+
+/** Returns the runs of the account that are for the artist, newest first. */
+export const selectArtistRuns = (
+  accountId: string,
+  artistId: string,
+  limit: number,
+): Promise<TaskRun[]> =>
+  call(
+    "list_artist_task_runs",
+    { p_account_id: accountId, p_artist_id: artistId, p_limit: limit },
+    z.array(taskRun),
+  );
 
 /** Returns null when the account has no such run. */
 export function selectRun(accountId: string, id: string): Promise<TaskRun | null> {

@@ -57,9 +57,9 @@ export const taskRun = z
     delayedUntil: dateTime.optional(),
     expiredAt: dateTime.optional(),
     ttl: z.union([z.string(), z.number()]).optional(),
-    tags: z
-      .array(z.string())
-      .meta({ description: "Runs of an account carry `account:<account_id>`" }),
+    tags: z.array(z.string()).meta({
+      description: "`account:<account_id>`, and `artist:<artist_id>` of a run for an artist",
+    }),
     metadata: z.looseObject({}).optional(),
     costInCents: z.number().optional(),
     baseCostInCents: z.number().optional(),

@@ -172,6 +172,8 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("set_agent_template_favorite", { account_id, id, is_favourite: true }),
   get_task_run: (t, account_id, { finishedTaskRun: id }) =>
     t.call("get_task_run", { account_id, id }),
+  list_artist_task_runs: (t, account_id, { formerArtist: artist_id }) =>
+    t.call("list_artist_task_runs", { account_id, artist_id, limit: 10 }),
   get_task: (t, account_id, { task: id }) => t.call("get_task", { account_id, id }),
   list_task_firings: (t, account_id, { task: task_id }) =>
     t.call("list_task_firings", { account_id, task_id, ...page }),
@@ -356,6 +358,7 @@ const withoutLookup = [
   "is_budget_reached",
   "record_generation",
   "record_usage",
+  "start_task_run_for",
   "start_task_run_within_budget",
   "usage_report",
   "settle_media_removal",

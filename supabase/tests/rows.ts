@@ -11,6 +11,8 @@ export interface Rows {
   readonly key: string;
   readonly taskRun: string;
   readonly finishedTaskRun: string;
+  /** The artist that it was for, deleted since. */
+  readonly formerArtist: string;
   readonly file: string;
   readonly organization: string;
   readonly artist: string;
@@ -34,6 +36,7 @@ export const noRows = (): Rows => ({
   key: randomUUID(),
   taskRun: `run_${randomUUID().replaceAll("-", "")}`,
   finishedTaskRun: `run_${randomUUID().replaceAll("-", "")}`,
+  formerArtist: randomUUID(),
   file: `${randomUUID().replaceAll("-", "")}.png`,
   organization: randomUUID(),
   artist: randomUUID(),
@@ -90,9 +93,9 @@ export async function createRows(transaction: Transaction, account: string): Pro
   await sql`insert into task_runs (id, account_id, status, task_identifier, tags, lease_until)
     values (${ids.taskRun}, ${account}, 'EXECUTING', 'own', array['account:' || ${account}::text],
       now() + interval '1 hour')`;
-  await sql`insert into task_runs (id, account_id, status, task_identifier, tags)
+  await sql`insert into task_runs (id, account_id, status, task_identifier, tags, artist_id)
     values (${ids.finishedTaskRun}, ${account}, 'COMPLETED', 'own',
-      array['account:' || ${account}::text])`;
+      array['account:' || ${account}::text], ${ids.formerArtist})`;
   await sql`insert into media_files (account_id, name, run_id, bytes)
     values (${account}, ${ids.file}, ${ids.finishedTaskRun}, 10)`;
   await createMembership(transaction, account, ids);

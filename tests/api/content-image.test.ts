@@ -12,12 +12,14 @@ import type { RunningNext } from "../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
 import { download, imagesIn, runOf, waitForOnlyRun } from "../support/fixtures/generations.ts";
 import { digest, makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
+import { makeArtist } from "../support/fixtures/people.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
-import { createPerson, type Person } from "../support/harness/clients.ts";
+import { client, createAccount, createPerson, type Person } from "../support/harness/clients.ts";
 import { expectPublished } from "../support/harness/published.ts";
+import { createRunCredential } from "../support/harness/run-credentials.ts";
 import { startServer } from "../support/harness/server.ts";
-import { stack } from "../support/harness/stack.ts";
+import { sql, stack } from "../support/harness/stack.ts";
 
 const post = (person: Person, body: unknown) => person.withKey.post("/api/content/image", body);
 
@@ -58,6 +60,35 @@ describe("POST /api/content/image 200", () => {
     const { output } = await runOf(person.withKey, answer);
     const captionText = expect.any(String);
     expect(output).toEqual({ imageUrl, images, template: "night-drive", captionText });
+  });
+
+  test("is for the artist that is named, or else for the one of the run that asks for it", async () => {
+    const person = await createPerson();
+    const artist = await makeArtist(person.withKey);
+    const run = await createRunCredential(person.id, "key");
+    await sql`update turns set artist_id = ${artist} where id = ${run.turnId}`;
+    const asked = [
+      await post(person, { prompt: "A red kite", artist_id: artist }),
+      await client({ key: run.raw }).post("/api/content/image", { prompt: "A blue kite" }),
+      await post(person, { prompt: "A green kite" }),
+    ];
+    const [named, ofRun, other] = await Promise.all(
+      asked.map((answer) => runOf(person.withKey, answer)),
+    );
+    expect(named?.tags).toEqual([`account:${person.id}`, `artist:${artist}`]);
+    expect(other?.tags).toEqual([`account:${person.id}`]);
+    const listed = async (query: string) =>
+      runsIn(await person.withKey.get(`/api/tasks/runs?artist_id=${query}`)).map(({ id }) => id);
+    expect(await listed(artist)).toEqual([ofRun?.id, named?.id]);
+    expect(await listed(`${artist}&limit=1`)).toEqual([ofRun?.id]);
+    expect(await listed(randomUUID())).toEqual([]);
+    const usage = await person.withKey.get("/api/usage?group_by=artist");
+    expect(usage.body).toMatchObject({
+      items: [
+        { key: artist, images: 2 },
+        { key: null, images: 1 },
+      ],
+    });
   });
 });
 
@@ -206,6 +237,17 @@ describe("404", () => {
   test("a template that does not exist", async () => {
     const answer = await post(await createPerson(), { template: "no-such-template" });
     expect([answer.status, answer.body]).toEqual([404, { error: "Template not found" }]);
+  });
+
+  test("an artist of somebody else, as one that does not exist", async () => {
+    const [person, foreign] = [await createPerson(), await createAccount({ kind: "artist" })];
+    for (const path of ["image", "video"]) {
+      for (const artist_id of [foreign.id, randomUUID()]) {
+        const body = { prompt: "A red kite", image_url: "https://example.com/i.png", artist_id };
+        const answer = await person.withKey.post(`/api/content/${path}`, body);
+        expect([answer.status, answer.body]).toEqual([404, { error: "Artist not found" }]);
+      }
+    }
   });
 });
 

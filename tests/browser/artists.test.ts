@@ -1,13 +1,16 @@
 import { expect, it } from "vitest";
+import { makeImage, storeMedia } from "../support/fixtures/media.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
+import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
 import { appearances, describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
+import { sql } from "../support/harness/stack.ts";
 
 describeInBrowser("artists and the catalog", ({ newTab }) => {
   it("an artist is added, linked to the catalog, worked for, changed and deleted", async () => {
     const tab = await newTab({ expected: /status of 40[04]/ });
     const { page } = tab;
-    await signIn(tab);
+    const account = await signIn(tab);
     await page.goto("/artists");
     await page.getByRole("button", { name: "New artist" }).click();
     const form = page.getByRole("dialog", { name: "New artist" });
@@ -41,6 +44,31 @@ describeInBrowser("artists and the catalog", ({ newTab }) => {
     await page.getByRole("list", { name: "Chats" }).getByText("count to 3").waitFor();
     await page.getByRole("tab", { name: "Runs" }).click();
     await page.getByRole("list", { name: "Runs" }).getByText("Completed").waitFor();
+    const image = await storeMedia(account.id, await makeImage(), "image/png");
+    const generation = plainRun(account.id, {
+      ...{ taskIdentifier: "generate-image", status: "COMPLETED" },
+      ...{ payload: { prompt: "Cover art" }, output: { imageUrl: image, images: [image] } },
+    });
+    await insertRun(account.id, generation);
+    const artist = new URL(page.url()).pathname.slice("/artists/".length);
+    await sql`update task_runs set artist_id = ${artist} where id = ${generation.id}`;
+    await page.getByRole("tab", { name: "Media" }).click();
+    const media = page.getByRole("list", { name: "Media" });
+    await expect.poll(() => media.locator("img").count()).toBe(1);
+    await media.getByRole("link").click();
+    await page.getByRole("region", { name: "Result" }).getByRole("img").waitFor();
+    // The pages are limited to the artist until the chip is removed.
+    await page.getByRole("main").getByText("For Velvet Harbor").waitFor();
+    await page.goto("/chat");
+    await page.getByRole("heading", { name: "What would you like to do for Velvet" }).waitFor();
+    await page.getByRole("link", { name: "count to 3" }).waitFor();
+    await page.getByRole("button", { name: "Work for all artists" }).click();
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
+    await page.getByRole("button", { name: /Working for: All artists/ }).waitFor();
+    await page.goto(`/artists/${artist}`);
+    await page.getByRole("button", { name: "New chat about Velvet Harbor" }).click();
+    await page.getByRole("link", { name: "Artists", exact: true }).click();
+    await page.getByRole("link", { name: /Velvet Harbor/ }).click();
 
     await page.getByRole("button", { name: "Edit" }).click();
     const change = page.getByRole("dialog", { name: "Edit Velvet Harbor" });

@@ -1,9 +1,12 @@
 "use client";
 import { useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
+import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
 import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
+import { ArtistChip } from "@/app/(console)/_session/artist-chip.tsx";
+import { useScope } from "@/app/(console)/_session/scope.ts";
 import {
   emptyImage,
   emptyVideo,
@@ -42,9 +45,12 @@ export function ContentPage() {
   const forms = useRef<HTMLDivElement>(null);
   const results = useRef<HTMLDivElement>(null);
 
-  const list = useQuery<TaskRunList>("/api/tasks/runs?limit=100");
+  const { artist } = useScope();
+  const ofArtist = artist === null ? "" : `&artist_id=${artist.id}`;
+  const list = useQuery<TaskRunList>(`/api/tasks/runs?limit=100${ofArtist}`);
   const runs = list.data?.runs.filter(isContentRun);
   const { selected, select } = useSelection();
+  useFollowArtist(selected ?? "", () => select(null));
   const isLive = submission.busy || (runs?.some(isActive) ?? false);
   usePoll(list.reload, isLive && !list.loading, 1_500);
 
@@ -53,7 +59,8 @@ export function ContentPage() {
   const [newestBefore, setNewestBefore] = useState<string | null>(null);
   const isPending = submission.busy && newest === newestBefore;
 
-  const send = async (path: string, body: unknown) => {
+  const send = async (path: string, settings: object) => {
+    const body = artist === null ? settings : { ...settings, artist_id: artist.id };
     setNewestBefore(newest);
     select(null);
     // On a phone, the results are below the form.
@@ -88,7 +95,8 @@ export function ContentPage() {
           description="Generate an image, then turn it into a video. You can use each result as the input for the next."
         />
         <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,25rem)_minmax(0,1fr)]">
-          <Card ref={forms} className="scroll-mt-4 pt-2">
+          <Card ref={forms} tabIndex={-1} className="scroll-mt-4 pt-2 outline-none">
+            <ArtistChip next={forms} className="mt-2" />
             <Tabs value={kind} onValueChange={(next) => choose(next === "video" ? next : "image")}>
               <TabsList aria-label="Content type" className="-mx-4 px-4">
                 <TabsTrigger value="image">Image</TabsTrigger>
@@ -130,7 +138,7 @@ export function ContentPage() {
                 onReuse={reuse}
               />
             ) : runs !== undefined ? (
-              <StageEmpty />
+              <StageEmpty artist={artist?.name ?? null} />
             ) : (
               list.error === null && <StageSkeleton />
             )}

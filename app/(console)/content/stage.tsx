@@ -254,11 +254,11 @@ export function StageSkeleton() {
   );
 }
 
-export function StageEmpty() {
+export function StageEmpty({ artist }: { readonly artist: string | null }) {
   return (
     <EmptyState
       icon={Sparkles}
-      title="No images or videos yet"
+      title={artist === null ? "No images or videos yet" : `No images or videos for ${artist} yet`}
       text="Describe an image and generate it. You can then use it as the first frame of a video. For ideas, choose a template."
     />
   );

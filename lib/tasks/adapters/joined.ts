@@ -15,17 +15,17 @@ export function createJoinedTaskRunner(remote: TaskRunner, own: TaskRunner): Tas
     listQuery: own.listQuery,
     ...(remote.start && { start: remote.start }),
     ...(remote.check && { check: remote.check }),
-    async list(accountId, limit, log, read): Promise<TaskRun[] | AppError> {
+    async list(page, log, read): Promise<TaskRun[] | AppError> {
       const [ownRuns, remoteRuns] = await Promise.all([
-        own.list(accountId, limit, log, read),
-        remote.list(accountId, limit, log, read),
+        own.list(page, log, read),
+        remote.list(page, log, read),
       ]);
       if (isAppError(ownRuns)) return ownRuns;
       if (isAppError(remoteRuns)) return remoteRuns;
       const byId = new Map(remoteRuns.map((run) => [run.id, run]));
       const joined = ownRuns.map((run) => join(run, byId.get(remoteIdOf(run) ?? "")));
       const others = remoteRuns.filter((run) => !isTwin(run));
-      return [...joined, ...others].sort(newestFirst).slice(0, limit);
+      return [...joined, ...others].sort(newestFirst).slice(0, page.limit);
     },
     async find(accountId, runId, log) {
       const run = await own.find(accountId, runId, log);
@@ -53,7 +53,8 @@ const isTwin = ({ taskIdentifier, metadata }: TaskRun): boolean =>
 function join(own: TaskRun, remote: TaskRun | undefined): TaskRun {
   if (!remote) return own;
   const { version, isTest, env, ttl, costInCents, baseCostInCents, depth } = remote;
-  const { batchId, triggerFunction, attempts, relatedRuns, tags } = remote;
+  const { batchId, triggerFunction, attempts, relatedRuns } = remote;
+  const tags = [...new Set([...own.tags, ...remote.tags])];
   const known = {
     ...{ version, isTest, env, ttl, costInCents, baseCostInCents, depth },
     ...{ batchId, triggerFunction, attempts, relatedRuns, tags },

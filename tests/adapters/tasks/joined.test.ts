@@ -1,4 +1,5 @@
 /** With Trigger.dev configured an account still finds the runs of this service's own runner. */
+import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeTrigger, startFakeTrigger } from "../../support/fakes/trigger.ts";
@@ -11,6 +12,7 @@ import {
 } from "../../support/fixtures/task-runs.ts";
 import { type Client, client, createPerson, type Person } from "../../support/harness/clients.ts";
 import { startServer } from "../../support/harness/server.ts";
+import { sql } from "../../support/harness/stack.ts";
 
 let fake: FakeTrigger;
 let server: RunningNext;
@@ -50,6 +52,23 @@ describe("own runs beside those of Trigger.dev", () => {
       expect(run).not.toHaveProperty("error");
     }
     expect((await read("?limit=5")).map(({ id }) => id)).toEqual(ids.slice(0, 5));
+  });
+
+  test("a list by artist has those of both that are tagged for it", async () => {
+    const { person, caller } = await createCaller();
+    const artist = randomUUID();
+    const tags = [`account:${person.id}`, `artist:${artist}`];
+    const own = fullRun(person.id, { createdAt: minute(2), tags: tags.slice(0, 1) });
+    const theirs = fullRun(person.id, { createdAt: minute(1), tags });
+    const others = [fullRun(person.id), fullRun(randomUUID(), { tags: [tags[1] ?? ""] })];
+    for (const run of [theirs, ...others]) fake.addRun(run);
+    await insertRun(person.id, own);
+    await sql`update task_runs set artist_id = ${artist} where id = ${own.id}`;
+    const runs = runsIn(await caller.get(`${path}?artist_id=${artist}`));
+    expect(runs.map(({ id, tags: shown }) => [id, shown])).toEqual([
+      [own.id, tags],
+      [theirs.id, tags],
+    ]);
   });
 
   test("times are compared, not their text", async () => {

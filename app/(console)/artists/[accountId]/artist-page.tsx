@@ -23,6 +23,7 @@ import { toast } from "../../_ui/toast.tsx";
 import { coverSeed } from "../cover-seed.ts";
 import { useOrganizationNames } from "../use-organization-names.ts";
 import { ArtistChats } from "./artist-chats.tsx";
+import { ArtistMedia } from "./artist-media.tsx";
 import { ArtistMusic } from "./artist-music.tsx";
 import { ArtistRuns } from "./artist-runs.tsx";
 import { ArtistSchedules } from "./artist-schedules.tsx";
@@ -69,6 +70,7 @@ export function ArtistPage({ id }: { readonly id: string }) {
                 <TabsTrigger value="music">Music</TabsTrigger>
                 <TabsTrigger value="chats">Chats</TabsTrigger>
                 <TabsTrigger value="runs">Runs</TabsTrigger>
+                <TabsTrigger value="media">Media</TabsTrigger>
                 <TabsTrigger value="schedules">Schedules</TabsTrigger>
               </TabsList>
               <TabsContent value="music" className="pt-6">
@@ -79,6 +81,9 @@ export function ArtistPage({ id }: { readonly id: string }) {
               </TabsContent>
               <TabsContent value="runs">
                 <ArtistRuns id={id} />
+              </TabsContent>
+              <TabsContent value="media" className="pt-6">
+                <ArtistMedia artist={artist} />
               </TabsContent>
               <TabsContent value="schedules">
                 <ArtistSchedules id={id} />

@@ -3,6 +3,7 @@ import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useCallback, useState } from "react";
 import type { ApiError } from "@/app/(console)/_api/request.ts";
+import { useScope } from "@/app/(console)/_session/scope.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
@@ -19,6 +20,7 @@ const ignore = () => {};
 /** The page for a new chat, which is created with the first file or message. */
 export function NewChat() {
   const router = useRouter();
+  const { artist } = useScope();
   const { draft, attachments } = useDraftChat();
   const { hasAiModel } = useFrame();
   const [modelId, setModelId] = useState("");
@@ -54,7 +56,9 @@ export function NewChat() {
       <div className="flex flex-1 flex-col justify-end pt-8 sm:justify-center sm:pb-[12vh]">
         <div className="mx-auto w-full max-w-3xl px-4 pb-6 max-sm:my-auto">
           <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-3xl">
-            What would you like to work on?
+            {artist === null
+              ? "What would you like to work on?"
+              : `What would you like to do for ${artist.name}?`}
           </h1>
           <p className="mx-auto mt-2 max-w-lg text-center text-balance text-muted-foreground">
             The agent reads and writes files, runs commands in a sandbox of its own, and asks when

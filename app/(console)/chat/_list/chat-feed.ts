@@ -30,23 +30,26 @@ const PAGE_SIZE = 40;
 /** Turns that run elsewhere, such as headless runs, send no event to this browser. */
 const POLL_INTERVAL_MS = 4_000;
 
-export const noFilter: ChatFilter = { query: "", isArchived: false, artistId: null };
-
 export class ChatFeed {
-  #view: ChatFeedView = {
-    phase: "loading",
-    filter: noFilter,
-    sections: [],
-    current: null,
-    error: null,
-    hasMore: false,
-    isLoadingMore: false,
-  };
-  #filter = noFilter;
+  #view: ChatFeedView;
+  #filter: ChatFilter;
   #opened: { readonly sessionId: string; readonly chatId: string } | null = null;
   /** Counts the loads of first pages, so that a late answer does not replace a newer one. */
   #loads = 0;
   readonly #listeners = new Set<() => void>();
+
+  constructor(filter: ChatFilter) {
+    this.#filter = filter;
+    this.#view = {
+      phase: "loading",
+      filter,
+      sections: [],
+      current: null,
+      error: null,
+      hasMore: false,
+      isLoadingMore: false,
+    };
+  }
 
   getView = (): ChatFeedView => this.#view;
 

@@ -4,7 +4,8 @@ import dynamic from "next/dynamic";
 import Link from "next/link";
 import { usePathname, useRouter } from "next/navigation";
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { ChatFeed, noFilter, titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
+import { useScope } from "@/app/(console)/_session/scope.ts";
+import { ChatFeed, titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
 import { heightOf, type ListRow, rowsOf } from "@/app/(console)/chat/_list/list-rows.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { SidebarContent } from "../../_shell/sidebar-slot.tsx";
@@ -15,7 +16,7 @@ import { ListFilters } from "./list-filters.tsx";
 import { ListNotes } from "./list-notes.tsx";
 import { MenuButton } from "./menu-button.tsx";
 import { Row } from "./row.tsx";
-import type { ChatFilter } from "./sections.ts";
+import type { ListFilter } from "./sections.ts";
 import { SelectableRow } from "./selectable-row.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -26,18 +27,19 @@ const SelectionBar = dynamic(() =>
 
 /** The sidebar's list of chats. */
 export function ChatSidebar() {
-  const [feed] = useState(() => new ChatFeed());
+  const artistId = useScope().artist?.id ?? null;
+  const [filter, setFilter] = useState<ListFilter>({ query: "", isArchived: false });
+  const [feed] = useState(() => new ChatFeed({ ...filter, artistId }));
   const view = useSyncExternalStore(feed.subscribe, feed.getView, feed.getView);
-  const [filter, setFilter] = useState(noFilter);
   const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
   const path = usePathname();
   const router = useRouter();
   useEffect(() => feed.start(), [feed]);
-  useEffect(() => feed.setFilter(filter), [feed, filter]);
+  useEffect(() => feed.setFilter({ ...filter, artistId }), [feed, filter, artistId]);
   useEffect(() => feed.setOpened(addressIn(path)), [feed, path]);
   const rows = useMemo(() => rowsOf(view, new Date()), [view]);
   const change = useCallback(
-    (part: Partial<ChatFilter>) => setFilter((now) => ({ ...now, ...part })),
+    (part: Partial<ListFilter>) => setFilter((now) => ({ ...now, ...part })),
     [],
   );
   const loadMore = useCallback(() => void feed.loadMore(), [feed]);
@@ -92,8 +94,8 @@ function ListHeader({
   onFilter,
   onSelect,
 }: {
-  readonly filter: ChatFilter;
-  readonly onFilter: (change: Partial<ChatFilter>) => void;
+  readonly filter: ListFilter;
+  readonly onFilter: (change: Partial<ListFilter>) => void;
   readonly onSelect: () => void;
 }) {
   const [isNear, setNear] = useState(false);

@@ -1,10 +1,14 @@
 /** The sections of the chat list: which chats each one has, and how changes of a chat move it. */
 import type { FoundChat } from "@/lib/sessions/session.ts";
 
-export interface ChatFilter {
+/** What the list itself is asked for. */
+export interface ListFilter {
   readonly query: string;
   /** Shows what was archived in place of what was not. */
   readonly isArchived: boolean;
+}
+
+export interface ChatFilter extends ListFilter {
   readonly artistId: string | null;
 }
 

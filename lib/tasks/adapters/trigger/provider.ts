@@ -12,7 +12,7 @@ import { z } from "zod";
 import { type AppError, isAppError } from "../../../contract/app-error.ts";
 import { probeJson } from "../../../platform/outbound/probe.ts";
 import { readJson } from "../../../platform/outbound/read-text.ts";
-import { accountTag, RUN_ID, type TaskRunner, taskRunNotFound } from "../../port.ts";
+import { accountTag, artistTag, RUN_ID, type TaskRunner, taskRunNotFound } from "../../port.ts";
 import type { TaskRun } from "../../task-run.ts";
 import {
   type Ask,
@@ -48,9 +48,13 @@ export function createTriggerTaskRunner(
   });
   let env: TaskRun["env"];
 
-  async function listItems(limit: number, ask: Ask): Promise<TaskRun[] | AppError> {
+  async function listItems(
+    ask: Ask,
+    limit: number,
+    tag = accountTag(ask.accountId),
+  ): Promise<TaskRun[] | AppError> {
     const { accountId } = ask;
-    const answer = await callSdk(ask, "GET", (sdk) => listRuns(sdk, accountId, limit));
+    const answer = await callSdk(ask, "GET", (sdk) => listRuns(sdk, tag, limit));
     if (isAppError(answer)) return answer;
     const body = answer instanceof StrangeAnswer ? answer.body : answer;
     const read = answer === missing ? undefined : page.safeParse(body).data;
@@ -90,9 +94,10 @@ export function createTriggerTaskRunner(
   return {
     name: "trigger",
     listQuery: () => null,
-    async list(accountId, limit, log) {
+    async list({ accountId, limit, artistId }, log) {
       const asked = ask(accountId, log);
-      const items = await listItems(limit, asked);
+      const tag = artistId === undefined ? undefined : artistTag(artistId);
+      const items = await listItems(asked, limit, tag);
       if (isAppError(items)) return items;
       return mapConcurrently(MAX_CONCURRENT_LOOKUPS, items, (item) => complete(item, asked));
     },
@@ -101,7 +106,7 @@ export function createTriggerTaskRunner(
       const [run] = await Promise.all([
         lookUp(runId, asked),
         // Only for the environment, which the run can do without.
-        env ? undefined : listItems(1, asked),
+        env ? undefined : listItems(asked, 1),
       ]);
       return isAppError(run) || !env ? run : { ...run, env };
     },
@@ -132,8 +137,8 @@ const settings = { credentials: ["TRIGGER_SECRET_KEY"], address: ["TRIGGER_API_U
 
 const handle = z.object({ id: z.string().regex(RUN_ID) });
 
-const listRuns = async (sdk: TriggerClient, accountId: string, limit: number): Promise<unknown> =>
-  readJson(await sdk.runs.list({ tag: accountTag(accountId), limit }).asResponse());
+const listRuns = async (sdk: TriggerClient, tag: string, limit: number): Promise<unknown> =>
+  readJson(await sdk.runs.list({ tag, limit }).asResponse());
 
 /** @param runId a `RUN_ID`, because the SDK puts it into the path as it is */
 async function retrieveRun(sdk: TriggerClient, runId: string) {

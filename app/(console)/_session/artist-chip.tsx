@@ -1,0 +1,45 @@
+"use client";
+import { X } from "lucide-react";
+import type { RefObject } from "react";
+import { cn } from "../_ui/class-names.ts";
+import { Cover } from "../_ui/cover.tsx";
+import { chooseArtist, useScope } from "./scope.ts";
+
+/** Shows the artist of the switcher, for which new work is and to which a list is limited; nothing for all artists. */
+export function ArtistChip({
+  next,
+  className,
+}: {
+  /** What has the focus once the chip was removed. */
+  readonly next: RefObject<HTMLElement | null>;
+  readonly className?: string;
+}) {
+  const { artist } = useScope();
+  if (artist === null) return null;
+  return (
+    <p
+      className={cn(
+        "inline-flex max-w-full items-center gap-1.5 rounded-full border bg-surface py-0.5 pr-0.5 pl-1 text-sm",
+        className,
+      )}
+    >
+      <Cover seed={artist.seed} round className="size-5" />
+      <span className="min-w-0 truncate">
+        <span className="text-muted-foreground">For </span>
+        {artist.name}
+      </span>
+      <button
+        type="button"
+        aria-label="Work for all artists"
+        title="Work for all artists"
+        onClick={() => {
+          chooseArtist(null);
+          next.current?.focus();
+        }}
+        className="grid size-6 shrink-0 place-items-center rounded-full text-muted-foreground hover:bg-hover hover:text-foreground"
+      >
+        <X aria-hidden className="size-3.5" />
+      </button>
+    </p>
+  );
+}

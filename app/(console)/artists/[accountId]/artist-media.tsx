@@ -1,0 +1,85 @@
+"use client";
+import { Images, Sparkles } from "lucide-react";
+import Link from "next/link";
+import { useState } from "react";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { chooseArtist } from "@/app/(console)/_session/scope.ts";
+import { isContentRun } from "@/app/(console)/content/content-result.ts";
+import { summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import type { TaskRunList } from "@/app/(console)/runs/_state/use-task-run.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
+import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { EmptyState } from "../../_ui/empty-state.tsx";
+import { Loaded } from "../../_ui/loaded.tsx";
+import { Skeleton } from "../../_ui/skeleton.tsx";
+import { ResultTile, tilesStyle } from "../../content/result-tile.tsx";
+import { coverSeed } from "../cover-seed.ts";
+
+/** Each finished tile is a request for its run, so that few are shown at first. */
+const PAGE_SIZE = 24;
+
+/** The newest images and videos for the artist, from the content page and from the agent. */
+export function ArtistMedia({ artist }: { readonly artist: Artist }) {
+  const { account_id: id, name } = artist;
+  const [count, setCount] = useState(PAGE_SIZE);
+  const query = useQuery<TaskRunList>(`/api/tasks/runs?limit=100&artist_id=${id}`);
+  const choose = () => chooseArtist({ id, name, seed: coverSeed(artist) });
+  return (
+    <Loaded
+      query={query}
+      missing={null}
+      loading={
+        <div className={tilesStyle}>
+          <p className="sr-only">Loading media…</p>
+          {["1", "2", "3", "4"].map((key) => (
+            <Skeleton key={key} className="aspect-square rounded-lg" />
+          ))}
+        </div>
+      }
+    >
+      {({ runs: all }) => {
+        const runs = all.filter(isContentRun);
+        if (runs.length === 0) {
+          return (
+            <EmptyState
+              icon={Images}
+              title="No media yet"
+              text={`Images and videos that you or the agent generate for ${name} appear here: cover art, canvases, clips for a release.`}
+            >
+              <Link href="/content" onClick={choose} className={buttonStyle()}>
+                <Sparkles aria-hidden />
+                Generate an image
+              </Link>
+            </EmptyState>
+          );
+        }
+        return (
+          <>
+            <ul aria-label="Media" className={tilesStyle}>
+              {runs.slice(0, count).map((run) => (
+                <li key={run.id} className="min-w-0">
+                  <Link
+                    href={`/content?runId=${run.id}`}
+                    prefetch={false}
+                    onClick={choose}
+                    title={summaryOf(run) ?? undefined}
+                    className="block rounded-lg"
+                  >
+                    <ResultTile run={run} />
+                  </Link>
+                </li>
+              ))}
+            </ul>
+            {runs.length > count && (
+              <div className="mt-4 text-center">
+                <Button variant="outline" size="sm" onClick={() => setCount(count + PAGE_SIZE)}>
+                  Show more
+                </Button>
+              </div>
+            )}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
