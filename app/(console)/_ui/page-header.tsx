@@ -12,7 +12,7 @@ export function Page({
   return (
     <div
       data-page=""
-      className={cn("mx-auto w-full max-w-5xl px-4 pt-6 pb-16 sm:px-8 sm:pt-9", className)}
+      className={cn("mx-auto w-full max-w-6xl px-4 pt-6 pb-16 sm:px-8 sm:pt-9", className)}
     >
       {children}
     </div>
@@ -30,7 +30,7 @@ export function PageHeader({
   readonly children?: ReactNode;
 }) {
   return (
-    <header className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
+    <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
       <div className="min-w-0">
         <h1 className="text-2xl font-semibold">{title}</h1>
         {description !== undefined && (

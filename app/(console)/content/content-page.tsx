@@ -89,7 +89,7 @@ export function ContentPage() {
   const shownId = selected ?? newest;
   return (
     <ResultsProvider runs={runs ?? []}>
-      <Page className="max-w-6xl">
+      <Page>
         <PageHeader
           title="Content"
           description="Generate an image, then turn it into a video. You can use each result as the input for the next."

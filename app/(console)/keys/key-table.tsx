@@ -82,6 +82,7 @@ export function KeyTable({
                       <Button
                         variant="danger-ghost"
                         size="sm"
+                        className="text-muted-foreground hover:text-danger-text"
                         aria-label={`Revoke ${key.key_name}`}
                       >
                         Revoke

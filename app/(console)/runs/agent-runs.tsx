@@ -29,8 +29,8 @@ import { LoadMore } from "../_ui/load-more.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { ListSkeleton } from "../_ui/skeleton.tsx";
 import { listHeadStyle } from "../_ui/table.tsx";
-import { RunBadge } from "./run-badge.tsx";
 import { RunFilterBar } from "./run-filter-bar.tsx";
+import { RunStatus } from "./run-status.tsx";
 
 const icons = { chat: MessageSquare, headless: Bot, task: CalendarClock } as const;
 const ACTIVE_POLL_MS = 2_500;
@@ -122,7 +122,7 @@ function Row({ run, now }: { readonly run: RunItem; readonly now: number }) {
     <Link
       href={`/runs/${run.runId}`}
       prefetch={false}
-      className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2.5 hover:bg-muted/60 focus-visible:-outline-offset-2 lg:grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem]"
+      className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2 hover:bg-muted/60 focus-visible:-outline-offset-2 lg:grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem]"
     >
       <span className="flex min-w-0 items-center gap-3">
         <span className="grid size-7 shrink-0 place-items-center rounded-md bg-muted text-muted-foreground">
@@ -143,7 +143,7 @@ function Row({ run, now }: { readonly run: RunItem; readonly now: number }) {
         </span>
       </span>
       <span className="justify-self-end lg:justify-self-start">
-        <RunBadge state={runStateOf(run)} />
+        <RunStatus state={runStateOf(run)} />
       </span>
       <span className="truncate text-sm text-muted-foreground max-lg:hidden">{run.model_id}</span>
       <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">

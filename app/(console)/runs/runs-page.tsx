@@ -29,7 +29,7 @@ export function RunsPage() {
     history.pushState(null, "", text === "" ? "/runs" : `/runs?${text}`);
   };
   return (
-    <Page className="max-w-6xl">
+    <Page>
       <PageHeader
         title="Runs"
         description="Everything the agent works on: chats, background runs and schedules, as it happens."

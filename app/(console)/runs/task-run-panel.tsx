@@ -19,7 +19,7 @@ import { MediaView } from "../_ui/media-view.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { Sheet } from "../_ui/sheet.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
-import { RunBadge } from "./run-badge.tsx";
+import { RunStatus } from "./run-status.tsx";
 
 /** The details of one run, polled while it is active. */
 export function TaskRunPanel({
@@ -60,7 +60,7 @@ function Details({ run }: { readonly run: TaskRun }) {
     <div className="flex flex-col gap-6">
       <div>
         <div className="flex flex-wrap items-center gap-2">
-          <RunBadge state={state} />
+          <RunStatus state={state} />
           {step !== null && <span className="text-sm text-muted-foreground">{step}</span>}
           {span !== null && (
             <span className="text-sm text-muted-foreground tabular-nums">
@@ -124,7 +124,7 @@ function Details({ run }: { readonly run: TaskRun }) {
                       {dateTime(attempt.startedAt ?? attempt.createdAt)}
                     </span>
                   </span>
-                  <RunBadge state={stateOf(attempt.status)} />
+                  <RunStatus state={stateOf(attempt.status)} />
                 </span>
                 {attempt.error?.message !== undefined && (
                   <span className="text-sm text-danger-text [overflow-wrap:anywhere]">

@@ -21,7 +21,7 @@ import { ErrorState } from "../_ui/error-state.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { ListSkeleton } from "../_ui/skeleton.tsx";
-import { RunBadge } from "./run-badge.tsx";
+import { RunStatus } from "./run-status.tsx";
 
 const INITIAL_LIMIT = 25;
 /** The maximum of `limit` in `GET /api/tasks/runs`. */
@@ -150,7 +150,7 @@ function Row({
         </span>
       </span>
       <span className="justify-self-end sm:justify-self-start">
-        <RunBadge state={stateOf(run.status)} />
+        <RunStatus state={stateOf(run.status)} />
       </span>
       <span className="hidden text-right text-sm text-muted-foreground tabular-nums sm:block">
         {span === null ? "" : formatDuration(span)}

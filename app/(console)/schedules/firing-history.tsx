@@ -11,7 +11,7 @@ import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { LoadMore } from "../_ui/load-more.tsx";
 import { ListSkeleton } from "../_ui/skeleton.tsx";
-import { RunBadge } from "../runs/run-badge.tsx";
+import { RunStatus } from "../runs/run-status.tsx";
 
 const ACTIVE_POLL_MS = 2_500;
 const IDLE_POLL_MS = 15_000;
@@ -64,7 +64,7 @@ function Row({ run, now }: { readonly run: TaskFiring; readonly now: number }) {
           {run.error !== null && <span className="text-danger-text"> · {run.error}</span>}
         </span>
       </span>
-      <RunBadge state={stateOf(run.status)} />
+      <RunStatus state={stateOf(run.status)} />
       <span className="text-right text-sm text-muted-foreground tabular-nums max-sm:hidden">
         {formatDuration(Math.max(0, ended - Date.parse(run.created_at)))}
       </span>

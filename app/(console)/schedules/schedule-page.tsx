@@ -100,7 +100,7 @@ function Details({ task, onChange }: { readonly task: Task; readonly onChange: (
         </div>
         <Actions task={task} onChange={onChange} />
       </header>
-      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_17rem]">
+      <div className="grid items-start gap-x-5 gap-y-6 lg:grid-cols-[minmax(0,1fr)_17rem] lg:grid-rows-[auto_1fr]">
         <div className="min-w-0">
           <Section title="Prompt">
             <ScrollBox
@@ -111,7 +111,7 @@ function Details({ task, onChange }: { readonly task: Task; readonly onChange: (
             </ScrollBox>
           </Section>
         </div>
-        <div className="flex flex-col gap-5 rounded-xl border bg-surface px-4 py-3.5">
+        <div className="flex flex-col gap-5 rounded-xl border bg-surface px-4 py-3.5 lg:row-span-2">
           <Section title="Next runs">
             {task.enabled ? (
               <NextFiringsList cron={task.schedule} timezone={task.timezone} />
@@ -121,9 +121,9 @@ function Details({ task, onChange }: { readonly task: Task; readonly onChange: (
           </Section>
           <Choices task={task} />
         </div>
-      </div>
-      <div className="mt-6">
-        <FiringHistory taskId={task.id} />
+        <div className="min-w-0">
+          <FiringHistory taskId={task.id} />
+        </div>
       </div>
     </>
   );

@@ -25,7 +25,7 @@ import { ListSkeleton } from "../_ui/skeleton.tsx";
 import { Switch } from "../_ui/switch.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { ArtistTag } from "../artists/artist-tag.tsx";
-import { RunBadge } from "../runs/run-badge.tsx";
+import { RunStatus } from "../runs/run-status.tsx";
 import { RunNowButton } from "./run-now-button.tsx";
 
 const ScheduleDialog = dynamic(() =>
@@ -141,7 +141,7 @@ function Row({
           <span>Never run</span>
         ) : (
           <span className="flex items-center gap-2">
-            <RunBadge state={stateOf(lastRun.status)} />
+            <RunStatus state={stateOf(lastRun.status)} />
             <RelativeTime date={lastRun.created_at} />
           </span>
         )}

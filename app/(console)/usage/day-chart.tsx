@@ -61,7 +61,7 @@ function Bars({
 }) {
   const [shown, setShown] = useState<DayValue | null>(null);
   const max = Math.max(...values.map(({ amount }) => amount));
-  const top = max === 0 ? 1 : max;
+  const top = roundUp(max);
   const total = values.reduce((sum, { amount }) => sum + amount, 0);
   const best = values.find(({ amount }) => amount === max);
   const summary =
@@ -137,6 +137,14 @@ function Bars({
       </figcaption>
     </figure>
   );
+}
+
+/** Returns the next of 1, 2, 2.5, 5 and 10 times a power of ten, so that the axis has round amounts. */
+function roundUp(amount: number): number {
+  if (amount === 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(amount));
+  const step = [1, 2, 2.5, 5, 10].find((one) => one * power >= amount) ?? 10;
+  return step * power;
 }
 
 /** A day with little is still to be seen. */

@@ -15,7 +15,7 @@ export function UsagePage() {
   const show = (next: string) =>
     history.pushState(null, "", next === "requests" ? "/usage?tab=requests" : "/usage");
   return (
-    <Page className="max-w-6xl">
+    <Page>
       <PageHeader
         title="Usage"
         description="What your agents have used and cost, and what the API was asked."

@@ -11,7 +11,7 @@ import {
 } from "@/app/(console)/runs/_state/run-state.ts";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
-import { RunBadge } from "../../runs/run-badge.tsx";
+import { RunStatus } from "../../runs/run-status.tsx";
 import { ArtistList, lineStyle } from "./artist-list.tsx";
 
 const idOf = (run: RunItem): string => run.runId;
@@ -41,7 +41,7 @@ export function ArtistRuns({ id }: { readonly id: string }) {
               {run.cost_usd !== null && run.cost_usd > 0 && ` · ${formatUsd(run.cost_usd)}`}
             </span>
           </span>
-          <RunBadge state={runStateOf(run)} />
+          <RunStatus state={runStateOf(run)} />
           <RelativeTime
             date={run.createdAt}
             className="hidden w-24 shrink-0 text-right text-sm text-muted-foreground sm:block"

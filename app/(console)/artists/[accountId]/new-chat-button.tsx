@@ -11,13 +11,14 @@ export function NewChatButton({ artist }: { readonly artist: Artist }) {
   const router = useRouter();
   return (
     <Button
+      aria-label={`New chat about ${artist.name}`}
       onClick={() => {
         chooseArtist({ id: artist.account_id, name: artist.name, seed: coverSeed(artist) });
         router.push("/chat");
       }}
     >
       <MessageSquarePlus aria-hidden />
-      New chat about {artist.name}
+      New chat
     </Button>
   );
 }

@@ -92,7 +92,7 @@ export function Composer({
         send();
       }}
     >
-      <div className="rounded-2xl border border-input bg-surface shadow-sm transition-colors focus-within:border-muted-foreground">
+      <div className="rounded-2xl border border-input bg-surface shadow-sm transition-[border-color,box-shadow] focus-within:border-ring focus-within:shadow-md">
         <ComposerAttachments attachments={attachments} />
         <textarea
           ref={box}
@@ -142,7 +142,7 @@ export function Composer({
                 aria-label="Send"
                 title={blocker ?? "Send (Enter)"}
                 disabled={!isReady}
-                className="rounded-lg"
+                className="rounded-full disabled:bg-hover disabled:text-muted-foreground disabled:opacity-100"
               >
                 <ArrowUp aria-hidden />
               </Button>

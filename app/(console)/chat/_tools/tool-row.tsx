@@ -1,45 +1,19 @@
 "use client";
-import {
-  BookMarked,
-  Bot,
-  ChevronRight,
-  CircleAlert,
-  FilePen,
-  FileSearch,
-  FileText,
-  FolderSearch,
-  Globe,
-  ListTodo,
-  LoaderCircle,
-  type LucideIcon,
-  Terminal,
-  Wrench,
-} from "lucide-react";
+import { ChevronRight, CircleAlert, LoaderCircle, type LucideIcon } from "lucide-react";
 import dynamic from "next/dynamic";
 import { memo, useId, useState } from "react";
 import { describeToolCall, type ToolCall } from "@/app/(console)/chat/_state/tool-call.ts";
 import { cn } from "../../_ui/class-names.ts";
+import { toolIcon } from "./tool-icon.ts";
 
 const ToolDetail = dynamic(() => import("./tool-detail.tsx").then((module) => module.ToolDetail));
-
-const icons: Readonly<Record<string, LucideIcon>> = {
-  bash: Terminal,
-  read: FileText,
-  write: FilePen,
-  grep: FileSearch,
-  glob: FolderSearch,
-  fetch: Globe,
-  skill: BookMarked,
-  task: Bot,
-  todo: ListTodo,
-};
 
 /** One tool call in one line, which expands to show its input and output. */
 export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const { verb, subject, outcome, isFailure } = describeToolCall(call);
-  const Icon = icons[call.name] ?? Wrench;
+  const Icon = toolIcon(call.name);
   return (
     <div className="min-w-0">
       <button

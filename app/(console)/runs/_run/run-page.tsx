@@ -19,7 +19,7 @@ import { Page } from "../../_ui/page-header.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 import { toast } from "../../_ui/toast.tsx";
-import { RunBadge } from "../run-badge.tsx";
+import { RunStatus } from "../run-status.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import { Timeline } from "./timeline.tsx";
 
@@ -41,7 +41,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
   usePoll(reload, isActive && !loading, POLL_MS);
   const now = useClock(isActive);
   return (
-    <Page className="max-w-6xl">
+    <Page>
       <BackLink href="/runs">Runs</BackLink>
       <Loaded
         query={query}
@@ -84,7 +84,7 @@ function Details({
               {run.title.trim() || "Untitled"}
             </h1>
             <span aria-live="polite">
-              <RunBadge state={state} />
+              <RunStatus state={state} />
             </span>
           </div>
           <CopyableId id={run.runId} label="Copy run ID" />

@@ -1,14 +1,13 @@
 "use client";
-import { Hourglass, ListTree, Sparkles, Wrench } from "lucide-react";
+import { Hourglass, ListTree, type LucideIcon, Sparkles } from "lucide-react";
 import { useState } from "react";
 import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import { type Span, spansOf, stateOf, ticksOf } from "@/app/(console)/runs/_state/run-spans.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { EmptyState } from "../../_ui/empty-state.tsx";
+import { toolIcon } from "../../chat/_tools/tool-icon.ts";
 import { SpanDetails } from "./span-details.tsx";
-
-const icons = { wait: Hourglass, model: Sparkles, tool: Wrench } as const;
 
 /** The model calls and tools of a run as bars on a common time axis, with the details of a chosen one. */
 export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly now: number }) {
@@ -88,7 +87,7 @@ function Row({
   readonly isChosen: boolean;
   readonly onChoose: () => void;
 }) {
-  const Icon = icons[span.kind];
+  const Icon = iconOf(span);
   const failed = isFailed(span);
   const duration = formatDuration(span.end - span.start);
   return (
@@ -112,10 +111,17 @@ function Row({
           {failed && <span className="sr-only"> (failed)</span>}
         </span>
       </span>
-      <span aria-hidden className="relative h-3.5">
+      <span aria-hidden className="relative h-full">
+        {ticksOf(total).map((at) => (
+          <span
+            key={at}
+            className="absolute inset-y-0 border-l max-sm:nth-[even]:hidden"
+            style={{ left: `${(at / total) * 100}%` }}
+          />
+        ))}
         <span
           className={cn(
-            "absolute inset-y-0 min-w-1 rounded-sm",
+            "absolute inset-y-2.25 min-w-1 rounded-sm",
             barOf(span),
             span.isOpen && "animate-pulse",
           )}
@@ -133,7 +139,27 @@ function Row({
   );
 }
 
-const isFailed = (span: Span): boolean => span.kind === "tool" && stateOf(span.call) === "failed";
+function isFailed(span: Span): boolean {
+  switch (span.kind) {
+    case "wait":
+      return false;
+    case "model":
+      return span.step?.finish_reason === "error";
+    case "tool":
+      return stateOf(span.call) === "failed";
+  }
+}
+
+function iconOf(span: Span): LucideIcon {
+  switch (span.kind) {
+    case "wait":
+      return Hourglass;
+    case "model":
+      return Sparkles;
+    case "tool":
+      return toolIcon(span.call.name);
+  }
+}
 
 function labelOf(span: Span): string {
   switch (span.kind) {
@@ -154,6 +180,6 @@ function barOf(span: Span): string {
     case "model":
       return "bg-accent";
     case "tool":
-      return "bg-success-text";
+      return "bg-muted-foreground";
   }
 }

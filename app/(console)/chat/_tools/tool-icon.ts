@@ -1,0 +1,28 @@
+import {
+  BookMarked,
+  Bot,
+  FilePen,
+  FileSearch,
+  FileText,
+  FolderSearch,
+  Globe,
+  ListTodo,
+  type LucideIcon,
+  Terminal,
+  Wrench,
+} from "lucide-react";
+
+const icons: Readonly<Record<string, LucideIcon>> = {
+  bash: Terminal,
+  read: FileText,
+  write: FilePen,
+  grep: FileSearch,
+  glob: FolderSearch,
+  fetch: Globe,
+  skill: BookMarked,
+  task: Bot,
+  todo: ListTodo,
+};
+
+/** Returns the icon of a tool by its name; the agent's own tools have one each. */
+export const toolIcon = (name: string): LucideIcon => icons[name] ?? Wrench;

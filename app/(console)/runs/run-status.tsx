@@ -1,0 +1,27 @@
+import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from "lucide-react";
+import type { RunState } from "@/app/(console)/runs/_state/task-run-state.ts";
+import { cn } from "../_ui/class-names.ts";
+
+const marks = {
+  neutral: { icon: CircleDashed, style: "text-muted-foreground" },
+  accent: { icon: LoaderCircle, style: "text-accent-text [&>svg]:animate-spin" },
+  success: { icon: CircleCheck, style: "text-muted-foreground [&>svg]:text-success-text" },
+  warning: { icon: CircleDashed, style: "text-warning-text" },
+  danger: { icon: CircleX, style: "text-danger-text" },
+} as const;
+
+/** The status of a run. What has succeeded is quiet, so that the rest stands out in a list. */
+export function RunStatus({ state }: { readonly state: RunState }) {
+  const { icon: Icon, style } = marks[state.tone];
+  return (
+    <span
+      className={cn(
+        "inline-flex items-center gap-1.5 text-sm font-medium whitespace-nowrap [&>svg]:size-4",
+        style,
+      )}
+    >
+      <Icon aria-hidden />
+      {state.label}
+    </span>
+  );
+}
