@@ -1,4 +1,5 @@
 import { Check, FileSpreadsheet } from "lucide-react";
+import { Cover } from "../_ui/cover.tsx";
 
 const steps = [
   "Read statement-q3.csv, 1,842 rows",
@@ -49,7 +50,10 @@ export function LandingExample() {
             {findings.map(({ track, problem, amount }) => (
               <tr key={track} className="border-t">
                 <th scope="row" className="py-2 pr-3 font-medium">
-                  {track}
+                  <span className="flex items-center gap-2.5">
+                    <Cover seed={track} className="size-8" />
+                    {track}
+                  </span>
                 </th>
                 <td className="py-2 pr-3 text-muted-foreground max-sm:hidden">{problem}</td>
                 <td className="py-2 text-right tabular-nums">{amount}</td>

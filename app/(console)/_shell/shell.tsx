@@ -175,7 +175,7 @@ function SkipLink() {
 
 function PageSkeleton() {
   return (
-    <div aria-busy="true" className="mx-auto w-full max-w-5xl px-4 py-6 sm:px-8 sm:py-8">
+    <div aria-busy="true" className="mx-auto w-full max-w-6xl px-4 pt-6 sm:px-8 sm:pt-9">
       <p className="sr-only">Loading…</p>
       <Skeleton className="h-7 w-40" />
       <Skeleton className="mt-2 h-5 w-72 max-w-full" />

@@ -10,6 +10,14 @@ export const shortcutGroups = [
     ],
   },
   {
+    title: "In a chat",
+    shortcuts: [
+      { keys: ["Enter"], label: "Send the message" },
+      { keys: ["Shift", "Enter"], label: "Start a new line" },
+      { keys: ["Esc"], label: "Stop the answer" },
+    ],
+  },
+  {
     title: "Go to",
     shortcuts: [
       { keys: ["g", "c"], label: "Chat" },
@@ -21,14 +29,6 @@ export const shortcutGroups = [
       { keys: ["g", "k"], label: "API keys" },
       { keys: ["g", "d"], label: "Docs" },
       { keys: ["g", "s"], label: "Settings" },
-    ],
-  },
-  {
-    title: "In a chat",
-    shortcuts: [
-      { keys: ["Enter"], label: "Send the message" },
-      { keys: ["Shift", "Enter"], label: "Start a new line" },
-      { keys: ["Esc"], label: "Stop the answer" },
     ],
   },
 ] as const;

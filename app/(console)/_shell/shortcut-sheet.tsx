@@ -11,9 +11,9 @@ export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
       title="Keyboard shortcuts"
       className="max-w-2xl"
     >
-      <div className="grid gap-x-10 gap-y-6 sm:grid-cols-2">
+      <div className="gap-x-10 sm:columns-2">
         {shortcutGroups.map(({ title, shortcuts }) => (
-          <section key={title}>
+          <section key={title} className="mb-6 break-inside-avoid">
             <h3 className="mb-1 text-sm font-medium text-muted-foreground">{title}</h3>
             <dl>
               {shortcuts.map(({ keys, label }) => (

@@ -16,8 +16,8 @@ export function SectionCard({
   readonly children: ReactNode;
 }) {
   return (
-    <section className="rounded-xl border bg-surface shadow-xs">
-      <div className="border-b px-5 py-4">
+    <section className="rounded-xl border bg-surface shadow-xs lg:grid lg:grid-cols-[17rem_minmax(0,1fr)]">
+      <div className="border-b px-5 py-4 lg:border-r lg:border-b-0 lg:py-5">
         <h2 className="font-semibold">{title}</h2>
         {description !== undefined && (
           <p className="mt-0.5 max-w-2xl text-sm text-pretty text-muted-foreground">
@@ -25,7 +25,7 @@ export function SectionCard({
           </p>
         )}
       </div>
-      <div className="p-5">{children}</div>
+      <div className="min-w-0 p-5">{children}</div>
     </section>
   );
 }

@@ -1,6 +1,7 @@
+import { ChevronRight } from "lucide-react";
 import type { ReferenceField, ReferenceOperation } from "@/lib/openapi/reference.ts";
-import { Badge } from "../_ui/badge.tsx";
 import { DocsCode } from "./_content/docs-code.tsx";
+import { MethodLabel } from "./method-label.tsx";
 import { Prose } from "./prose.tsx";
 import { TestRequest } from "./test-request.tsx";
 
@@ -22,7 +23,7 @@ export function Operation({ operation }: { readonly operation: ReferenceOperatio
         </a>
       </h2>
       <p className="mt-1 flex flex-wrap items-center gap-2">
-        <Badge tone="accent">{method}</Badge>
+        <MethodLabel method={method} />
         <code className="min-w-0 font-mono text-sm break-all">{path}</code>
         <span className="text-sm text-muted-foreground">{authentication[auth]}</span>
       </p>
@@ -33,8 +34,8 @@ export function Operation({ operation }: { readonly operation: ReferenceOperatio
               <Prose text={description} />
             </p>
           )}
-          <Fields title="Parameters" fields={parameters} />
-          <Fields title="Body" fields={body} />
+          <Fields title="Parameters" fields={parameters} isOpen />
+          <Fields title="Body" fields={body} isOpen />
           {answers.map(({ status, description: meaning, fields }) => (
             <Fields key={status} title={`Answer ${status}`} note={meaning} fields={fields} />
           ))}
@@ -80,23 +81,30 @@ function Fields({
   title,
   note,
   fields,
+  isOpen = false,
 }: {
   readonly title: string;
   readonly note?: string;
   readonly fields: readonly ReferenceField[];
+  /** What a request takes is shown at once; what comes back is long, and has an example. */
+  readonly isOpen?: boolean;
 }) {
   if (fields.length === 0) return null;
   return (
-    <details className="mt-3 border-t pt-3">
-      <summary className="cursor-pointer text-sm">
-        <span className="font-medium">{title}</span>{" "}
+    <details open={isOpen} className="group mt-3 border-t pt-3">
+      <summary className="flex items-baseline gap-1.5 rounded-sm text-sm [&::-webkit-details-marker]:hidden">
+        <ChevronRight
+          aria-hidden
+          className="size-3.5 shrink-0 self-center text-muted-foreground transition-transform group-open:rotate-90"
+        />
+        <span className="font-medium">{title}</span>
         {note !== undefined && (
           <span className="text-muted-foreground">
             <Prose text={note} />
           </span>
         )}
       </summary>
-      <dl className="mt-2 grid gap-x-6 gap-y-2 text-sm sm:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
+      <dl className="mt-2 grid gap-x-6 gap-y-2 pl-5 text-sm sm:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
         {fields.map(({ name, type, isRequired, description }) => (
           <div key={name} className="contents">
             <dt className="min-w-0">

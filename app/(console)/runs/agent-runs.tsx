@@ -142,7 +142,7 @@ function Row({ run, now }: { readonly run: RunItem; readonly now: number }) {
           </span>
         </span>
       </span>
-      <span className="justify-self-end lg:justify-self-start">
+      <span className="flex justify-self-end lg:justify-self-start">
         <RunStatus state={runStateOf(run)} />
       </span>
       <span className="truncate text-sm text-muted-foreground max-lg:hidden">{run.model_id}</span>

@@ -8,7 +8,7 @@ export const metadata: Metadata = { title: "Settings" };
 
 export default function SettingsLayout({ children }: { readonly children: ReactNode }) {
   return (
-    <Page className="max-w-4xl">
+    <Page>
       <PageHeader title="Settings" />
       <LinkTabs label="Settings" tabs={settingsTabs} />
       <div className="flex flex-col gap-6 pt-6">{children}</div>

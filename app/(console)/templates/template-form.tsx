@@ -112,6 +112,7 @@ export function TemplateForm({
               {...ids}
               value={values.title}
               maxLength={200}
+              placeholder="Festival one-sheet"
               onChange={(event) => set("title", event.target.value)}
             />
           )}
@@ -121,6 +122,7 @@ export function TemplateForm({
             <Textarea
               {...ids}
               rows={2}
+              placeholder="Sums up an artist for festival bookers."
               value={values.description}
               onChange={(event) => set("description", event.target.value)}
             />
@@ -131,6 +133,7 @@ export function TemplateForm({
             <Textarea
               {...ids}
               rows={7}
+              placeholder="Write a one-sheet for festival bookers: the sound, the audience by country, the last shows, the fee and the free dates."
               value={values.prompt}
               onChange={(event) => set("prompt", event.target.value)}
             />

@@ -8,6 +8,7 @@ import { CopyButton } from "../../_ui/copy-button.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { Page, PageHeader } from "../../_ui/page-header.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
+import { ListSkeleton } from "../../_ui/skeleton.tsx";
 
 /** The mails of a development server, which sends none. New ones appear by themselves. */
 export function Inbox() {
@@ -24,7 +25,9 @@ export function Inbox() {
         title="Development mail"
         description="This server sends no mail. What it would send is kept on this machine and shown here."
       />
-      {mails?.length === 0 ? (
+      {mails === undefined ? (
+        <ListSkeleton label="Loading mails…" rows={3} />
+      ) : mails.length === 0 ? (
         <EmptyState
           icon={InboxIcon}
           title="No mail yet"
@@ -32,7 +35,7 @@ export function Inbox() {
         />
       ) : (
         <ul aria-label="Mails" className="flex flex-col gap-3">
-          {mails?.map((mail) => (
+          {mails.map((mail) => (
             <li key={mail.id}>
               <MailCard mail={mail} />
             </li>

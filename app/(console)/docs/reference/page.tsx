@@ -1,9 +1,9 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { describeReference, referenceIntroduction } from "@/lib/openapi/reference.ts";
-import { Badge } from "../../_ui/badge.tsx";
 import { PageHeader } from "../../_ui/page-header.tsx";
 import { addressOfTag } from "../_content/pages.ts";
+import { MethodLabel } from "../method-label.tsx";
 import { Prose } from "../prose.tsx";
 
 export const metadata: Metadata = { title: "API reference" };
@@ -23,19 +23,19 @@ export default function ReferencePage() {
         <section key={tag} aria-label={tag} className="mt-8">
           <h2 className="text-lg font-semibold tracking-tight">{tag}</h2>
           <p className="mt-1 text-muted-foreground">{about}</p>
-          <ul className="mt-3 divide-y rounded-xl border">
+          <ul className="mt-3 divide-y overflow-hidden rounded-xl border">
             {operations.map(({ id, contract }) => (
               <li key={id}>
                 <Link
                   href={`${addressOfTag(tag)}#${id}`}
                   prefetch={false}
-                  className="flex flex-wrap items-center gap-x-3 gap-y-0.5 px-4 py-2 hover:bg-muted"
+                  className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 gap-y-0.5 px-4 py-2 hover:bg-muted focus-visible:-outline-offset-2 lg:grid-cols-[auto_minmax(0,1.1fr)_minmax(0,1fr)]"
                 >
-                  <span className="w-16">
-                    <Badge tone="accent">{contract.method}</Badge>
-                  </span>
+                  <MethodLabel method={contract.method} />
                   <code className="min-w-0 font-mono text-sm break-all">{contract.path}</code>
-                  <span className="text-sm text-muted-foreground">{contract.summary}</span>
+                  <span className="text-sm text-muted-foreground max-lg:col-start-2">
+                    {contract.summary}
+                  </span>
                 </Link>
               </li>
             ))}

@@ -5,6 +5,7 @@ import { useOwnAccount } from "@/app/(console)/_hooks/use-own-account.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { chooseOrganization, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { Member, Organization, Role } from "@/lib/organizations/organization.ts";
+import { Avatar } from "../../../_ui/avatar.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
 import { ErrorState } from "../../../_ui/error-state.tsx";
@@ -66,8 +67,9 @@ export function MembersSection({
           {members.items.map((member) => (
             <li
               key={member.account_id}
-              className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3"
+              className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-3"
             >
+              <Avatar name={nameOf(member)} />
               <span className="min-w-0 flex-1 basis-48">
                 <span className="block font-medium wrap-anywhere">
                   {nameOf(member)}
