@@ -45,6 +45,7 @@ export async function failTurn(
   await finishStream(log, {
     accountId: turn.account_id,
     turnId,
+    load: turn.load,
     messageId: turn.assistant_message_id,
     end: stopped ? "cancelled" : "failed",
     error: stopped ? null : reason,

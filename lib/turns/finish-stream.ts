@@ -7,7 +7,7 @@ import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { assembleParts } from "./assemble-parts.ts";
 import type { MeasuredStep } from "./measure-step.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
-import { finishTurn, type TurnEnd, type TurnKey, type TurnMetadata } from "./store/turns.ts";
+import { finishTurn, type LoadedTurnKey, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
 import { turnQueue } from "./turn-queue.ts";
 
 /** Characters that are parsed before the event loop gets to other requests. */
@@ -26,7 +26,7 @@ export async function parseChunks(chunks: readonly string[]): Promise<UIMessageC
   return parsed;
 }
 
-export interface Ending extends TurnKey {
+export interface Ending extends LoadedTurnKey {
   /** The id of the assistant message that the turn writes. */
   readonly messageId: string;
   readonly end: TurnEnd;

@@ -150,6 +150,7 @@ async function runStep(
     await finishStream(log, {
       accountId: turn.account_id,
       turnId,
+      load: turn.load,
       messageId: turn.assistant_message_id,
       end,
       error,
@@ -214,7 +215,7 @@ async function runStep(
   await log.flushed();
   const goesOn = !drain().hasBegun && performance.now() < deadline;
   const starting = goesOn ? recordIds(index + 1, ownCalls(answer)) : [];
-  const key = { accountId: turn.account_id, turnId };
+  const key = { accountId: turn.account_id, turnId, load: turn.load };
   const completed = await completeModelCall(key, measured, starting);
   return {
     turn: { ...turn, stop_requested: completed.stopRequested },

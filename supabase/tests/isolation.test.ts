@@ -147,12 +147,12 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("request_run_stop", { account_id, run_id: run }),
   complete_model_call: (t, account_id, { turn: turn_id }) =>
     t.call("complete_model_call", {
-      ...{ account_id, turn_id, index: 0, result: {}, call_ids: [], usage: [] },
+      ...{ account_id, turn_id, load: 0, index: 0, result: {}, call_ids: [], usage: [] },
     }),
   finish_turn_with_step: (t, account_id, { turn: turn_id }) =>
     t.call("finish_turn_with_step", {
-      ...{ account_id, turn_id, status: "completed", error: null, parts: [], metadata: null },
-      ...{ index: null, step: null, usage: [] },
+      ...{ account_id, turn_id, load: 0, status: "completed", error: null, parts: [] },
+      ...{ metadata: null, index: null, step: null, usage: [] },
     }),
   record_turn_usage: (t, account_id, { turn: turn_id }) =>
     t.call("record_turn_usage", { account_id, turn_id, calls: [] }),

@@ -1,42 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { sql } from "../../tests/support/harness/stack.ts";
+import { claimOf, openChat, TEXT } from "./open-chat.ts";
 import { createChat, createRows, noRows } from "./rows.ts";
 import { rolledBack, Transaction } from "./transaction.ts";
-
-const TEXT = [{ type: "text", text: "hello" }];
-
-async function openChat(transaction: Transaction) {
-  const account = await transaction.account();
-  const { session, chat } = noRows();
-  await createChat(transaction, account, { session, chat });
-  return { account, session, chat };
-}
-
-type OpenChat = Awaited<ReturnType<typeof openChat>>;
-
-function claimOf({ account, session, chat }: OpenChat) {
-  return {
-    account_id: account,
-    session_id: session,
-    chat_id: chat,
-    turn_id: randomUUID(),
-    message_id: "m1",
-    parts: TEXT,
-    parts_before: null,
-    assistant_message_id: "a1",
-    title: "Hello",
-    default_model_id: "auto",
-    context_limit: null,
-    history: null,
-    key_hash: randomUUID(),
-    key_prefix: "ap_run",
-    key_name: "run",
-    key_expires_at: "2100-01-01",
-    max_active: 0,
-    caller_key_id: null,
-  };
-}
 
 describe("claim_turn_within", () => {
   test("stores the message, the turn and its credential, and the second claim finds the first", () =>

@@ -21,6 +21,8 @@ const stored = <T>() => z.custom<T>((value) => typeof value === "object" && valu
 
 const activeTurn = z.object({
   outcome: z.literal("active"),
+  /** Numbers the processes and attempts that have loaded the turn. */
+  load: z.number(),
   account_id: z.string(),
   session_id: z.string(),
   chat_id: z.string(),
@@ -51,7 +53,10 @@ const loadedTurn = z.discriminatedUnion("outcome", [
 ]);
 export type LoadedTurn = z.output<typeof loadedTurn>;
 
-/** Assigns the claim to the run and loads the state that the run continues from. */
+/**
+ * Assigns the claim to the run and loads the state that the run continues from. From then on, only this
+ * load of the turn can record steps and its end.
+ */
 export function loadTurn(turnId: string, runId: string): Promise<LoadedTurn> {
   return call("load_turn", { p_turn_id: turnId, p_run_id: runId }, loadedTurn);
 }
@@ -103,6 +108,16 @@ export interface TurnKey {
   readonly turnId: string;
 }
 
+/** Identifies a turn as one process has loaded it. */
+export interface LoadedTurnKey extends TurnKey {
+  readonly load: number;
+}
+
+/** Fails the step of a process that has come back from a pause in which another one took its turn over. */
+function refuseSuperseded(superseded: boolean, turnId: string): void {
+  if (superseded) throw new Error(`The turn ${turnId} was loaded by another process meanwhile`);
+}
+
 /** Records model calls, each once, which the end of no step records: those of subagents. */
 export async function recordUsage(
   { accountId, turnId }: TurnKey,
@@ -115,24 +130,27 @@ export async function recordUsage(
 /**
  * Stores the result of a model call and what it has used, and records those of its tool calls that start
  * at once, as `startTools` does. A turn that was deleted is to stop.
+ * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function completeModelCall(
-  { accountId, turnId }: TurnKey,
+  { accountId, turnId, load }: LoadedTurnKey,
   { index, result, usage }: MeasuredStep,
   callIds: readonly string[],
 ): Promise<{ stopRequested: boolean; knownCalls: KnownCall[] }> {
-  const { stop_requested, known_calls } = await call(
+  const { superseded, stop_requested, known_calls } = await call(
     "complete_model_call",
     {
       p_account_id: accountId,
       p_turn_id: turnId,
+      p_load: load,
       p_index: index,
       p_result: result,
       p_call_ids: callIds,
       p_usage: usage,
     },
-    z.object({ stop_requested: z.boolean(), known_calls: knownCalls }),
+    z.object({ superseded: z.boolean(), stop_requested: z.boolean(), known_calls: knownCalls }),
   );
+  refuseSuperseded(superseded, turnId);
   return { stopRequested: stop_requested, knownCalls: known_calls };
 }
 
@@ -144,20 +162,22 @@ export type TurnEnd = "completed" | "failed" | "cancelled";
  * @param last the step that ends the turn; null when the turn ends without a model call
  * @returns whether this call has ended the turn, and not an earlier one; whether an event waits; and
  * the chat, if turns wait in it.
+ * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function finishTurn(
-  { accountId, turnId }: TurnKey,
+  { accountId, turnId, load }: LoadedTurnKey,
   end: TurnEnd,
   error: string | null,
   parts: UIMessage["parts"],
   metadata: TurnMetadata,
   last: MeasuredStep | null,
 ): Promise<{ hasEnded: boolean; areWebhooksDue: boolean; awaitedChatId: string | null }> {
-  const { finished, webhooks_due, awaited_chat_id } = await call(
+  const { superseded, finished, webhooks_due, awaited_chat_id } = await call(
     "finish_turn_with_step",
     {
       p_account_id: accountId,
       p_turn_id: turnId,
+      p_load: load,
       p_status: end,
       p_error: error,
       p_parts: parts,
@@ -168,14 +188,16 @@ export async function finishTurn(
       p_usage: last?.usage ?? [],
     },
     z.object({
+      superseded: z.boolean(),
       finished: z.boolean(),
       webhooks_due: z.boolean(),
-      awaited_chat_id: z.string().nullable(),
+      awaited_chat_id: z.string().nullish(),
     }),
   );
+  refuseSuperseded(superseded, turnId);
   return {
     hasEnded: finished,
     areWebhooksDue: webhooks_due,
-    awaitedChatId: awaited_chat_id,
+    awaitedChatId: awaited_chat_id ?? null,
   };
 }
