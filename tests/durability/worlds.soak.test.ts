@@ -3,6 +3,7 @@ import { describe } from "vitest";
 import { worlds } from "../support/harness/worlds.ts";
 import { claimsSuite } from "./suites/claims.ts";
 import { crashSuite } from "./suites/crash.ts";
+import { paidGenerationsSuite } from "./suites/paid-generations.ts";
 import { resumeSuite } from "./suites/resume.ts";
 import { stopSuite } from "./suites/stop.ts";
 import { twoServersSuite } from "./suites/two-servers.ts";
@@ -12,5 +13,6 @@ describe.each(worlds)("$name", (world) => {
   describe("stop", () => stopSuite(world));
   describe("claims", () => claimsSuite(world));
   describe("crash", () => crashSuite(world));
+  describe("paid generations", () => paidGenerationsSuite(world));
   describe.skipIf(world.cannot["several processes"])("two servers", () => twoServersSuite(world));
 });

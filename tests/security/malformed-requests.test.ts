@@ -159,7 +159,7 @@ describe.each(named(withBody))("%s refuses", (_, contract) => {
         const text = JSON.stringify(value);
         expectSane(await send(contract, text), contract, text);
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });
