@@ -22,9 +22,18 @@ class Drain {
   /** Resolves when all work has ended. Rejects with an AggregateError if some of it failed. */
   async begin(deadline: AbortSignal, served: Promise<unknown>): Promise<void> {
     this.#hasBegun = true;
-    const outcomes = await Promise.allSettled(this.#work.map((work) => work(deadline, served)));
-    const failures = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    const early = await this.#run(deadline, served);
+    await served;
+    // The requests that were still being answered may have added work.
+    const failures = [...early, ...(await this.#run(deadline, served))];
     if (failures.length > 0) throw new AggregateError(failures, "The process did not drain");
+  }
+
+  /** Resolves with the reasons of failures when the work that was added until now has ended. */
+  async #run(deadline: AbortSignal, served: Promise<unknown>): Promise<unknown[]> {
+    const work = this.#work.splice(0);
+    const outcomes = await Promise.allSettled(work.map((last) => last(deadline, served)));
+    return outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
   }
 }
 
