@@ -26,17 +26,17 @@ export function PageHeader({
 }: {
   readonly title: string;
   readonly description?: ReactNode;
-  /** The page's actions, at the right. */
+  /** The page's actions, at the right of the title, on phones too. */
   readonly children?: ReactNode;
 }) {
   return (
-    <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-      <div className="min-w-0">
-        <h1 className="text-2xl font-semibold">{title}</h1>
-        {description !== undefined && (
-          <p className="mt-1.5 max-w-2xl text-pretty text-muted-foreground">{description}</p>
-        )}
-      </div>
+    <header className="mb-6 flex flex-wrap items-center justify-between gap-x-4 gap-y-1.5">
+      <h1 className="min-w-0 text-2xl font-semibold">{title}</h1>
+      {description !== undefined && (
+        <div className="order-last basis-full">
+          <p className="max-w-2xl text-pretty text-muted-foreground">{description}</p>
+        </div>
+      )}
       {children !== undefined && <div className="flex flex-wrap gap-2">{children}</div>}
     </header>
   );

@@ -55,10 +55,9 @@ export function Connectors() {
       <PageHeader
         title="Connectors"
         description="Connect the services that you work with, so that agents can use them on your behalf."
-      >
-        <AccountField value={accountId} onChange={setChosen} />
-      </PageHeader>
-      <div className="mb-8 flex items-start gap-3 rounded-xl border bg-muted/50 px-4 py-3">
+      />
+      <AccountField value={accountId} onChange={setChosen} />
+      <div className="mt-4 mb-8 flex items-start gap-3 rounded-xl border bg-muted/50 px-4 py-3">
         <ShieldCheck aria-hidden className="mt-0.5 size-5 shrink-0 text-success-text" />
         <p className="max-w-3xl text-sm">
           <span className="font-medium">Nothing is used without you.</span> An agent may use a

@@ -137,13 +137,18 @@ function Row({ run, now }: { readonly run: RunItem; readonly now: number }) {
               {duration}
               {" · "}
             </span>
-            {kind}
-            {run.error !== null && <span className="text-danger-text"> · {run.error}</span>}
+            <span className={cn(run.error !== null && "max-lg:hidden")}>{kind}</span>
+            {run.error !== null && (
+              <span className="text-danger-text">
+                <span className="max-lg:hidden"> · </span>
+                {run.error}
+              </span>
+            )}
           </span>
         </span>
       </span>
       <span className="flex justify-self-end lg:justify-self-start">
-        <RunStatus state={runStateOf(run)} />
+        <RunStatus isCompact state={runStateOf(run)} />
       </span>
       <span className="truncate text-sm text-muted-foreground max-lg:hidden">{run.model_id}</span>
       <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">

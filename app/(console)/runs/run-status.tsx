@@ -11,7 +11,14 @@ const marks = {
 } as const;
 
 /** The status of a run. What has succeeded is quiet, so that the rest stands out in a list. */
-export function RunStatus({ state }: { readonly state: RunState }) {
+export function RunStatus({
+  state,
+  isCompact = false,
+}: {
+  readonly state: RunState;
+  /** In a list: on a phone the mark alone says what has succeeded. */
+  readonly isCompact?: boolean;
+}) {
   const { icon: Icon, style } = marks[state.tone];
   return (
     <span
@@ -21,7 +28,9 @@ export function RunStatus({ state }: { readonly state: RunState }) {
       )}
     >
       <Icon aria-hidden />
-      {state.label}
+      <span className={cn(isCompact && state.tone === "success" && "max-sm:sr-only")}>
+        {state.label}
+      </span>
     </span>
   );
 }

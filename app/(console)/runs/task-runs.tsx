@@ -150,7 +150,7 @@ function Row({
         </span>
       </span>
       <span className="justify-self-end sm:justify-self-start">
-        <RunStatus state={stateOf(run.status)} />
+        <RunStatus isCompact state={stateOf(run.status)} />
       </span>
       <span className="hidden text-right text-sm text-muted-foreground tabular-nums sm:block">
         {span === null ? "" : formatDuration(span)}

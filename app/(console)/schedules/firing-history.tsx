@@ -64,7 +64,7 @@ function Row({ run, now }: { readonly run: TaskFiring; readonly now: number }) {
           {run.error !== null && <span className="text-danger-text"> · {run.error}</span>}
         </span>
       </span>
-      <RunStatus state={stateOf(run.status)} />
+      <RunStatus isCompact state={stateOf(run.status)} />
       <span className="text-right text-sm text-muted-foreground tabular-nums max-sm:hidden">
         {formatDuration(Math.max(0, ended - Date.parse(run.created_at)))}
       </span>

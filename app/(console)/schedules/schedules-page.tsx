@@ -136,7 +136,7 @@ function Row({
           {artist !== undefined && <ArtistTag artist={artist} />}
         </p>
       </div>
-      <div className="flex basis-44 flex-col items-start gap-0.5 text-sm text-muted-foreground max-sm:flex-row max-sm:items-center max-sm:gap-2">
+      <div className="flex basis-48 flex-col items-start gap-0.5 text-sm whitespace-nowrap text-muted-foreground max-sm:basis-full max-sm:flex-row max-sm:flex-wrap max-sm:items-center max-sm:gap-x-3">
         {lastRun === null ? (
           <span>Never run</span>
         ) : (
@@ -149,7 +149,7 @@ function Row({
           {task.next_run_at === null ? "Paused" : `Next ${formatUntil(task.next_run_at, now)}`}
         </span>
       </div>
-      <div className="flex items-center gap-3">
+      <div className="flex items-center justify-between gap-3 max-sm:w-full">
         <RunNowButton id={task.id} title={task.title} />
         <Switch
           label={`Enable ${task.title}`}

@@ -173,7 +173,7 @@ function FavouriteButton({
         aria-hidden
         className={cn("size-4", isFavourite && "fill-warning-text text-warning-text")}
       />
-      {count}
+      {count > 0 && count}
     </button>
   );
 }

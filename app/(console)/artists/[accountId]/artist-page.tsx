@@ -120,8 +120,13 @@ function Heading({
   };
   return (
     <header className="mb-6 flex flex-wrap items-center gap-5">
-      <Cover seed={coverSeed(artist)} image={artist.image} round className="size-28 shadow-sm" />
-      <div className="min-w-0 flex-1 basis-60">
+      <Cover
+        seed={coverSeed(artist)}
+        image={artist.image}
+        round
+        className="size-20 shadow-sm sm:size-28"
+      />
+      <div className="min-w-0 flex-1 basis-40 sm:basis-60">
         <h1 className="text-2xl font-semibold wrap-anywhere sm:text-3xl">{artist.name}</h1>
         <p className="mt-1 flex flex-wrap items-center gap-2 text-muted-foreground">
           {artist.label ?? "No label"}

@@ -41,7 +41,7 @@ export function ArtistRuns({ id }: { readonly id: string }) {
               {run.cost_usd !== null && run.cost_usd > 0 && ` · ${formatUsd(run.cost_usd)}`}
             </span>
           </span>
-          <RunStatus state={runStateOf(run)} />
+          <RunStatus isCompact state={runStateOf(run)} />
           <RelativeTime
             date={run.createdAt}
             className="hidden w-24 shrink-0 text-right text-sm text-muted-foreground sm:block"
