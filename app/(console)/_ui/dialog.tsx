@@ -75,7 +75,7 @@ export function Dialog({
 /** The buttons at the end of a dialog, in view however long it is; the last one is the primary action. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return (
-    <div className="sticky bottom-0 -mx-5 mt-2 -mb-5 flex flex-wrap justify-end gap-2 rounded-b-xl bg-surface px-5 pt-3 pb-5">
+    <div className="sticky -bottom-5 -mx-5 mt-2 -mb-5 flex flex-wrap justify-end gap-2 rounded-b-xl bg-surface px-5 pt-3 pb-5">
       {children}
     </div>
   );

@@ -6,13 +6,20 @@ const styles: Readonly<Record<string, string>> = {
   DELETE: "text-danger-text",
 };
 
-/** The HTTP method of an endpoint, wide enough for the longest one so that paths are in line. */
-export function MethodLabel({ method }: { readonly method: string }) {
+/** The HTTP method of an endpoint. */
+export function MethodLabel({
+  method,
+  className,
+}: {
+  readonly method: string;
+  readonly className?: string;
+}) {
   return (
     <span
       className={cn(
-        "inline-block w-14 shrink-0 font-mono text-xs font-semibold",
+        "shrink-0 font-mono text-xs font-semibold",
         styles[method] ?? "text-accent-text",
+        className,
       )}
     >
       {method}

@@ -31,7 +31,7 @@ export default function ReferencePage() {
                   prefetch={false}
                   className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 gap-y-0.5 px-4 py-2 hover:bg-muted focus-visible:-outline-offset-2 lg:grid-cols-[auto_minmax(0,1.1fr)_minmax(0,1fr)]"
                 >
-                  <MethodLabel method={contract.method} />
+                  <MethodLabel method={contract.method} className="w-14" />
                   <code className="min-w-0 font-mono text-sm break-all">{contract.path}</code>
                   <span className="text-sm text-muted-foreground max-lg:col-start-2">
                     {contract.summary}

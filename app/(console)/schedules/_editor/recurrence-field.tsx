@@ -159,7 +159,7 @@ function Days({
   return (
     <fieldset className="min-w-0">
       <legend className="mb-1.5 text-sm font-medium">On</legend>
-      <div className="flex flex-wrap gap-1.5">
+      <div className="grid max-w-84 grid-cols-7 gap-1.5">
         {WEEK.map((day) => {
           const name = DAY_NAMES[day] ?? "";
           const isChosen = days.includes(day);
@@ -167,7 +167,7 @@ function Days({
             <label
               key={day}
               className={cn(
-                "relative grid h-8 min-w-11 cursor-pointer place-items-center rounded-md border px-2 text-sm font-medium focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent-text",
+                "relative grid h-8 cursor-pointer place-items-center rounded-md border text-sm font-medium focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent-text",
                 isChosen
                   ? "border-accent bg-accent-soft text-accent-text"
                   : "border-input text-muted-foreground hover:bg-muted",

@@ -14,6 +14,7 @@ import { Field } from "../../../_ui/field.tsx";
 import { Input } from "../../../_ui/input.tsx";
 import { LoadMore } from "../../../_ui/load-more.tsx";
 import { Select } from "../../../_ui/select.tsx";
+import { ListSkeleton } from "../../../_ui/skeleton.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { RoleBadge } from "../role-badge.tsx";
 
@@ -38,6 +39,11 @@ export function InvitationsSection({ organizationId }: { readonly organizationId
       </h3>
       <InviteForm path={path} onSent={sent.refresh} />
       {sent.error !== null && <ErrorState error={sent.error} onRetry={sent.loadMore} />}
+      {sent.items === undefined && sent.error === null && (
+        <div className="mt-3">
+          <ListSkeleton label="Loading invitations…" rows={2} />
+        </div>
+      )}
       {sent.items?.length === 0 && (
         <p className="mt-3 text-sm text-muted-foreground">
           No open invitations. Each is valid for 7 days.

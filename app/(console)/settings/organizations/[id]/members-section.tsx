@@ -11,7 +11,7 @@ import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
 import { ErrorState } from "../../../_ui/error-state.tsx";
 import { LoadMore } from "../../../_ui/load-more.tsx";
 import { Select } from "../../../_ui/select.tsx";
-import { Skeleton } from "../../../_ui/skeleton.tsx";
+import { ListSkeleton } from "../../../_ui/skeleton.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { RoleBadge } from "../role-badge.tsx";
 
@@ -60,7 +60,7 @@ export function MembersSection({
       </h3>
       {members.error !== null && <ErrorState error={members.error} onRetry={members.loadMore} />}
       {members.items === undefined && members.error === null && (
-        <Skeleton className="h-28 rounded-xl" />
+        <ListSkeleton label="Loading members…" rows={2} />
       )}
       {members.items !== undefined && (
         <ul aria-label="Members" className="divide-y rounded-xl border bg-surface shadow-xs">
