@@ -9,6 +9,7 @@ import { benchChatRead } from "./chat-read.ts";
 import { benchConsole } from "./console.ts";
 import type { Bench, BenchContext } from "./context.ts";
 import { benchDelay } from "./delay.ts";
+import { benchLists } from "./lists.ts";
 import { benchResume } from "./resume.ts";
 import { benchScale } from "./scale.ts";
 import { benchSignIn } from "./sign-in.ts";
@@ -33,6 +34,7 @@ const benches: Readonly<Record<string, Bench>> = {
   catalog: benchCatalog,
   scale: benchScale,
   console: benchConsole,
+  lists: benchLists,
 };
 
 function setting(name: string): string {

@@ -36,6 +36,12 @@ const privatePages = [
   "/welcome",
 ];
 
+/**
+ * Whether the server renders the page itself, not its outline, for a browser that was signed in before: a
+ * message can be typed while the scripts are still loading.
+ */
+const isRenderedAhead = (path: string): boolean => path === "/chat" || path.startsWith("/chat/");
+
 /** The landing page, the documentation and the 404 page are public. */
 const isPublic = (path: string): boolean =>
   !privatePages.some((page) => path === page || path.startsWith(`${page}/`));
@@ -53,7 +59,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   if (session.status === "signed-in" || (session.status === "loading" && wasSignedIn)) {
     return (
       <SignedInFrame>
-        {session.status === "signed-in" || isOpen ? children : <PageSkeleton />}
+        {session.status === "signed-in" || isOpen || isRenderedAhead(path) ? (
+          children
+        ) : (
+          <PageSkeleton />
+        )}
       </SignedInFrame>
     );
   }

@@ -1,9 +1,19 @@
 "use client";
 import type { FileUIPart } from "ai";
 import { ArrowUp, CornerDownLeft, Paperclip, Square } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import {
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
 import { readDraft, saveDraft } from "@/app/(console)/chat/_state/drafts.ts";
+import { prepareTurn } from "@/app/(console)/chat/_state/live-chat.ts";
 import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { Button } from "../../_ui/button.tsx";
 import { ComposerAttachments } from "./composer-attachments.tsx";
@@ -48,8 +58,8 @@ export function Composer({
   /** Controls below the text, beside the button that attaches files. */
   readonly children?: ReactNode;
 }) {
-  const [text, setText] = useDraft(draftKey);
   const box = useRef<HTMLTextAreaElement>(null);
+  const [text, setText] = useDraft(draftKey, box);
   const { files } = useSyncExternalStore(
     attachments.subscribe,
     attachments.getView,
@@ -61,6 +71,9 @@ export function Composer({
     : files.some(({ state }) => state.kind === "uploading")
       ? "Files are still uploading"
       : null;
+  useEffect(() => {
+    if (!isEmpty) prepareTurn();
+  }, [isEmpty]);
   const isReady = !isEmpty && canSend && blocker === null && (!isBusy || canQueue);
 
   useEffect(() => {
@@ -79,7 +92,7 @@ export function Composer({
   const send = () => {
     if (!isReady) return;
     onSend(text.trim(), attachments.take());
-    setText("");
+    setText(() => "");
     saveDraft(draftKey, "");
     box.current?.focus({ preventScroll: true });
   };
@@ -100,7 +113,7 @@ export function Composer({
           value={text}
           aria-label="Message"
           placeholder={placeholder}
-          onChange={(event) => setText(event.target.value)}
+          onChange={({ target }) => setText(() => target.value)}
           onPaste={(event) => {
             const pasted = [...event.clipboardData.files];
             if (pasted.length === 0) return;
@@ -195,10 +208,18 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
   );
 }
 
-/** A text that survives a reload. */
-function useDraft(key: string) {
-  const [text, setText] = useState(() => readDraft(key));
+/**
+ * A text that survives a reload, and begins with what was typed before the page was hydrated. It is null
+ * until then: the server has no draft.
+ */
+function useDraft(key: string, box: RefObject<HTMLTextAreaElement | null>) {
+  const [text, setText] = useState<string | null>(null);
+  useLayoutEffect(
+    () => setText((known) => known ?? (box.current?.value || readDraft(key))),
+    [key, box],
+  );
   useEffect(() => {
+    if (text === null) return;
     const timer = setTimeout(() => saveDraft(key, text), SAVE_DELAY_MS);
     const saveNow = () => saveDraft(key, text);
     window.addEventListener("pagehide", saveNow);
@@ -208,5 +229,9 @@ function useDraft(key: string) {
       saveNow();
     };
   }, [key, text]);
-  return [text, setText] as const;
+  const change = useCallback(
+    (next: (typed: string) => string) => setText((typed) => next(typed ?? "")),
+    [],
+  );
+  return [text ?? "", change] as const;
 }

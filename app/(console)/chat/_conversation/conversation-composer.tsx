@@ -39,7 +39,7 @@ export function ConversationComposer({
       <Notices view={view} onRetry={onRetry} onDismiss={() => conversation.dismissError()} />
       <QueuedMessages conversation={conversation} messages={queued} />
       <Composer
-        draftKey={conversation.chat.id}
+        draftKey={conversation.chatId}
         attachments={attachments}
         isBusy={isBusy}
         canQueue

@@ -10,6 +10,13 @@ import { useEarlierMessages } from "./use-earlier-messages.ts";
 import { useStickToEnd } from "./use-stick-to-end.ts";
 
 /**
+ * Only the messages near the view are laid out and painted, however many there are; searching the page
+ * finds them all. The padding is what is painted around a message, such as the ring of a focus.
+ */
+const messageStyle =
+  "-mx-2 px-2 py-1 [contain-intrinsic-block-size:auto_10rem] [content-visibility:auto]";
+
+/**
  * The messages of a chat, newest last. In a long chat, only the latest are rendered at first, and
  * earlier ones as one scrolls up.
  */
@@ -39,9 +46,9 @@ export function MessageList({
       <ScrollBox
         ref={scroller}
         label="Conversation"
-        className="h-full overscroll-contain rounded-none [overflow-anchor:none] focus-visible:-outline-offset-2"
+        className="h-full overscroll-contain rounded-none focus-visible:-outline-offset-2"
       >
-        <div ref={content} className="mx-auto flex max-w-3xl flex-col gap-7 px-4 py-6">
+        <div ref={content} className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-5">
           {hidden > 0 && (
             <div ref={marker} className="flex justify-center">
               <Button variant="outline" size="sm" onClick={showEarlier}>
@@ -55,12 +62,13 @@ export function MessageList({
             </p>
           )}
           {shown.map((message) => (
-            <MessageView
-              key={message.id}
-              message={message}
-              isStreaming={isBusy && message === last && message.role === "assistant"}
-              onAnswer={answerable(message)}
-            />
+            <div key={message.id} data-message={message.id} className={messageStyle}>
+              <MessageView
+                message={message}
+                isStreaming={isBusy && message === last && message.role === "assistant"}
+                onAnswer={answerable(message)}
+              />
+            </div>
           ))}
           {isBusy && <TypingIndicator last={last} />}
         </div>

@@ -1,5 +1,4 @@
 "use client";
-import { useChat } from "@ai-sdk/react";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import {
   openConversation,
@@ -7,9 +6,6 @@ import {
 } from "@/app/(console)/chat/_state/open-conversations.ts";
 
 export type ShownConversation = ReturnType<typeof useConversation>;
-
-/** The shortest time between two renders of a streaming text. */
-const RENDER_INTERVAL_MS = 50;
 
 /**
  * Returns the state of a chat and keeps it up to date while the component is mounted. The chat is busy
@@ -22,9 +18,9 @@ export function useConversation(sessionId: string, chatId: string) {
     conversation.getView,
     conversation.getView,
   );
-  const { queue } = conversation;
+  const { chat, queue } = conversation;
   const queued = useSyncExternalStore(queue.subscribe, queue.getMessages, queue.getMessages);
-  const { messages } = useChat({ chat: conversation.chat, throttle: RENDER_INTERVAL_MS });
+  const messages = useSyncExternalStore(chat.subscribe, chat.getShown, chat.getShown);
   useEffect(() => {
     const release = retainConversation(chatId);
     const refresh = () => {

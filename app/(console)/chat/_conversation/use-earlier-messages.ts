@@ -16,7 +16,7 @@ export function useEarlierMessages(
   const [count, setCount] = useState(PAGE_SIZE);
   const [known, setKnown] = useState(messages.length);
   const marker = useRef<HTMLDivElement>(null);
-  const heightBefore = useRef<number | null>(null);
+  const placeBefore = useRef<{ readonly id: string; readonly top: number } | null>(null);
   const first = Math.max(0, messages.length - count);
 
   if (messages.length !== known) {
@@ -27,7 +27,10 @@ export function useEarlierMessages(
 
   const show = useCallback(
     (more: number) => {
-      heightBefore.current = scroller.current?.scrollHeight ?? null;
+      const first = scroller.current?.querySelector<HTMLElement>("[data-message]");
+      placeBefore.current = first
+        ? { id: first.dataset.message ?? "", top: first.getBoundingClientRect().top }
+        : null;
       setCount((drawn) => drawn + more);
     },
     [scroller],
@@ -38,9 +41,11 @@ export function useEarlierMessages(
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs after more messages were rendered
   useLayoutEffect(() => {
     const box = scroller.current;
-    if (!box || heightBefore.current === null) return;
-    box.scrollTop += box.scrollHeight - heightBefore.current;
-    heightBefore.current = null;
+    const before = placeBefore.current;
+    placeBefore.current = null;
+    if (!box || !before) return;
+    const moved = box.querySelector(`[data-message="${CSS.escape(before.id)}"]`);
+    if (moved) box.scrollTop += moved.getBoundingClientRect().top - before.top;
   }, [first, scroller]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the marker is a new element each time

@@ -233,6 +233,7 @@ export function attachmentsOf(sessionId: string, chatId: string): Attachments {
   const known = ofChats.get(chatId);
   if (known) return known;
   const made = new Attachments(async () => ({ sessionId }));
-  ofChats.set(chatId, made);
+  // A server renders the pages of many people: it keeps none of their chats.
+  if (typeof window !== "undefined") ofChats.set(chatId, made);
   return made;
 }

@@ -7,8 +7,7 @@
  *
  * This file is long because all actions change the same few fields, in an order that matters.
  */
-import { Chat } from "@ai-sdk/react";
-import type { FileUIPart, UIMessage } from "ai";
+import type { FileUIPart } from "ai";
 import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
 import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
@@ -17,6 +16,7 @@ import {
   createDurableChatTransport,
   type DurableChatTransportOptions,
 } from "./durable-chat-transport.ts";
+import { LiveChat } from "./live-chat.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
 import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
 import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
@@ -48,7 +48,8 @@ export interface ConversationOptions
 }
 
 export class Conversation {
-  readonly chat: Chat<UIMessage>;
+  readonly chatId: string;
+  readonly chat: LiveChat;
   readonly branches: MessageBranches;
   readonly queue: MessageQueue;
   /** The token budget of the next turns; null for none. */
@@ -74,6 +75,7 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
+    this.chatId = options.chatId;
     const transport = createDurableChatTransport({
       ...options,
       contextLimit: () => this.contextLimit,
@@ -92,10 +94,12 @@ export class Conversation {
       isClosed: () => this.#closed.signal.aborted,
       onBegun: () => void this.refresh(),
     });
-    this.chat = new Chat({
-      id: options.chatId,
+    this.chat = new LiveChat({
+      chatId: options.chatId,
       transport,
-      generateId: () => crypto.randomUUID(),
+      onConnection: (connection) => this.#show({ connection }),
+      waitForRetry: (attempt) => this.#waitForRetry(attempt),
+      isClosed: () => this.#closed.signal.aborted,
     });
     this.branches = new MessageBranches({
       ...options,
@@ -128,8 +132,11 @@ export class Conversation {
       if (this.isReading) break;
       const [stored] = await Promise.all([this.#loadStored(), this.branches.load()]);
       if (stored) this.#returnDropped(stored);
+      const wasWaiting = this.#isWaiting;
       if (stored?.isStreaming) void this.queue.load();
-      else if (this.#isWaiting || !this.queue.isLoaded) await this.queue.load();
+      else if (wasWaiting || !this.queue.isLoaded) await this.queue.load();
+      // The turn of the message that waited has begun after the chat was read.
+      if (wasWaiting && !this.#isWaiting) this.#isOutdated = true;
       // The turn of the first message that waits begins in a moment.
       if (!stored || !(stored.isStreaming || this.#isWaiting) || this.isReading) continue;
       // Without a delay, a turn that cannot be read would be requested in a tight loop.

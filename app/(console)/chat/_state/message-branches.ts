@@ -2,11 +2,10 @@
  * What the service keeps of a chat beside the messages that it shows: its other branches, and the ratings
  * of its answers; and what a person does with them.
  */
-import type { Chat } from "@ai-sdk/react";
-import type { UIMessage } from "ai";
 import type { Branch, Feedback } from "@/lib/sessions/session.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
 import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
+import type { LiveChat } from "./live-chat.ts";
 import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
 
 export interface Marks {
@@ -27,7 +26,7 @@ interface Shown extends Marks {
 interface MessageBranchesOptions {
   readonly sessionId: string;
   readonly chatId: string;
-  readonly chat: Chat<UIMessage>;
+  readonly chat: LiveChat;
   /** Called when this tab has made the chat show another branch. */
   readonly onBranch: () => void;
   /** Resolves with null when there is no response. */

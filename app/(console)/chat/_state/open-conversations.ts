@@ -33,6 +33,8 @@ export function openConversation(sessionId: string, chatId: string): Conversatio
     },
     onBranch: () => publishChatEvent({ sessionId, chatId, type: "branch" }),
   });
+  // A server renders the pages of many people: it keeps none of their chats.
+  if (typeof window === "undefined") return conversation;
   const stopListening = onChatEvent((event, isOwn) => {
     const isMine =
       event.sessionId === sessionId && (event.chatId === chatId || event.chatId === null);
