@@ -52,8 +52,14 @@ export const describeReference = (): readonly ReferenceSection[] =>
   Object.entries(tags).map(([tag, about]) => ({
     tag,
     about,
-    operations: operations.filter(({ contract }) => contract.tag === tag).map(describeOperation),
+    operations: operations
+      .filter(({ contract }) => contract.tag === tag)
+      .toSorted((one, other) => addressOf(one).localeCompare(addressOf(other)))
+      .map(describeOperation),
   }));
+
+/** Puts what one resource offers together, and lists before their items. */
+const addressOf = ({ contract: { path, method } }: Operation): string => `${path} ${method}`;
 
 function describeOperation({ id, contract }: Operation): ReferenceOperation {
   const { method, path, summary, auth } = contract;

@@ -25,7 +25,7 @@ export function SectionCard({
           </p>
         )}
       </div>
-      <div className="min-w-0 p-5">{children}</div>
+      <div className="max-w-2xl min-w-0 p-5">{children}</div>
     </section>
   );
 }

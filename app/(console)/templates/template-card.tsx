@@ -81,7 +81,7 @@ export function TemplateCard({
           Use
         </Button>
         <span className="min-w-0 flex-1 truncate px-2 text-sm text-muted-foreground">
-          {isMine ? "By you" : creator.name === "" ? "" : `By ${creator.name}`}
+          {isMine ? "By you" : creator.name}
         </span>
         {isMine && (
           <>

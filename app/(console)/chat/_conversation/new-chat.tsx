@@ -116,7 +116,7 @@ function StandInNote() {
     <p className="mx-auto max-w-2xl px-4 text-center text-sm text-balance text-muted-foreground max-sm:pb-3 sm:pt-4">
       No AI model is connected yet, so a rule-based stand-in answers: it analyzes CSV files and uses
       the agent's tools.{" "}
-      <Link href="/docs/settings" className="text-accent-text underline-offset-4 hover:underline">
+      <Link href="/docs/settings" className="text-accent-text underline underline-offset-4">
         Connect a model
       </Link>
     </p>
