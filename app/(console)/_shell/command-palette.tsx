@@ -7,7 +7,6 @@ import {
   LogOut,
   type LucideIcon,
   MessageSquare,
-  MicVocal,
   Monitor,
   Moon,
   Plus,
@@ -15,12 +14,14 @@ import {
 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { Dialog } from "radix-ui";
-import { type ComponentProps, useState } from "react";
+import { type ComponentProps, isValidElement, type ReactElement, useState } from "react";
 import { signOut } from "@/app/(console)/_session/auth.ts";
 import { chooseTheme } from "@/app/(console)/_shell/theme.ts";
 import { startChatFrom } from "@/app/(console)/chat/_state/start-chat-from.ts";
+import { Cover } from "../_ui/cover.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { useFocusReturn } from "../_ui/use-focus-return.ts";
+import { coverSeed } from "../artists/cover-seed.ts";
 import { navGroups, settingsItem, welcomeItem } from "./nav-items.ts";
 import { type FoundTemplate, usePaletteResults } from "./use-palette-results.ts";
 
@@ -160,13 +161,20 @@ export function CommandPalette({
               )}
               {text !== "" && artists.length > 0 && (
                 <Group heading="Artists">
-                  {artists.map(({ account_id: id, name }) => (
+                  {artists.map((artist) => (
                     <Item
-                      key={id}
-                      value={`${name} artist ${id}`}
-                      icon={MicVocal}
-                      label={name ?? "Unnamed artist"}
-                      onSelect={() => go(`/artists/${id}`)}
+                      key={artist.account_id}
+                      value={`${artist.name} artist ${artist.account_id}`}
+                      icon={
+                        <Cover
+                          seed={coverSeed(artist)}
+                          image={artist.image}
+                          round
+                          className="-ml-0.5 size-5"
+                        />
+                      }
+                      label={artist.name ?? "Unnamed artist"}
+                      onSelect={() => go(`/artists/${artist.account_id}`)}
                     />
                   ))}
                 </Group>
@@ -190,7 +198,7 @@ function Group(props: ComponentProps<typeof Command.Group>) {
 
 function Item({
   value,
-  icon: Icon,
+  icon,
   label,
   detail,
   isFound = false,
@@ -198,7 +206,7 @@ function Item({
 }: {
   /** What the typed text is compared with. */
   readonly value: string;
-  readonly icon: LucideIcon;
+  readonly icon: LucideIcon | ReactElement;
   readonly label: string;
   readonly detail?: string;
   /** True for what the server found, which is shown in any case. */
@@ -212,7 +220,7 @@ function Item({
       onSelect={onSelect}
       className="flex min-h-9 cursor-pointer items-center gap-3 rounded-md px-3 py-1.5 aria-selected:bg-hover"
     >
-      <Icon aria-hidden className="size-4 shrink-0 text-muted-foreground" />
+      {isValidElement(icon) ? icon : <Mark icon={icon} />}
       <span className="min-w-0 flex-1">
         <span className="block truncate">{label}</span>
         {detail !== undefined && (
@@ -221,4 +229,8 @@ function Item({
       </span>
     </Command.Item>
   );
+}
+
+function Mark({ icon: Icon }: { readonly icon: LucideIcon }) {
+  return <Icon aria-hidden className="size-4 shrink-0 text-muted-foreground" />;
 }
