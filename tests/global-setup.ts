@@ -5,8 +5,9 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { ensureFreshBuild } from "../scripts/ensure-build.ts";
 import { freePort } from "../scripts/free-port.ts";
-import { runNext } from "../scripts/run-next.ts";
+import { type RunningNext, runNext } from "../scripts/run-next.ts";
 import { startParts } from "../scripts/start-parts.ts";
+import { startModelRouter } from "./support/fakes/model-router.ts";
 import { type OpenApi, openApi } from "./support/harness/open-api.ts";
 import { noteSettings } from "./support/secrets/known.ts";
 import { StorageSearch } from "./support/secrets/search-storage.ts";
@@ -27,10 +28,15 @@ declare module "vitest" {
     stack: Stack;
     /** What the shared server says of its endpoints; null when there is none. */
     published: OpenApi | null;
+    /** Origin of the router of scripted models, which tells where their server is. */
+    models: string;
   }
 }
 
-/** One embedded Supabase in a directory of its own and one production server on it, for all files. */
+/**
+ * One embedded Supabase in a directory of its own and one production server on it, for all files; and
+ * one with scripted models for those that ask for it.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const distDir = process.env.NEXT_DIST_DIR || ".next";
   // For work below the server, while the application does not build.
@@ -65,27 +71,37 @@ export default async function setup(project: TestProject): Promise<() => Promise
     // Tests look at what it would delete; those of the job itself call it.
     RETENTION_INTERVAL_SECONDS: "0",
   };
+  const start = (port: number, more: Record<string, string> = {}) =>
+    runNext({
+      mode: "start",
+      port,
+      distDir,
+      env: { ...env, PUBLIC_URL: `http://127.0.0.1:${port}`, ...more },
+      output: "collect",
+    });
   const server = withServer
-    ? await runNext({
-        mode: "start",
-        port,
-        distDir,
-        env: { ...env, PUBLIC_URL: url },
-        output: "collect",
-      }).catch(async (error: unknown) => {
+    ? await start(port).catch(async (error: unknown) => {
         await parts.stop();
         throw error;
       })
     : undefined;
+  let scripted: RunningNext | undefined;
+  const models = await startModelRouter(async (modelUrl) => {
+    scripted = await start(await freePort(), { OPENAI_BASE_URL: modelUrl });
+    return scripted;
+  });
 
   noteSettings(records, env);
   project.provide("stack", { url, env, distDir, records });
   project.provide("published", server ? await readOpenApi(url) : null);
+  project.provide("models", models.origin);
   return async () => {
-    await server?.stop();
+    await models.close();
+    await Promise.all([server?.stop(), scripted?.stop()]);
     const search = new StorageSearch(records);
     const traces = [
       ...search.log("log of the shared server", server?.logs() ?? ""),
+      ...search.log("log of the server with scripted models", scripted?.logs() ?? ""),
       ...(await search.folder(join(records, "logs"))),
       ...(await search.database(parts.env.DATABASE_URL ?? "")),
     ];

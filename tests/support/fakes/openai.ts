@@ -99,6 +99,12 @@ const builtIn: Script = function* ({ userText, step }) {
 const numberIn = (text: string, name: string): number =>
   Number(new RegExp(`\\[${name}:(\\d+)\\]`).exec(text)?.[1] ?? 0);
 
+/** Returns the name of the script that the newest user text asks for. */
+export const scriptIn = ({ messages }: CompletionBody): string | undefined =>
+  /\[script:([\w-]+)\]/.exec(textOf(messages.findLast(isOfUser)?.content))?.[1];
+
+const isOfUser = ({ role }: ChatMessage): boolean => role === "user";
+
 /** @param apiKey the key that every request needs. Default: none */
 export async function startFakeOpenAI(apiKey?: string) {
   const scripts = new Map<string, Script>();
@@ -110,6 +116,10 @@ export async function startFakeOpenAI(apiKey?: string) {
     refuse(401, "Incorrect API key provided"),
   );
   const server = await serveHandlers([
+    // For the router of a server that test files share.
+    http.get("/scripts/:name", ({ params }) =>
+      HttpResponse.text("", { status: scripts.has(String(params.name)) ? 200 : 404 }),
+    ),
     ...(apiKey === undefined ? [] : [guard]),
     http.get("/v1/models", () => {
       const entry = { object: "model", created: 0, owned_by: "fake" };
@@ -123,7 +133,7 @@ export async function startFakeOpenAI(apiKey?: string) {
       const body = (await request.json()) as CompletionBody;
       if (!body.model) return refuse(400, "you must provide a model parameter");
       const call = describeCall(body, request);
-      const name = /\[script:([\w-]+)\]/.exec(call.userText)?.[1];
+      const name = scriptIn(body);
       const { abandoned, ...known } = call;
       const record: CallRecord = { ...known, script: name, outcome: "running" };
       calls.push(record);
@@ -172,7 +182,7 @@ async function* untilAbandoned(
 
 function describeCall(body: CompletionBody, request: Request): ScriptCall {
   const { messages } = body;
-  const newest = messages.findLastIndex((message) => message.role === "user");
+  const newest = messages.findLastIndex(isOfUser);
   const later = messages.slice(newest + 1);
   return {
     model: body.model,

@@ -1,29 +1,32 @@
 /** The console's chat in a browser, in front of a scripted model. */
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, inject } from "vitest";
+import type { SharedServer } from "../fakes/model-router.ts";
 import { startFakeOpenAI } from "../fakes/openai.ts";
 import { type Browsing, signIn, type TabOptions } from "./browser.ts";
 import { client } from "./clients.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import { mailsTo } from "./mailbox.ts";
-import { startServer } from "./server.ts";
+import { servers } from "./servers.ts";
 import { stack } from "./stack.ts";
 import { textOf } from "./turn-stream.ts";
 
 export type ChatServer = ReturnType<typeof provideChatServer>;
 
-/** Starts a server and its model for the tests of the file, which find them once they run. */
+/**
+ * Joins the server that files with scripted models share, for the tests of this file. The names of
+ * its scripts are its own.
+ */
 export function provideChatServer() {
   let model: Awaited<ReturnType<typeof startFakeOpenAI>>;
-  let server: Awaited<ReturnType<typeof startServer>>;
+  let server: SharedServer;
   beforeAll(async () => {
     model = await startFakeOpenAI();
-    server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
+    const joined = { method: "POST", body: model.origin };
+    server = await (await fetch(`${inject("models")}/files`, joined)).json();
+    servers.add(server.url);
   });
-  afterAll(async () => {
-    await model.close();
-    await server.stop();
-  });
+  afterAll(() => model.close());
   return {
     get model() {
       return model;

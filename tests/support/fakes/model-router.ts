@@ -1,0 +1,52 @@
+/**
+ * The model of a server that test files share: it hands a call whose newest user text names a script
+ * to the file that has this script, and follows the built-in scripts for all others.
+ */
+import { HttpResponse, http } from "msw";
+import { scriptIn, startFakeOpenAI } from "./openai.ts";
+import { serveHandlers } from "./vendor-server.ts";
+
+export interface SharedServer {
+  readonly url: string;
+  readonly port: number;
+}
+
+/** @param startServer is called when the first file joins, with the address of the model */
+export async function startModelRouter(startServer: (modelUrl: string) => Promise<SharedServer>) {
+  const builtIn = await startFakeOpenAI();
+  /** Origins of the models of the files. */
+  const files = new Set<string>();
+  let server: Promise<SharedServer> | undefined;
+
+  /** Returns who follows a script. The model of a file that has ended refuses connections. */
+  const ownerOf = async (script: string): Promise<string> => {
+    for (const origin of files) {
+      const response = await fetch(`${origin}/scripts/${script}`).catch(() => files.delete(origin));
+      if (response instanceof Response && response.ok) return origin;
+    }
+    return builtIn.origin;
+  };
+
+  const router = await serveHandlers([
+    http.post("/files", async ({ request }) => {
+      files.add(await request.text());
+      server ??= startServer(`${router.origin}/v1`);
+      const { url, port } = await server;
+      return HttpResponse.json({ url, port });
+    }),
+    http.get("/v1/models", () => fetch(`${builtIn.url}/models`)),
+    http.post("/v1/chat/completions", async ({ request }) => {
+      const body = await request.text();
+      const script = scriptIn(JSON.parse(body));
+      const origin = script === undefined ? builtIn.origin : await ownerOf(script);
+      const { headers, signal } = request;
+      const init = { method: "POST", headers, body, signal };
+      // A connection that the model breaks is broken here, too.
+      return fetch(`${origin}/v1/chat/completions`, init).catch(() => HttpResponse.error());
+    }),
+  ]);
+  return {
+    origin: router.origin,
+    close: () => Promise.all([router.close(), builtIn.close()]),
+  };
+}
