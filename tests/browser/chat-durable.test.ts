@@ -52,7 +52,7 @@ describeInBrowser("a turn", (browsing) => {
     await answers(page)
       .getByRole("button", { name: /^Ran echo once/ })
       .click();
-    const terminal = await page.getByRole("region", { name: "Terminal" }).textContent();
+    const terminal = await page.getByRole("group", { name: "Terminal" }).textContent();
     expect(terminal?.match(/^once$/gm)).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 /** The questions of the agent in a chat: answering one, answering several, declining. */
 import { expect, it } from "vitest";
-import { describeInBrowser } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
   answers,
   openChatPage,
@@ -69,6 +69,7 @@ describeInBrowser("a question of the agent", (browsing) => {
     await card.getByRole("button", { name: "Online" }).click();
     await card.getByRole("button", { name: "Vinyl" }).click();
     expect(await send.isDisabled()).toBe(true);
+    await expectGood(page);
     await card.getByLabel("Your own answer to: Which format?").fill("A tape");
     await send.click();
     await page.getByText(/Told: .*"Where to\?":\["Online","Vinyl"\]/).waitFor();

@@ -1,7 +1,7 @@
 /** A chat as a person uses it: the first answer, stopping, scrolling, the list and the files. */
 import { expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
-import { describeInBrowser, seriousFindings } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
   answers,
   expectShown,
@@ -28,7 +28,7 @@ describeInBrowser("the chat", (browsing) => {
     const answer = answers(page).last();
     await answer.getByText("first-answer", { exact: true }).waitFor();
     await answer.getByRole("button", { name: /^Ran echo first-answer/ }).click();
-    await answer.getByRole("region", { name: "Terminal" }).getByText("first-answer").waitFor();
+    await answer.getByRole("group", { name: "Terminal" }).getByText("first-answer").waitFor();
     // Who answered, at what cost.
     await answer.getByText(/^embedded\/rules · [\d,]+ tokens · [\d.]+ s$/).waitFor();
     // The chat is in the list, under the words it began with.
@@ -72,18 +72,18 @@ describeInBrowser("the chat", (browsing) => {
     await answer.getByRole("button", { name: "Thoughts" }).click();
     await answer.getByText("A plan comes first.").waitFor();
     await answer.getByRole("button", { name: /^Wrote songs\/list.txt/ }).click();
-    await answer.getByRole("region", { name: "Content of songs/list.txt" }).waitFor();
+    await answer.getByRole("group", { name: "Content of songs/list.txt" }).waitFor();
     await answer.getByRole("button", { name: /^Searched for two 1 match/ }).click();
-    await answer.getByRole("region", { name: "Matches" }).getByText("two").waitFor();
+    await answer.getByRole("group", { name: "Matches" }).getByText("two").waitFor();
     await answer.getByRole("button", { name: /^Looked for files .* 1 file/ }).click();
     await answer.getByRole("button", { name: /^Ran cat .* exit 3/ }).click();
-    const terminal = answer.getByRole("region", { name: "Terminal" });
+    const terminal = answer.getByRole("group", { name: "Terminal" });
     expect(await terminal.textContent()).toContain("one\ntwo\noh");
     await answer.getByRole("button", { name: /^Read nothing.txt Failed/ }).click();
 
     // From a call to the file itself, beside the chat.
     await answer
-      .getByRole("region", { name: "Files" })
+      .getByRole("group", { name: "Files" })
       .getByRole("button", { name: "songs/list.txt" })
       .click();
     const files = page.getByRole("complementary", { name: "Sandbox files" });
@@ -122,6 +122,7 @@ describeInBrowser("the chat", (browsing) => {
     await page.getByRole("alert").getByText("The model failed to answer").waitFor();
     await answers(page).last().getByText("Ended with an error").waitFor();
     await expectShown(page, conversation, "So far.");
+    await expectGood(page);
     isFailing = false;
     await page.getByRole("button", { name: "Retry" }).click();
     await expectShown(page, conversation, "All of it.");
@@ -219,7 +220,7 @@ describeInBrowser("the chat", (browsing) => {
     const option = page.getByRole("option", { name: /^fake-model/ });
     // What the provider tells of a model.
     await option.getByText("128K", { exact: true }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    await expectGood(page);
     await page.keyboard.type("no such");
     await page.getByText("No model matches “no such”.").waitFor();
     await page.keyboard.press("ControlOrMeta+A");
@@ -233,12 +234,15 @@ describeInBrowser("the chat", (browsing) => {
       .poll(() => picker.evaluate((button) => button === document.activeElement))
       .toBe(true);
     await expect.poll(async () => (await conversation.read()).chat.modelId).toBe("fake-small");
-    await sendMessage(page, "[deltas:2]");
+    place.model.script("small", function* () {
+      yield { text: "From the small one." };
+    });
+    await sendMessage(page, "[script:small]");
     await answers(page)
       .last()
       .getByText(/^fake-small · /)
       .waitFor();
-    expect(place.model.calls.at(-1)?.model).toBe("fake-small");
+    expect(place.model.callsOf("small").at(-1)?.model).toBe("fake-small");
   });
 
   it("says of a chat that is not there what to do", async () => {

@@ -4,11 +4,10 @@ import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
 import { makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
 import { insertRun, plainRun, type RawRun } from "../support/fixtures/task-runs.ts";
 import {
-  appearances,
   describeInBrowser,
+  expectGood,
   noteOf,
   type SignedIn,
-  seriousFindings,
   sidewaysScroll,
   signIn,
   type Tab,
@@ -179,27 +178,22 @@ describeInBrowser("the page of content", ({ newTab }) => {
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   });
 
-  it.each(appearances)(
-    "has no serious finding of axe in $colorScheme at $width px",
-    async (appearance) => {
-      const tab = await newTab(appearance);
-      const { page } = tab;
-      const account = await signIn(tab);
-      const image = await storeMedia(account.id, await makeImage(), "image/png");
-      await insertRun(account.id, imageRun(account.id, "A blue wall", image));
-      await goto(page);
-      await result(page).getByRole("img", { name: "A blue wall" }).waitFor();
-      expect(await seriousFindings(page)).toEqual([]);
-      expect(await sidewaysScroll(page)).toBe(0);
-      await page.getByRole("tab", { name: "Video" }).click();
-      await page.getByText("More options").click();
-      expect(await seriousFindings(page)).toEqual([]);
-      expect(await sidewaysScroll(page)).toBe(0);
-      await page.getByRole("button", { name: "Image: choose from your results" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "A blue wall" }).waitFor();
-      expect(await seriousFindings(page)).toEqual([]);
-    },
-  );
+  it("has no findings", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await signIn(tab);
+    const image = await storeMedia(account.id, await makeImage(), "image/png");
+    await insertRun(account.id, imageRun(account.id, "A blue wall", image));
+    await goto(page);
+    await result(page).getByRole("img", { name: "A blue wall" }).waitFor();
+    await expectGood(page);
+    await page.getByRole("tab", { name: "Video" }).click();
+    await page.getByText("More options").click();
+    await expectGood(page);
+    await page.getByRole("button", { name: "Image: choose from your results" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "A blue wall" }).waitFor();
+    await expectGood(page);
+  });
 });
 
 /** The page as someone new sees it who has these runs, the newest last. */

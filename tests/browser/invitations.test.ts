@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { inviteTo, makeOrganization } from "../support/fixtures/people.ts";
-import { describeInBrowser, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import { createPerson } from "../support/harness/clients.ts";
 
 describeInBrowser("the invitations", ({ newTab }) => {
@@ -14,6 +14,8 @@ describeInBrowser("the invitations", ({ newTab }) => {
     await inviteTo(withKey, joined, email);
     await inviteTo(withKey, other, email);
     await page.goto("/invitations");
+    await page.getByRole("button", { name: "Decline Night Drive" }).waitFor();
+    await expectGood(page);
     await page.getByRole("button", { name: "Decline Night Drive" }).click();
     await page.getByText("Invitation declined").waitFor();
     await page.getByRole("button", { name: "Accept Velvet Harbor" }).click();

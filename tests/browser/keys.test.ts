@@ -42,6 +42,8 @@ describeInBrowser("the keys", ({ newTab }) => {
     await page.getByRole("button", { name: "Revoke release script" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("heading", { name: "No keys yet" }).waitFor();
+    // Not lost with the row that had it.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
     expect(await statusOf(key)).toBe(401);
   });
 

@@ -33,7 +33,7 @@ describeInBrowser("the console shell", ({ newTab }) => {
   });
 
   it("keeps the colours that were chosen, without a change while a page loads", async () => {
-    const { page } = await newTab({ colorScheme: "light" });
+    const { page } = await newTab();
     await page.goto("/");
     const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await colour();
@@ -54,6 +54,12 @@ describeInBrowser("the console shell", ({ newTab }) => {
     await page.goto("/keys");
     await page.getByRole("button", { name: "Open navigation" }).click();
     const drawer = page.getByRole("dialog", { name: "Navigation" });
+    await drawer.waitFor();
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+    await expect.poll(focused).toBe("Open navigation");
+    await page.keyboard.press("Enter");
     await drawer.getByRole("link", { name: "Connectors" }).click();
     await page.getByRole("heading", { name: "Connectors", level: 1 }).waitFor();
     await drawer.waitFor({ state: "detached" });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { sessionFor } from "../support/harness/auth-session.ts";
-import { describeInBrowser, restoreSession } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, restoreSession } from "../support/harness/browser.ts";
 import { mailsTo } from "../support/harness/mailbox.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -28,6 +28,7 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
     await page.getByLabel("Code").fill("00000000");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").getByText("This code is incorrect or has expired").waitFor();
+    await expectGood(page);
     await page.getByLabel("Code").fill(await codeMailedTo(email));
     await page.getByRole("button", { name: "Sign in" }).click();
     await keysHeading(page).waitFor();

@@ -1,7 +1,7 @@
 /** Commands by keyboard, the checklist of a new account, its settings, and notices of answers. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { appearances, describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import { createKey } from "../support/harness/clients.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -54,44 +54,41 @@ describeInBrowser("the speed of hand", ({ newTab }) => {
     await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   });
 
-  it.each(appearances)(
-    "leads a new account through its first steps: $colorScheme, $width px",
-    async (appearance) => {
-      // A refused picture, and what is asked while the account is deleted.
-      const tab = await newTab({ ...appearance, expected: /status of 40[01]/ });
-      const { page } = tab;
-      const { id, email } = await signIn(tab);
-      await createKey(id);
-      await page.goto("/welcome");
-      const step = page.getByRole("listitem").filter({ hasText: "Create an API key" });
-      await step.getByText("(done)").waitFor();
-      expect(await page.getByText("Send a first message (done)").count()).toBe(0);
-      await expectGood(page);
-      await page.goto("/settings");
-      await page.getByRole("heading", { name: "Profile" }).waitFor();
-      await expectGood(page);
-      await page.getByLabel("Name").fill("Maya Lindqvist");
-      await page.getByLabel("Picture address").fill("http://example.com/maya.png");
-      await page.getByRole("button", { name: "Save changes" }).click();
-      await page.getByText("Enter an address that begins with https://.").waitFor();
-      await page.getByLabel("Picture address").fill("");
-      await page.getByLabel("Time zone").selectOption("Europe/Lisbon");
-      await page.getByRole("button", { name: "Save changes" }).click();
-      await page.getByText("Your changes were saved.").waitFor();
-      await page.reload();
-      await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Maya Lindqvist");
-      expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Lisbon");
+  it("leads a new account through its first steps", async () => {
+    // A refused picture, and what is asked while the account is deleted.
+    const tab = await newTab({ expected: /status of 40[01]/ });
+    const { page } = tab;
+    const { id, email } = await signIn(tab);
+    await createKey(id);
+    await page.goto("/welcome");
+    const step = page.getByRole("listitem").filter({ hasText: "Create an API key" });
+    await step.getByText("(done)").waitFor();
+    expect(await page.getByText("Send a first message (done)").count()).toBe(0);
+    await expectGood(page);
+    await page.goto("/settings");
+    await page.getByRole("heading", { name: "Profile" }).waitFor();
+    await expectGood(page);
+    await page.getByLabel("Name").fill("Maya Lindqvist");
+    await page.getByLabel("Picture address").fill("http://example.com/maya.png");
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await page.getByText("Enter an address that begins with https://.").waitFor();
+    await page.getByLabel("Picture address").fill("");
+    await page.getByLabel("Time zone").selectOption("Europe/Lisbon");
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await page.getByText("Your changes were saved.").waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Maya Lindqvist");
+    expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Lisbon");
 
-      await page.getByRole("button", { name: "Delete account…" }).click();
-      const dialog = page.getByRole("dialog", { name: "Delete your account?" });
-      const cancel = dialog.getByRole("button", { name: "Cancel" });
-      expect(await cancel.evaluate((it) => it === document.activeElement)).toBe(true);
-      await expectGood(page);
-      await dialog.getByLabel(`Type ${email} to confirm`).fill(email);
-      await dialog.getByRole("button", { name: "Delete permanently" }).click();
-      await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
-    },
-  );
+    await page.getByRole("button", { name: "Delete account…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete your account?" });
+    const cancel = dialog.getByRole("button", { name: "Cancel" });
+    expect(await cancel.evaluate((it) => it === document.activeElement)).toBe(true);
+    await expectGood(page);
+    await dialog.getByLabel(`Type ${email} to confirm`).fill(email);
+    await dialog.getByRole("button", { name: "Delete permanently" }).click();
+    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+  });
 
   it("tells on another page that an answer is ready, with a link to it", async () => {
     const tab = await newTab();

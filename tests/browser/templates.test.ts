@@ -6,10 +6,9 @@ import { type Template, template } from "../../lib/templates/template.ts";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
 import { createTemplate, setFavorite, validTemplate } from "../support/fixtures/templates.ts";
 import {
-  appearances,
   describeInBrowser,
+  expectGood,
   noteOf,
-  seriousFindings,
   sidewaysScroll,
   signIn,
   type Tab,
@@ -212,25 +211,21 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     expect(await sidewaysScroll(page)).toBe(0);
   });
 
-  it.each(appearances)(
-    "has no serious finding of axe in $colorScheme at $width px",
-    async (appearance) => {
-      const tab = await newTab(appearance);
-      const { page } = tab;
-      const title = newTitle();
-      await open(tab, (caller) => createTemplate(caller, { title, is_private: true }));
-      const card = await find(page, title);
-      expect(await seriousFindings(page)).toEqual([]);
-      expect(await sidewaysScroll(page)).toBe(0);
-      await card.getByRole("button", { name: title, exact: true }).click();
-      await page.getByRole("dialog").waitFor();
-      expect(await seriousFindings(page)).toEqual([]);
-      await page.getByRole("button", { name: "Close" }).click();
-      await newTemplate(page).click();
-      await page.getByRole("dialog").waitFor();
-      expect(await seriousFindings(page)).toEqual([]);
-    },
-  );
+  it("has no findings", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const title = newTitle();
+    await open(tab, (caller) => createTemplate(caller, { title, is_private: true }));
+    const card = await find(page, title);
+    await expectGood(page);
+    await card.getByRole("button", { name: title, exact: true }).click();
+    await page.getByRole("dialog").waitFor();
+    await expectGood(page);
+    await page.getByRole("button", { name: "Close" }).click();
+    await newTemplate(page).click();
+    await page.getByRole("dialog").waitFor();
+    await expectGood(page);
+  });
 });
 
 /** The page as someone new sees it, after `arrange` has made what is there. */

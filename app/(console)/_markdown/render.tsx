@@ -121,7 +121,7 @@ function Checkbox({ done }: { readonly done: boolean }) {
 
 function Table({ token, parts }: { readonly token: Tokens.Table; readonly parts: MarkdownParts }) {
   return (
-    <ScrollBox label="Table" className="border">
+    <ScrollBox label="Table" isLandmark={false} className="border">
       <table className="w-full border-collapse text-left [overflow-wrap:normal]">
         <thead className="bg-muted/60">
           <tr>

@@ -9,13 +9,18 @@ const ModelList = dynamic(() => import("./model-list.tsx").then((module) => modu
 
 /** A button that opens the list of models. An empty value means the default model. */
 export function ModelPicker({
+  id,
+  "aria-describedby": describedBy,
   value,
+  isField = false,
   onChoose,
-  className,
 }: {
+  readonly id?: string;
+  readonly "aria-describedby"?: string;
   readonly value: string;
+  /** Whether it is as wide as the fields of a form. */
+  readonly isField?: boolean;
   readonly onChoose: (modelId: string) => void;
-  readonly className?: string;
 }) {
   const { data, error, reload } = useModels();
   const [isOpen, setOpen] = useState(false);
@@ -26,14 +31,18 @@ export function ModelPicker({
     <>
       <button
         ref={button}
+        id={id}
+        aria-describedby={describedBy}
         type="button"
         aria-haspopup="dialog"
         aria-expanded={isOpen}
         aria-label={name === "" ? "Model" : `Model: ${name}`}
         onClick={() => setOpen(!isOpen)}
         className={cn(
-          "flex h-8 max-w-52 min-w-0 items-center gap-1 rounded-lg px-2 text-sm text-muted-foreground hover:bg-hover",
-          className,
+          "flex min-w-0 items-center gap-1 rounded-lg text-sm hover:bg-hover",
+          isField
+            ? "h-9 w-full justify-between border border-input bg-surface px-3"
+            : "h-8 max-w-52 px-2 text-muted-foreground",
         )}
       >
         <span className="truncate">{name || "Model"}</span>

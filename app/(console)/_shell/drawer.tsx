@@ -3,6 +3,7 @@ import { X } from "lucide-react";
 import { usePathname } from "next/navigation";
 import { Dialog } from "radix-ui";
 import { useEffect, useRef } from "react";
+import { useFocusReturn } from "../_ui/use-focus-return.ts";
 import { Account } from "./account.tsx";
 import { Brand } from "./brand.tsx";
 import { Navigation } from "./navigation.tsx";
@@ -13,6 +14,7 @@ import { SidebarSlot } from "./sidebar-slot.tsx";
 export function Drawer({ onClose }: { readonly onClose: () => void }) {
   const path = usePathname();
   const opened = useRef(path);
+  const focus = useFocusReturn();
   useEffect(() => {
     if (path !== opened.current) onClose();
   }, [path, onClose]);
@@ -21,6 +23,7 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/45 md:hidden" />
         <Dialog.Content
+          {...focus}
           aria-describedby={undefined}
           onInteractOutside={(event) => {
             // The menus of what the drawer shows are outside of it.

@@ -1,5 +1,5 @@
 "use client";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions, DialogClose } from "./dialog.tsx";
 
@@ -28,6 +28,15 @@ export function ConfirmDialog({
   const [busy, setBusy] = useState(false);
   const [errorText, setErrorText] = useState<string | null>(null);
   const cancel = useRef<HTMLButtonElement>(null);
+  const isDone = useRef(false);
+  useEffect(
+    () => () => {
+      // The button that opened the dialog is mostly gone with what was deleted, and the focus with it.
+      const isLost = isDone.current && document.activeElement === document.body;
+      if (isLost) document.getElementById("main")?.focus({ preventScroll: true });
+    },
+    [],
+  );
   const change = (next: boolean) => {
     setOpen(next);
     setErrorText(null);
@@ -37,7 +46,8 @@ export function ConfirmDialog({
     setBusy(true);
     const failure = await onConfirm();
     setBusy(false);
-    if (failure === null) change(false);
+    isDone.current = failure === null;
+    if (isDone.current) change(false);
     else setErrorText(failure);
   };
   return (

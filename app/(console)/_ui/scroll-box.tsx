@@ -5,19 +5,22 @@ import { cn } from "./class-names.ts";
 export function ScrollBox({
   ref,
   label,
+  isLandmark = true,
   className,
   children,
 }: {
   readonly ref?: Ref<HTMLElement>;
   readonly label: string;
+  /** False for a box that a page can have many of, which would hide its parts among themselves. */
+  readonly isLandmark?: boolean;
   readonly className?: string;
   readonly children: ReactNode;
 }) {
   return (
     <section
       ref={ref}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it
       tabIndex={0}
+      role={isLandmark ? undefined : "group"}
       aria-label={label}
       className={cn("overflow-auto rounded-lg", className)}
     >

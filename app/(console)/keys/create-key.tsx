@@ -17,7 +17,7 @@ const lifetimes = [
 ] as const;
 
 const describeKeyError = ({ fields, message }: ApiError): string =>
-  fields.includes("key_name") ? "Enter a name of at most 100 characters." : message;
+  fields.includes("key_name") ? "Enter a name of 1 to 100 characters, on one line." : message;
 
 export function CreateKey({
   onCreated,
@@ -43,7 +43,7 @@ export function CreateKey({
   };
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()} title="Create key">
-      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+      <form noValidate onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
         <Field
           label="Name"
           hint="For example, where the key will be used: “release script”."
@@ -52,7 +52,6 @@ export function CreateKey({
           {(ids) => (
             <Input
               {...ids}
-              required
               maxLength={100}
               autoComplete="off"
               value={name}

@@ -32,11 +32,7 @@ export function SetupPanel({
     <div className="flex flex-col gap-5 p-4">
       <div>
         <h2 className="mb-1.5 text-sm font-medium">Model</h2>
-        <ModelPicker
-          value={setup.modelId}
-          onChoose={(modelId) => onChange({ modelId })}
-          className="h-9 w-full max-w-none justify-between border border-input bg-surface px-3 text-foreground"
-        />
+        <ModelPicker value={setup.modelId} onChoose={(modelId) => onChange({ modelId })} isField />
       </div>
       <div className="flex flex-col gap-3">
         <Segmented

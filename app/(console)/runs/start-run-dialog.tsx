@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from "react";
 import type { z } from "zod";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
-import { useModels } from "@/app/(console)/_models/use-models.ts";
+import { ModelPicker } from "@/app/(console)/_models/model-picker.tsx";
 import { currentScope } from "@/app/(console)/_session/scope.ts";
 import type { startRunContract } from "@/lib/turns/contract.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
@@ -10,7 +10,6 @@ import { Button } from "../_ui/button.tsx";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Field } from "../_ui/field.tsx";
-import { Select } from "../_ui/select.tsx";
 import { Textarea } from "../_ui/textarea.tsx";
 
 type Started = z.output<(typeof startRunContract)["responses"][202]["schema"]>;
@@ -25,11 +24,9 @@ export function StartRunDialog({
   readonly onClose: () => void;
   readonly onStarted: (runId: string) => void;
 }) {
-  const { data: models } = useModels();
   const [prompt, setPrompt] = useState(from?.prompt ?? "");
   const [model, setModel] = useState(from?.model_id ?? "");
   const { send, busy, error } = useSubmit<Started>();
-  const defaultModel = models?.models.find(({ id }) => id === models.default);
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -66,16 +63,7 @@ export function StartRunDialog({
           )}
         </Field>
         <Field label="Model">
-          {(ids) => (
-            <Select {...ids} value={model} onChange={(event) => setModel(event.target.value)}>
-              <option value="">Default{defaultModel && ` (${defaultModel.name})`}</option>
-              {models?.models.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          )}
+          {(ids) => <ModelPicker {...ids} value={model} isField onChoose={setModel} />}
         </Field>
         <DialogActions>
           <DialogClose asChild>

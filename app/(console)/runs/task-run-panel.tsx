@@ -162,10 +162,14 @@ function Details({ run }: { readonly run: TaskRun }) {
 function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <section aria-label={title}>
-      <h3 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h3>
+      <SectionTitle>{title}</SectionTitle>
       {children}
     </section>
   );
+}
+
+function SectionTitle({ children }: { readonly children: string }) {
+  return <h3 className="mb-2 text-sm font-medium text-muted-foreground">{children}</h3>;
 }
 
 function RunError({ error }: { readonly error: NonNullable<TaskRun["error"]> }) {
@@ -184,13 +188,14 @@ function RunError({ error }: { readonly error: NonNullable<TaskRun["error"]> }) 
   );
 }
 
-/** A section with a value as JSON; nothing if the value is missing or empty. */
+/** A value as JSON, whose box is a landmark itself; nothing if the value is missing or empty. */
 function Json({ title, value }: { readonly title: string; readonly value: unknown }) {
   if (value === undefined || value === null || JSON.stringify(value) === "{}") return null;
   return (
-    <Section title={title}>
+    <div>
+      <SectionTitle>{title}</SectionTitle>
       <JsonView label={title} value={value} />
-    </Section>
+    </div>
   );
 }
 

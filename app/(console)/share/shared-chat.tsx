@@ -8,6 +8,7 @@ import { Button } from "../_ui/button.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { keyed } from "../_ui/keyed.ts";
 import { Markdown } from "../chat/_message/markdown.tsx";
+import { MessageHeading } from "../chat/_message/message-heading.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
 
 /** The messages of a shared chat, read page by page. */
@@ -71,7 +72,8 @@ export function SharedChat({
 function Message({ message: { role, parts } }: { readonly message: SharedMessage }) {
   if (role === "user") {
     return (
-      <article aria-label="Author" className="flex flex-col items-end gap-1">
+      <article aria-label="Author" className="relative flex flex-col items-end gap-1">
+        <MessageHeading>Author</MessageHeading>
         {keyed(parts).map(({ key, item }) =>
           item.type === "text" ? (
             <p
@@ -86,7 +88,8 @@ function Message({ message: { role, parts } }: { readonly message: SharedMessage
     );
   }
   return (
-    <article aria-label="Agent" className="flex min-w-0 flex-col gap-3">
+    <article aria-label="Agent" className="relative flex min-w-0 flex-col gap-3">
+      <MessageHeading>Agent</MessageHeading>
       {keyed(groupTools(parts)).map(({ key, item }) =>
         typeof item === "string" ? (
           <Markdown key={key} text={item} />

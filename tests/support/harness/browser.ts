@@ -3,7 +3,9 @@
  * left out and say what to install, unless `CI` or `REQUIRE_BROWSER=1` asks for them.
  */
 import { randomUUID } from "node:crypto";
-import axe, { type AxeResults } from "axe-core";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AxeResults, RunOptions } from "axe-core";
 import {
   type Browser,
   type BrowserContext,
@@ -34,7 +36,6 @@ export interface Tab {
 }
 
 export interface TabOptions {
-  readonly colorScheme?: "light" | "dark";
   readonly width?: number;
   readonly height?: number;
   /** Of another server than the one that all tests share. */
@@ -90,10 +91,10 @@ export function describeInBrowser(title: string, body: (browsing: Browsing) => v
     };
     body({
       newTab: async (options = {}) => {
-        const { colorScheme = "light", width = 1280, height = 800 } = options;
+        const { width = 1280, height = 800 } = options;
         const context = await browser.newContext({
           baseURL: options.url ?? stack.url,
-          colorScheme,
+          colorScheme: "light",
           viewport: { width, height },
           reducedMotion: "reduce",
         });
@@ -148,39 +149,97 @@ export async function restoreSession({ context }: Tab, session: object, url = st
   );
 }
 
-/** Returns axe's serious and critical findings as text. It runs outside of the page's policy. */
-export async function seriousFindings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>(
-    "axe.run(document, { resultTypes: ['violations'] })",
-  );
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+type Width = 1280 | 360;
+
+/** Whose outcome depends on the color scheme. */
+const colorRules = ["color-contrast", "link-in-text-block"];
+
+/** What floats above a page: whoever opened one wants it to be judged, too. */
+const LAYERS = "[role=dialog], [role=alertdialog], [role=menu], [role=listbox]";
+
+/**
+ * Expects no finding of axe and no scrolling sideways, light and dark, at the width of a desktop and
+ * of a phone. The tab shows one appearance after the other and ends with the one that it had.
+ *
+ * @param widths where the state exists. Default: both
+ */
+export async function expectGood(page: Page, widths: readonly Width[] = [1280, 360]) {
+  const viewport = page.viewportSize() ?? { width: 1280, height: 800 };
+  const layers = page.locator(LAYERS).filter({ visible: true });
+  const opened = await layers.count();
+  const faults: string[] = [];
+  for (const width of widths) {
+    if (page.viewportSize()?.width !== width) await page.setViewportSize({ ...viewport, width });
+    expect(await layers.count(), "dialogs and menus that stay open").toBe(opened);
+    // Names, roles and sizes do not depend on colors.
+    const found = await findings(page);
+    await page.emulateMedia({ colorScheme: "dark" });
+    found.push(...(await findings(page, colorRules)));
+    await page.emulateMedia({ colorScheme: "light" });
+    faults.push(...found.map((finding) => `${width} px: ${finding}`));
+    const beyond = await sidewaysScroll(page);
+    if (beyond > 0) faults.push(`${width} px: scrolls sideways by ${beyond} px`);
+  }
+  await page.setViewportSize(viewport);
+  expect(faults).toEqual([]);
 }
 
-/** The colour schemes and widths that every page is tested in. */
-export const appearances = [
-  { colorScheme: "light", width: 1280 },
-  { colorScheme: "dark", width: 1280 },
-  { colorScheme: "light", width: 360 },
-] as const;
+/** A menu belongs to its button, and to no landmark. */
+const MENUS = `axe.configure({ checks: [{ id: "region", options: {
+  regionMatcher: "dialog, [role=dialog], [role=alertdialog], [role=menu], svg" } }] })`;
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve("axe-core/axe.min.js"),
+  "utf8",
+);
+
+/**
+ * Returns axe's findings as text, whatever their impact. It runs outside of the page's policy.
+ *
+ * @param rules the rules to check. Default: all that are not experimental
+ */
+async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource + MENUS);
+  const { violations } = await page.evaluate<AxeResults, RunOptions>(
+    async (options) => {
+      await new Promise(requestAnimationFrame);
+      // Colors that are on their way from one scheme to the other have less contrast. When those of an
+      // element have arrived, those that its children inherit begin to change.
+      const running = () =>
+        document
+          .getAnimations()
+          .filter(
+            ({ effect, playState }) =>
+              playState !== "finished" && effect?.getComputedTiming().endTime !== Infinity,
+          );
+      for (let left = running(); left.length > 0; left = running()) {
+        for (const animation of left) animation.finish();
+      }
+      // @ts-expect-error axe is in the page.
+      return window.axe.run(document, options);
+    },
+    {
+      resultTypes: ["violations"],
+      ...(rules
+        ? { runOnly: { type: "rule", values: [...rules] } }
+        : { rules: { "target-size": { enabled: true } } }),
+    },
+  );
+  const scheme = rules ? "dark" : "light";
+  return violations.map(
+    ({ id, impact, nodes }) =>
+      `${scheme}: ${id} (${impact}): ${nodes.map(({ html }) => html).join(" | ")}`,
+  );
+}
 
 /** How far the page can be scrolled sideways, in pixels. */
 export const sidewaysScroll = (page: Page): Promise<number> =>
   page.evaluate(() => {
-    const main = document.querySelector("main") ?? document.documentElement;
-    return main.scrollWidth - main.clientWidth;
+    const boxes = [document.documentElement, document.querySelector("main")];
+    return Math.max(...boxes.map((box) => (box ? box.scrollWidth - box.clientWidth : 0)));
   });
 
 /** The hint or the error of a field. */
 export async function noteOf(page: Page, control: Locator): Promise<string | null> {
   const id = await control.getAttribute("aria-describedby");
   return id === null ? null : page.locator(`[id="${id}"]`).textContent();
-}
-
-/** Expects no serious finding of axe, and no scrolling sideways. */
-export async function expectGood(page: Page): Promise<void> {
-  expect(await seriousFindings(page)).toEqual([]);
-  expect(await sidewaysScroll(page)).toBe(0);
 }

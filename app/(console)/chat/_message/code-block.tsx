@@ -87,7 +87,7 @@ export function Code({
   const box = useFollowedEnd(text, isGrowing);
   const lines = useHighlightedLines(text, language, isGrowing);
   return (
-    <ScrollBox ref={box} label={label} className={cn("rounded-none", className)}>
+    <ScrollBox ref={box} label={label} isLandmark={false} className={cn("rounded-none", className)}>
       <pre
         className={cn(
           "px-3 py-2.5 font-mono text-[0.8125rem] leading-normal",

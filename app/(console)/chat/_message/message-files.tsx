@@ -43,7 +43,7 @@ function MessageFile({ file }: { readonly file: FileUIPart }) {
       <img
         src={thumbnail}
         alt={name}
-        className="max-h-44 max-w-56 rounded-xl border bg-surface object-cover"
+        className="max-h-44 min-h-12 max-w-56 min-w-12 rounded-xl border bg-surface object-cover"
       />
     );
   if (open === null || path === null) return content;

@@ -11,6 +11,7 @@ import { Markdown } from "./markdown.tsx";
 import { useMessageActions } from "./message-actions.ts";
 import { MessageFiles } from "./message-files.tsx";
 import { MessageFooter } from "./message-footer.tsx";
+import { MessageHeading } from "./message-heading.tsx";
 import { Reasoning } from "./reasoning.tsx";
 import { UserFooter } from "./user-footer.tsx";
 
@@ -52,7 +53,8 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
   const { text, files } = fromParts(message.parts);
   if (isEditing && actions) {
     return (
-      <article aria-label="You">
+      <article aria-label="You" className="relative">
+        <MessageHeading>You</MessageHeading>
         <EditMessage
           text={text}
           isBusy={actions.isBusy}
@@ -63,7 +65,8 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
     );
   }
   return (
-    <article aria-label="You" className="group/message flex flex-col items-end gap-1">
+    <article aria-label="You" className="group/message relative flex flex-col items-end gap-1">
+      <MessageHeading>You</MessageHeading>
       <MessageFiles files={files} />
       {keyed(message.parts).map(({ key, item: part }) =>
         part.type === "text" ? (
@@ -97,7 +100,8 @@ function AssistantMessage({
   const calls = useToolCalls(message);
   const lastPlan = [...calls.values()].findLast((call) => call.name === "todo");
   return (
-    <article aria-label="Agent" className="group/message flex min-w-0 flex-col gap-3">
+    <article aria-label="Agent" className="group/message relative flex min-w-0 flex-col gap-3">
+      <MessageHeading>Agent</MessageHeading>
       {keyed(group(message.parts)).map(({ key, item: parts }) => (
         <div key={key} className="flex min-w-0 flex-col">
           {keyed(parts).map(({ key: inside, item: part }) => {

@@ -71,14 +71,15 @@ export class MessageBranches {
     const place = messages.findIndex((message) => message.id === messageId);
     if (isReading() || place < 0) return;
     const id = crypto.randomUUID();
-    const parts = toParts(text, fromParts(messages[place]?.parts ?? []).files);
+    const { files } = fromParts(messages[place]?.parts ?? []);
+    const parts = toParts(text, files);
     chat.messages = messages.slice(0, place);
     const siblings = [...(this.#marks.siblings.get(messageId) ?? [messageId]), id];
     this.#set({ siblings: new Map([...this.#marks.siblings, [id, siblings]]) });
     show({ error: null, sentMessageId: id });
     const body = { parentId: messages[place - 1]?.id ?? "" };
     await this.#options.read(() => chat.sendMessage({ id, role: "user", parts }, { body }));
-    if (chat.error instanceof ChatRequestError) show({ returned: { text, files: [] } });
+    if (chat.error instanceof ChatRequestError) show({ returned: { text, files } });
     await this.#options.refresh();
   }
 

@@ -87,7 +87,7 @@ function TerminalBlock({ call: { input, output, state } }: { readonly call: Tool
   const cwd = textAt(input, "cwd");
   return (
     <div className="min-w-0 overflow-hidden rounded-lg border border-[#2a2a31] bg-[#131317] text-[#e6e6ea]">
-      <ScrollBox label="Terminal" className={`rounded-none ${height}`}>
+      <ScrollBox label="Terminal" isLandmark={false} className={`rounded-none ${height}`}>
         <pre className="w-fit min-w-full px-3 py-2.5 font-mono text-xs leading-relaxed whitespace-pre">
           <span className="text-[#b8a4ff]">{cwd === null ? "$ " : `${cwd} $ `}</span>
           {textAt(input, "command") ?? ""}
@@ -200,7 +200,11 @@ function Subagent({ call: { input, output, state } }: { readonly call: ToolCall 
           {textAt(input, "instructions")}
         </p>
       </div>
-      <ScrollBox label="Result of the subagent" className={`rounded-none ${height} px-3 py-2`}>
+      <ScrollBox
+        label="Result of the subagent"
+        isLandmark={false}
+        className={`rounded-none ${height} px-3 py-2`}
+      >
         <p className="text-xs font-medium text-muted-foreground">Result</p>
         <div className="mt-1">
           {result === null ? (
@@ -241,7 +245,7 @@ function Values({ call: { input, output } }: { readonly call: ToolCall }) {
 
 function List({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
-    <ScrollBox label={label} className={`${box} ${height} overflow-auto py-1`}>
+    <ScrollBox label={label} isLandmark={false} className={`${box} ${height} overflow-auto py-1`}>
       <ul className="w-fit min-w-full">{children}</ul>
     </ScrollBox>
   );

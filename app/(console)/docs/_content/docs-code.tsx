@@ -25,7 +25,7 @@ export async function DocsCode({
         variant="ghost"
         className="absolute top-1.5 right-1.5 z-10 size-7 bg-muted [&_svg]:size-3.5"
       />
-      <ScrollBox label={label} className="max-h-120">
+      <ScrollBox label={label} isLandmark={false} className="max-h-120">
         <pre
           className={cn(
             "py-2.5 pr-11 pl-3 font-mono text-[0.8125rem] leading-normal",

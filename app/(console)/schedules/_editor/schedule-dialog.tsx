@@ -6,7 +6,7 @@ import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
-import { useModels } from "@/app/(console)/_models/use-models.ts";
+import { ModelPicker } from "@/app/(console)/_models/model-picker.tsx";
 import { fromCron, type Recurrence, toCron } from "@/app/(console)/schedules/_state/recurrence.ts";
 import type { createTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
@@ -187,16 +187,14 @@ function Choices({
   readonly onArtist: (id: string) => void;
   readonly onModel: (id: string) => void;
 }) {
-  const models = useModels().data;
   const artists = useArtists();
   const templates = useQuery<Templates>("/api/agents/templates?limit=100").data?.templates ?? [];
-  const defaultModel = models?.models.find(({ id }) => id === models.default);
   return (
     <div className="grid gap-4 sm:grid-cols-3">
       <Field label="Artist" error={errorOf("artist_id")}>
         {(ids) => (
           <Select {...ids} value={artist} onChange={(event) => onArtist(event.target.value)}>
-            {/* The API keeps an artist and a model once they are chosen. */}
+            {/* The API keeps an artist once it is chosen. */}
             {!task?.artist_id && <option value="">None</option>}
             {artist !== "" && !artists.some(({ account_id }) => account_id === artist) && (
               <option value={artist}>Current artist</option>
@@ -225,21 +223,7 @@ function Choices({
         )}
       </Field>
       <Field label="Model" error={errorOf("model")}>
-        {(ids) => (
-          <Select {...ids} value={model} onChange={(event) => onModel(event.target.value)}>
-            {!task?.model && (
-              <option value="">Default{defaultModel && ` (${defaultModel.name})`}</option>
-            )}
-            {model !== "" && !models?.models.some(({ id }) => id === model) && (
-              <option value={model}>{model}</option>
-            )}
-            {models?.models.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        )}
+        {(ids) => <ModelPicker {...ids} value={model} isField onChoose={onModel} />}
       </Field>
     </div>
   );
