@@ -100,8 +100,9 @@ export const deleteArtistContract = contract({
   path: "/api/artists/{account_id}",
   summary: "Delete an artist with everything that it owns",
   description:
-    "For owners of its organization, or the account that it belongs to. Permanent. Sessions of " +
-    "other accounts stay and lose their artist.",
+    "For owners of its organization, or the account that it belongs to. Permanent. What other " +
+    "accounts have done for it stays: sessions lose their artist, scheduled prompts are disabled. " +
+    "Connections at a vendor stay there.",
   params: byId,
   responses: { 200: { description: "Done", schema: z.object({ status }) } },
   errors: ["forbidden", "not_found"],

@@ -80,17 +80,23 @@ export const getTaskContract = contract({
   errors: ["not_found"],
 });
 
+/** Null would mean that the field is absent. */
+const orEmpty = (id: typeof uuid, field: string) =>
+  z.union([id, z.literal("")], { error: `${field} must be a valid UUID` }).optional();
+
 const changes = z.object({
   title: title.optional(),
   prompt: prompt.optional(),
-  template_id: z
-    .union([uuid, z.literal("")], { error: "template_id must be a valid UUID" })
-    .optional()
-    .meta({ description: templateId.description }),
+  template_id: orEmpty(uuid, "template_id").meta({ description: templateId.description }),
   schedule: schedule.optional(),
   timezone: timezone.optional(),
-  artist_id: artistId.optional(),
-  model: model.optional(),
+  artist_id: orEmpty(uuid, "artist_id").meta({ description: artistId.description }),
+  model: z
+    .string()
+    .trim()
+    .max(200)
+    .optional()
+    .meta({ description: "The `id` of a model in `GET /api/models`" }),
   enabled: z.boolean().optional(),
 });
 export type TaskChanges = z.output<typeof changes>;
@@ -103,7 +109,7 @@ export const updateTaskContract = contract({
   tool: true,
   summary: "Change, enable or disable a scheduled prompt",
   description:
-    "Omitted fields stay unchanged, and an empty `template_id` removes the template. A new schedule counts from now on. Runs that have started go on.",
+    "Omitted fields stay unchanged. An empty `template_id`, `artist_id` or `model` removes it. A new schedule counts from now on. Runs that have started go on.",
   params: byId,
   body: withAnyField(changes),
   responses: { 200: { description: "The task", schema: one } },

@@ -5,8 +5,11 @@ import { startFiring, taskDeleted } from "./start-firing.ts";
 import { endFiring, type Firing, refuseFiring } from "./store.ts";
 
 const RETRY_SECONDS = 30;
-/** Errors that pass by themselves: too many active turns, and services that are out of order. */
-const PASSING = ["rate_limited", "unavailable", "upstream_error", "upstream_timeout"];
+/**
+ * Errors that pass by themselves: too many active turns, services that are out of order, and a session that
+ * another server has discarded, whose start of the same firing failed.
+ */
+const PASSING = ["rate_limited", "unavailable", "upstream_error", "upstream_timeout", "conflict"];
 
 /**
  * Starts the run of a firing that was leased, or records why it cannot be started. Returns whether it

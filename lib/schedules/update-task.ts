@@ -15,7 +15,7 @@ export async function updateTask(
   id: string,
   changes: TaskChanges,
 ): Promise<Task | AppError> {
-  const fault = changes.model === undefined ? undefined : await checkModel(changes.model, "model");
+  const fault = changes.model ? await checkModel(changes.model, "model") : undefined;
   if (fault) return fault;
   const read = await selectTask(accountId, id);
   if (isAppError(read)) return read;

@@ -184,9 +184,9 @@ const attempts: Readonly<Record<string, Attempt>> = {
       title: "taken",
       prompt: null,
       template_id: null,
-      removes_template: false,
       artist_id: null,
       model_id: null,
+      clear: "{}",
       schedule: null,
       timezone: null,
       reschedules: false,
@@ -258,6 +258,8 @@ const attempts: Readonly<Record<string, Attempt>> = {
       chat_id: chat,
       connectors: ["taken"],
     }),
+  get_chat_connectors: (t, account_id, { session, chat }) =>
+    t.call("get_chat_connectors", { account_id, session_id: session, chat_id: chat }),
   has_chat_connector: (t, account_id, { chat }) =>
     t.call("has_chat_connector", { account_id, chat_id: chat, connector: "own" }),
   note_media_check: async (t, account_id, { file }) => {

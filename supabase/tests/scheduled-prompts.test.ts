@@ -153,6 +153,67 @@ describe("the task run of a firing", () => {
     }),
   );
 
+  // Two servers start one firing when the first takes longer than its lease.
+  test("goes on with the run that one server has started, whatever becomes of the other", () =>
+    withTask(async (t, account, task) => {
+      await fire(t, task, 0);
+      const [firing] = await take(t, account, at(0));
+      const id = firing?.id ?? "";
+      const [turn, session, chat] = [randomUUID(), randomUUID(), randomUUID()];
+      const started = { id, run_id: "wrun_1", chat_id: chat, session_id: session };
+      const giveUp = () =>
+        t.call("end_firing", { id, status: "FAILED", code: "not_found", message: "Gone" });
+      const shown = async () => {
+        const [row] = await t.sql`select r.status, r.error, r.finished_at is not null as ended,
+            f.attempt_at is not null as waits, f.run_id
+          from scheduled_firings f join task_runs r on r.id = f.task_run_id where f.id = ${id}`;
+        return row;
+      };
+      await createChat(t, account, { session, chat });
+      await t.sql`insert into turns (id, account_id, session_id, chat_id, status, message_id,
+          assistant_message_id, model_id, kind, effect_id)
+        values (${turn}, ${account}, ${session}, ${chat}, 'queued', 'm', 'a', 'auto', 'task', ${id})`;
+      // Before the run is known, the firing is given up; the run takes it back.
+      await giveUp();
+      await t.sql`update turns set run_id = 'wrun_1', status = 'running' where id = ${turn}`;
+      await t.call("settle_firing", started);
+      const runs = {
+        status: "EXECUTING",
+        error: null,
+        ended: false,
+        waits: false,
+        run_id: "wrun_1",
+      };
+      expect(await shown()).toEqual(runs);
+      // Once it is known, the firing is not given up.
+      await t.sql`update scheduled_firings set attempt_at = now(), run_id = null where id = ${id}`;
+      await t.sql`update task_runs set status = 'QUEUED' where id = ${firing?.taskRunId ?? ""}`;
+      await giveUp();
+      expect(await shown()).toEqual(runs);
+      // A request that was refused discards no firing of which a run goes on.
+      await t.sql`update task_runs set status = 'QUEUED' where id = ${firing?.taskRunId ?? ""}`;
+      await t.call("discard_firing", { id });
+      expect(await shown()).toMatchObject({ run_id: "wrun_1" });
+      await t.call("close_turn", { turn_id: turn, status: "completed", error: null });
+      expect(await shown()).toEqual({ ...runs, status: "COMPLETED", ended: true });
+    }));
+
+  test("ends as its turn did, though it was given up and nobody has settled it since", () =>
+    withTask(async (t, account, task) => {
+      await fire(t, task, 0);
+      const [firing] = await take(t, account, at(0));
+      const id = firing?.id ?? "";
+      const [turn, session, chat] = [randomUUID(), randomUUID(), randomUUID()];
+      await createChat(t, account, { session, chat });
+      await t.call("end_firing", { id, status: "FAILED", code: "not_found", message: "Gone" });
+      await t.sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
+          assistant_message_id, model_id, kind, effect_id)
+        values (${turn}, ${account}, ${session}, ${chat}, 'wrun_1', 'running', 'm', 'a', 'auto',
+          'task', ${id})`;
+      await t.call("close_turn", { turn_id: turn, status: "completed", error: null });
+      expect(await statuses(t, account)).toEqual(["COMPLETED"]);
+    }));
+
   test("ends as canceled when the session of its turn is deleted", () =>
     starting(async (t, _turn, session) => {
       await t.sql`delete from sessions where id = ${session}`;

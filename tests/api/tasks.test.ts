@@ -3,9 +3,10 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { task } from "../../lib/schedules/task.ts";
+import { makeArtist } from "../support/fixtures/people.ts";
 import { createTask, readTask, taskIn, validTask } from "../support/fixtures/tasks.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
-import { createPerson } from "../support/harness/clients.ts";
+import { createPerson, dataOf } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const pageOfTasks = z.object({ tasks: z.array(task), next_cursor: z.string().nullable() });
@@ -143,6 +144,16 @@ describe("PATCH /api/tasks/{id} 200", () => {
     const renamed = taskIn(await withKey.patch(path, { title: "Renamed", template_id: "" }));
     expect(renamed).toEqual({ ...made, title: "Renamed", template_id: null, updated_at });
 
+    const artist_id = await makeArtist(withKey);
+    const [{ id: model } = { id: "" }] = (await dataOf(withKey.api.GET("/api/models"))).models;
+    const chosen = taskIn(
+      await withKey.patch(path, { artist_id, model, template_id: template.id }),
+    );
+    expect(chosen).toMatchObject({ artist_id, model, template_id: template.id });
+    const removed = { artist_id: "", model: "", template_id: "" };
+    const plain = taskIn(await withKey.patch(path, removed));
+    expect(plain).toEqual({ ...renamed, updated_at });
+
     const disabled = taskIn(await withKey.patch(path, { enabled: false }));
     expect(disabled).toEqual({ ...renamed, enabled: false, next_run_at: null, updated_at });
     const enabled = taskIn(await withKey.patch(path, { enabled: true }));
@@ -163,6 +174,23 @@ describe("PATCH /api/tasks/{id} 200", () => {
     const fired = await sql`select fires_at from scheduled_firings where task_id = ${id}`;
     const times = [...fired.map((row) => row.fires_at.toISOString()), renamed.next_run_at];
     expect(times).toContain("2026-01-05T08:00:00.000Z");
+  });
+});
+
+describe("DELETE /api/artists/{account_id}", () => {
+  test("pauses the schedules of the artist, and no others", async () => {
+    const { withKey } = await createPerson();
+    const artist_id = await makeArtist(withKey);
+    const [paused, other] = [
+      await createTask(withKey, { artist_id }),
+      await createTask(withKey, { artist_id: await makeArtist(withKey) }),
+    ];
+    expect((await withKey.delete(`/api/artists/${artist_id}`)).status).toBe(200);
+    expect(await readTask(withKey, paused.id)).toEqual({
+      ...paused,
+      ...{ artist_id: null, enabled: false, next_run_at: null, updated_at: expect.any(String) },
+    });
+    expect(await readTask(withKey, other.id)).toEqual(other);
   });
 });
 

@@ -141,7 +141,7 @@ function Heading({
         </Button>
         <ConfirmDialog
           title={`Delete ${artist.name}?`}
-          description="This permanently deletes the artist with its connections and files. Chats and runs that worked for it are kept, without an artist."
+          description="This permanently deletes the artist with its connections. Its chats, runs, images and videos stay in your account, without an artist, and its schedules are paused."
           confirm="Delete permanently"
           onConfirm={remove}
           trigger={<Button variant="danger-ghost">Delete</Button>}

@@ -7,6 +7,7 @@ import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import { ModelPicker } from "@/app/(console)/_models/model-picker.tsx";
+import { useScope } from "@/app/(console)/_session/scope.ts";
 import { fromCron, type Recurrence, toCron } from "@/app/(console)/schedules/_state/recurrence.ts";
 import type { createTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
@@ -58,7 +59,8 @@ export function ScheduleDialog({
   const [recurrence, setRecurrence] = useState(task ? fromCron(task.schedule) : NEW_RECURRENCE);
   const [timezone, setTimezone] = useState(task?.timezone ?? initialZone);
   const [template, setTemplate] = useState(task?.template_id ?? "");
-  const [artist, setArtist] = useState(task?.artist_id ?? "");
+  const scope = useScope();
+  const [artist, setArtist] = useState(task ? (task.artist_id ?? "") : (scope.artist?.id ?? ""));
   const [model, setModel] = useState(task?.model ?? "");
   const { send, busy, error } = useSubmit<Saved>();
   const form = useFocusFirstError(error);
@@ -66,19 +68,11 @@ export function ScheduleDialog({
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const chosen = {
-      ...(artist !== "" && { artist_id: artist }),
-      ...(model !== "" && { model }),
-    };
-    const fields = { title, prompt, schedule: cron ?? "", timezone, ...chosen };
+    const fields = { title, prompt, schedule: cron ?? "", timezone };
+    const chosen = { artist_id: artist, template_id: template, model };
     const result = task
-      ? await send(`/api/tasks/${task.id}`, {
-          method: "PATCH",
-          body: { ...fields, template_id: template },
-        })
-      : await send("/api/tasks", {
-          body: { ...fields, ...(template !== "" && { template_id: template }) },
-        });
+      ? await send(`/api/tasks/${task.id}`, { method: "PATCH", body: { ...fields, ...chosen } })
+      : await send("/api/tasks", { body: { ...fields, ...withoutEmpty(chosen) } });
     if (result.ok) onSaved(result.data.task);
   };
 
@@ -145,7 +139,7 @@ export function ScheduleDialog({
           </section>
         </div>
         <Choices
-          {...{ template, artist, model, task, errorOf }}
+          {...{ template, artist, model, errorOf }}
           onTemplate={setTemplate}
           onArtist={setArtist}
           onModel={setModel}
@@ -172,7 +166,6 @@ function Choices({
   template,
   artist,
   model,
-  task,
   errorOf,
   onTemplate,
   onArtist,
@@ -181,7 +174,6 @@ function Choices({
   readonly template: string;
   readonly artist: string;
   readonly model: string;
-  readonly task: Task | undefined;
   readonly errorOf: (field: string) => string | undefined;
   readonly onTemplate: (id: string) => void;
   readonly onArtist: (id: string) => void;
@@ -194,8 +186,7 @@ function Choices({
       <Field label="Artist" error={errorOf("artist_id")}>
         {(ids) => (
           <Select {...ids} value={artist} onChange={(event) => onArtist(event.target.value)}>
-            {/* The API keeps an artist once it is chosen. */}
-            {!task?.artist_id && <option value="">None</option>}
+            <option value="">None</option>
             {artist !== "" && !artists.some(({ account_id }) => account_id === artist) && (
               <option value={artist}>Current artist</option>
             )}
@@ -228,6 +219,9 @@ function Choices({
     </div>
   );
 }
+
+const withoutEmpty = (chosen: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== ""));
 
 function describe(error: ApiError): ApiError {
   switch (error.code) {
