@@ -3,6 +3,7 @@ import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { uuid } from "../contract/fields.ts";
 import { IMAGE_TYPES } from "./media/sniff-type.ts";
+import { THUMBNAIL_WIDTHS } from "./media/thumbnail-widths.ts";
 import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./port.ts";
 import { MEDIA_TYPES } from "./storage/media-name.ts";
 import { contentTemplate, templateSummary } from "./template.ts";
@@ -197,7 +198,7 @@ export const getMediaContract = contract({
   auth: "none",
   params: mediaParams,
   query: z.object({
-    width: z.enum(["160", "320", "640"]).transform(Number).optional().meta({
+    width: z.enum(THUMBNAIL_WIDTHS).transform(Number).optional().meta({
       description:
         "An image as WebP of at most this width in pixels, whole and never enlarged. Videos ignore it",
     }),
@@ -233,7 +234,12 @@ export const proxyImageContract = contract({
   tag: "Content",
   family: "plain",
   auth: "required",
-  query: z.object({ url: mediaUrl.meta({ description: "An https URL with a public address" }) }),
+  query: z.object({
+    url: mediaUrl.meta({ description: "An https URL with a public address" }),
+    width: z.enum(THUMBNAIL_WIDTHS).transform(Number).optional().meta({
+      description: "A WebP of at most this width in pixels, never enlarged, and kept for an hour",
+    }),
+  }),
   responses: { 200: { description: "The image", bytes: IMAGE_TYPES } },
   errors: ["upstream_error", "upstream_timeout"],
 });

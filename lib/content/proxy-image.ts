@@ -1,14 +1,17 @@
 /** Fetches an image of the web for a reader whose address its server must not learn. */
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { FairQueue } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/check-url.ts";
 import { processWide } from "../platform/process-wide.ts";
+import { createTtlCache } from "../platform/ttl-cache.ts";
 import { fetchPublic } from "./media/download.ts";
 import { allowLoopback } from "./media/fetch-inputs.ts";
+import { shrinkImage, THUMBNAIL_CACHE, thumbnailQueue } from "./media/shrink-image.ts";
 import { IMAGE_TYPES, sniffType } from "./media/sniff-type.ts";
 
 const MAX_BYTES = 10 * 1024 * 1024;
 const DEADLINE_MS = 15_000;
+const MAX_KEPT_BYTES = 256 * 1024;
 
 const HEADERS = {
   "x-content-type-options": "nosniff",
@@ -30,28 +33,68 @@ const queue = () =>
       }),
   );
 
-/** Errors: 400 for a URL that is not allowed; 502; 504. @throws QueueRefusal */
+interface Fetched {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+}
+
+/** Of each account its own, so that nobody can measure what others look at. */
+const thumbnails = () =>
+  processWide("proxied thumbnails", () =>
+    createTtlCache<Fetched | AppError>({
+      ...THUMBNAIL_CACHE,
+      shouldKeep: (image) => !isAppError(image) && image.bytes.byteLength <= MAX_KEPT_BYTES,
+    }),
+  );
+
+/**
+ * Returns the image, or a WebP of at most `width` pixels where it can be decoded. Small ones are kept for an hour.
+ * Errors: 400 for a URL that is not allowed; 502; 504. @throws QueueRefusal
+ */
 export async function proxyImage(
   accountId: string,
   address: string,
+  width: number | undefined,
   signal: AbortSignal,
 ): Promise<Response | AppError> {
   const url = new URL(address);
   const fault = faultOfUrl(url, allowLoopback());
   if (fault !== null) return appError("invalid_request", `url ${fault}`, { fields: ["url"] });
-  return queue().run(accountId, signal, () => fetchImage(url, signal));
+  const load = (aborted?: AbortSignal) =>
+    queue().run(accountId, aborted, () => fetchImage(url, aborted));
+  const image =
+    width === undefined
+      ? await load(signal)
+      : await thumbnails().get(`${accountId} ${width} ${url.href}`, async () =>
+          shrink(accountId, await load(), width),
+        );
+  if (isAppError(image)) return image;
+  return new Response(image.bytes, { headers: { ...HEADERS, "content-type": image.type } });
+}
+
+async function shrink(
+  accountId: string,
+  image: Fetched | AppError,
+  width: number,
+): Promise<Fetched | AppError> {
+  if (isAppError(image)) return image;
+  const small = await thumbnailQueue().run(accountId, undefined, () =>
+    shrinkImage(image.bytes, width),
+  );
+  return small ? { bytes: small, type: "image/webp" } : image;
 }
 
 /** Errors: 502; 504. */
-async function fetchImage(url: URL, signal: AbortSignal): Promise<Response | AppError> {
+async function fetchImage(url: URL, signal?: AbortSignal): Promise<Fetched | AppError> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const either = signal ? AbortSignal.any([signal, deadline]) : deadline;
   try {
-    const response = await fetchPublic(url, allowLoopback(), AbortSignal.any([signal, deadline]));
+    const response = await fetchPublic(url, allowLoopback(), either);
     const bytes = response && (await readAtMost(response.body ?? [], MAX_BYTES));
     if (!bytes) return appError("upstream_error", "The image could not be fetched");
     const type = IMAGE_TYPES.find((one) => one === sniffType(bytes));
     if (type === undefined) return appError("upstream_error", "The URL does not lead to an image");
-    return new Response(bytes, { headers: { ...HEADERS, "content-type": type } });
+    return { bytes, type };
   } catch {
     return deadline.aborted
       ? appError("upstream_timeout", "The image could not be fetched in time")

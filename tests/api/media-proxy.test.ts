@@ -1,5 +1,6 @@
 /** Images of the web, fetched for a reader. */
 import { gzipSync } from "node:zlib";
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type ImageHost, startImageHost } from "../support/fakes/image-host.ts";
@@ -22,8 +23,8 @@ afterAll(async () => {
   await host?.close();
 });
 
-const ask = (url: string, headers: Record<string, string> = {}) =>
-  fetch(`${server.url}/api/media/proxy?${new URLSearchParams({ url })}`, {
+const ask = (url: string, headers: Record<string, string> = {}, width?: string) =>
+  fetch(`${server.url}/api/media/proxy?${new URLSearchParams({ url, ...(width && { width }) })}`, {
     headers: { "x-api-key": key, ...headers },
   });
 
@@ -47,6 +48,19 @@ describe("GET /api/media/proxy 200", () => {
         expect.stringMatching(/cookie|referer|authorization|x-api-key|forwarded/),
       ]),
     );
+  });
+
+  it("as a small WebP, which is fetched once", async () => {
+    const url = host.serve(await makeImage());
+    const before = host.requests.length;
+    for (const _ of [1, 2]) {
+      const answer = await ask(url, {}, "160");
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);
+      const { format, width } = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
+      expect({ format, width }).toEqual({ format: "webp", width: 160 });
+    }
+    expect(host.requests.length - before).toBe(1);
+    expect((await ask(url, {}, "161")).status).toBe(400);
   });
 
   it("after redirects", async () => {

@@ -73,8 +73,17 @@ describeInBrowser("artists and the catalog", ({ newTab }) => {
     await page.getByRole("button", { name: "Edit" }).click();
     const change = page.getByRole("dialog", { name: "Edit Velvet Harbor" });
     await change.getByLabel("Name", { exact: true }).fill("Velvet Harbour");
+    // A picture on another host comes through the service.
+    const proxied: string[] = [];
+    await page.route("**/api/media/proxy?*", async (route) => {
+      proxied.push(new URL(route.request().url()).search);
+      await route.fulfill({ contentType: "image/webp", body: await makeImage("webp") });
+    });
+    await change.getByLabel("Image address").fill("https://covers.example/velvet.png");
     await change.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Velvet Harbour", level: 1 }).waitFor();
+    await page.locator('header img[src^="blob:"]').waitFor();
+    expect(proxied).toEqual(["?url=https%3A%2F%2Fcovers.example%2Fvelvet.png&width=320"]);
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete permanently" }).click();
     await page.getByRole("heading", { name: "No artists yet" }).waitFor();

@@ -1,7 +1,9 @@
 "use client";
+import { type Ref, useRef } from "react";
 import { mediaAddress } from "@/app/(console)/content/content-result.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { cn } from "./class-names.ts";
+import { useRemoteThumbnail } from "./remote-thumbnail.ts";
 
 /** Ground, shape and detail of a cover. */
 const PALETTES = [
@@ -20,8 +22,8 @@ const PALETTES = [
 ] as const;
 
 /**
- * The picture of an artist, an album or a track: the given one where the page may load it, else a
- * drawing that follows from `seed`. It is decorative, because the name always stands beside it.
+ * The picture of an artist, an album, a track or an organization: the given one, else a drawing that follows
+ * from `seed`. It is decorative, because the name always stands beside it.
  */
 export function Cover({
   seed,
@@ -43,20 +45,50 @@ export function Cover({
     round ? "rounded-full" : "rounded-md",
     className,
   );
-  return address === null ? (
-    <Drawing seed={seed} className={style} />
-  ) : (
+  if (address !== null) return <Picture source={address} className={style} />;
+  if (image && /^https?:/i.test(image)) {
+    return <RemotePicture key={image} url={image} seed={seed} className={style} />;
+  }
+  return <Drawing seed={seed} className={style} />;
+}
+
+function Picture({ source, className }: { readonly source: string; readonly className: string }) {
+  return (
     // biome-ignore lint/performance/noImgElement: an optimizer would need the media's origin on the server
-    <img src={address} alt="" loading="lazy" className={cn(style, "object-cover")} />
+    <img src={source} alt="" loading="lazy" className={cn(className, "object-cover")} />
   );
 }
 
-function Drawing({ seed, className }: { readonly seed: string; readonly className: string }) {
+/** A picture on another host, drawn until it is loaded. */
+function RemotePicture({
+  url,
+  seed,
+  className,
+}: {
+  readonly url: string;
+  readonly seed: string;
+  readonly className: string;
+}) {
+  const drawing = useRef<SVGSVGElement>(null);
+  const source = useRemoteThumbnail(url, drawing);
+  if (source !== null) return <Picture source={source} className={className} />;
+  return <Drawing ref={drawing} seed={seed} className={className} />;
+}
+
+function Drawing({
+  seed,
+  className,
+  ref,
+}: {
+  readonly seed: string;
+  readonly className: string;
+  readonly ref?: Ref<SVGSVGElement>;
+}) {
   const hash = hashOf(seed);
   const [ground, shape, detail] = PALETTES[hash % PALETTES.length] ?? PALETTES[0];
   const { Motif, turns } = MOTIFS[(hash >>> 8) % MOTIFS.length] ?? MOTIFS[0];
   return (
-    <svg viewBox="0 0 100 100" aria-hidden="true" className={className}>
+    <svg ref={ref} viewBox="0 0 100 100" aria-hidden="true" className={className}>
       <rect width="100" height="100" fill={ground} />
       <g transform={`rotate(${((hash >>> 16) % turns) * 90} 50 50)`}>
         <Motif shape={shape} detail={detail} step={8 + ((hash >>> 20) % 7)} />

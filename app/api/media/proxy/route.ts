@@ -5,6 +5,6 @@ import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(proxyImageContract, ({ caller, query, request }) =>
-    proxyImage(caller.accountId, query.url, request.signal),
+    proxyImage(caller.accountId, query.url, query.width, request.signal),
   ),
 });
