@@ -106,6 +106,8 @@ describeInBrowser("the chat", (browsing) => {
     await page.getByText("As far as this.").waitFor();
     await page.keyboard.press("Escape");
     await answers(page).last().getByText("Stopped").waitFor();
+    await page.reload();
+    await answers(page).last().getByText("Stopped").waitFor();
     await expectShown(page, conversation, "As far as this.");
     await sendMessage(page, "[deltas:2]");
     await expectShown(page, conversation, "0 1 ");
@@ -121,6 +123,10 @@ describeInBrowser("the chat", (browsing) => {
     await sendMessage(page, "[script:fails]");
     await page.getByRole("alert").getByText("The model failed to answer").waitFor();
     await answers(page).last().getByText("Ended with an error").waitFor();
+    // The cause is stored.
+    await page.reload();
+    await page.getByRole("alert").getByText("The model failed to answer").waitFor();
+    await page.getByRole("alert").getByRole("button", { name: "Retry" }).waitFor();
     await expectShown(page, conversation, "So far.");
     await expectGood(page);
     isFailing = false;

@@ -20,6 +20,7 @@ import { LiveChat } from "./live-chat.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
 import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
 import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
+import { readFailure } from "./read-failure.ts";
 import { isOpenQuestion, reuseUnchanged, type StoredChat } from "./stored-messages.ts";
 
 export interface ConversationView extends Marks {
@@ -72,6 +73,8 @@ export class Conversation {
   #dropped: readonly QueuedMessage[] = [];
   #isOutdated = false;
   #isRefreshing = false;
+  /** Whether the cause of a failure from before this page was loaded has been looked for. */
+  #isFailureRead = false;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -131,7 +134,10 @@ export class Conversation {
       this.#isOutdated = false;
       if (this.isReading) break;
       const [stored] = await Promise.all([this.#loadStored(), this.branches.load()]);
-      if (stored) this.#returnDropped(stored);
+      if (stored) {
+        this.#returnDropped(stored);
+        void this.#showFailure(stored);
+      }
       const wasWaiting = this.#isWaiting;
       if (stored?.isStreaming) void this.queue.load();
       else if (wasWaiting || !this.queue.isLoaded) await this.queue.load();
@@ -266,6 +272,17 @@ export class Conversation {
     this.#dropped = [];
     if (dropped.length === 0) return;
     this.#show({ returned: fromParts(dropped.flatMap(({ parts }) => parts)) });
+  }
+
+  /** Tells once why the last turn has failed, unless it fails in this tab, which tells by itself. */
+  async #showFailure({ isStreaming }: StoredChat): Promise<void> {
+    if (this.#isFailureRead) return;
+    this.#isFailureRead = true;
+    if (isStreaming || this.isReading) return;
+    const error = await readFailure(this.chat.lastMessage, this.#options.chatId, (path, init) =>
+      this.#fetch(path, init),
+    );
+    if (error && !this.isReading && this.#view.error === null) this.#show({ error });
   }
 
   /** Shows the title that the service gives an untitled chat: the beginning of its first message. */
