@@ -188,19 +188,14 @@ export const runActionContract = contract({
   ],
 });
 
-export const chooseConnectorsContract = contract({
+const ofChat = {
   ...shared,
   family: "error",
-  method: "PUT",
   path: "/api/sessions/{sessionId}/chats/{chatId}/connectors",
-  summary: "Name the connectors that the runs of a chat may use",
-  description:
-    "Replaces the list, from now on and for a turn that is running, too. An empty list takes the permission away.",
   params: z.object({
     sessionId: uuid.describe("The session's `id`"),
     chatId: uuid.describe("The chat's `id`"),
   }),
-  body: z.object({ connectors: chosenConnectors.describe("At most 20 slugs") }),
   responses: {
     200: {
       description: "The connectors, each once",
@@ -208,4 +203,20 @@ export const chooseConnectorsContract = contract({
     },
   },
   errors: ["not_found"],
+} as const;
+
+export const listChatConnectorsContract = contract({
+  ...ofChat,
+  method: "GET",
+  summary: "List the connectors that the runs of a chat may use",
+  description: "None until they are named. One that is not connected cannot be used.",
+});
+
+export const chooseConnectorsContract = contract({
+  ...ofChat,
+  method: "PUT",
+  summary: "Name the connectors that the runs of a chat may use",
+  description:
+    "Replaces the list, from now on and for a turn that is running, too. An empty list takes the permission away.",
+  body: z.object({ connectors: chosenConnectors.describe("At most 20 slugs") }),
 });

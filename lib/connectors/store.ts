@@ -89,6 +89,17 @@ export function setChatConnectors(
   return call("set_chat_connectors", args, z.union([chosen, missing]));
 }
 
+/** Returns what was named for the chat. Errors: 404 for the session or the chat. */
+export const selectChatConnectors = (
+  accountId: string,
+  { sessionId, chatId }: { readonly sessionId: string; readonly chatId: string },
+): Promise<{ readonly connectors: string[] } | AppError> =>
+  call(
+    "get_chat_connectors",
+    { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
+    z.union([chosen, missing]),
+  );
+
 const chosen = z.object({ connectors: z.array(z.string()) });
 const missing = refusalOf(
   {

@@ -18,10 +18,12 @@ beforeAll(async () => {
   await decide(await openConsent(redirectUrl), "allow");
 });
 
-const choose = (connectors: unknown, { sessionId, chatId } = run) =>
-  person.withKey.request("PUT", `/api/sessions/${sessionId}/chats/${chatId}/connectors`, {
-    body: { connectors },
-  });
+type Place = Pick<typeof run, "sessionId" | "chatId">;
+const pathOf = ({ sessionId, chatId }: Place) =>
+  `/api/sessions/${sessionId}/chats/${chatId}/connectors`;
+const choose = (connectors: unknown, place: Place = run) =>
+  person.withKey.request("PUT", pathOf(place), { body: { connectors } });
+const named = (place: Place = run) => person.withKey.get(pathOf(place));
 const inSandbox = () => client({ key: run.raw });
 
 describe("200", () => {
@@ -39,12 +41,14 @@ describe("200", () => {
   it("a run uses a connector that was named for its chat, until it is named no more", async () => {
     const chosen = await choose(["gmail", "slack", "gmail"]);
     expect(chosen.body).toEqual({ status: "success", connectors: ["gmail", "slack"] });
+    expect((await named()).body).toEqual(chosen.body);
     const sandbox = inSandbox();
     expect((await sandbox.get("/api/connectors/gmail/actions")).status).toBe(200);
     const ran = await sandbox.post(ACTION, { input: {} });
     expect(ran.body).toMatchObject({ data: { successful: true } });
     await choose([]);
     expect((await sandbox.post(ACTION, { input: {} })).status).toBe(403);
+    expect((await named()).body).toEqual({ status: "success", connectors: [] });
   });
 
   it("a headless run names its connectors when it starts", async () => {
@@ -106,9 +110,11 @@ describe("404", () => {
     const missing = { sessionId: run.sessionId, chatId: randomUUID() };
     const misplaced = { sessionId: foreign.sessionId, chatId: run.chatId };
     for (const place of [missing, misplaced, foreign]) {
-      const answer = await choose(["gmail"], { ...run, ...place });
-      expect(answer.status, answer.text).toBe(404);
-      expectErrorShape(answer, "error");
+      for (const ask of [(chat: Place) => choose(["gmail"], chat), named]) {
+        const answer = await ask({ ...run, ...place });
+        expect(answer.status, answer.text).toBe(404);
+        expectErrorShape(answer, "error");
+      }
     }
     expect(await sql`select 1 from chat_connectors where chat_id = ${foreign.chatId}`).toEqual([]);
   });

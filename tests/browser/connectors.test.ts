@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { makeArtist } from "../support/fixtures/people.ts";
-import { describeInBrowser, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { statesOf } from "../support/harness/connections.ts";
+import { sql } from "../support/harness/stack.ts";
 
 describeInBrowser("the connectors", ({ newTab }) => {
   it("a service is chosen, agreed to at its page, linked back here, and disconnected", async () => {
@@ -22,6 +23,32 @@ describeInBrowser("the connectors", ({ newTab }) => {
     await card.getByRole("button", { name: "Actions of Gmail" }).click();
     await page.getByText("DESCRIBE_CONNECTION").waitFor();
     await page.keyboard.press("Escape");
+
+    // The agent of a chat may use it once it is chosen there.
+    await page.goto("/chat");
+    await page.getByRole("button", { name: "Connectors: none" }).press("Enter");
+    const choice = page.getByRole("menuitemcheckbox", { name: "Gmail" });
+    await choice.click();
+    await expect.poll(() => choice.getAttribute("aria-checked")).toBe("true");
+    await expectGood(page);
+    await page.keyboard.press("Escape");
+    const chosen = page.getByRole("button", { name: "Connectors: 1" });
+    await expect.poll(() => chosen.evaluate(isFocused)).toBe(true);
+    await page.getByRole("textbox", { name: "Message" }).fill("count to 3");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/chat\/.+\/.+/);
+    await page.getByText("1 2 3").first().waitFor();
+    await page.reload();
+    await chosen.click();
+    await choice.click();
+    await page.getByRole("button", { name: "Connectors: none" }).waitFor();
+    const stored = async () => {
+      const rows = await sql`select connectors from chat_connectors c
+        join accounts a on a.id = c.account_id where a.email = ${email}`;
+      return rows.map(({ connectors }) => connectors);
+    };
+    await expect.poll(stored).toEqual([[]]);
+    await page.goto("/connectors");
     await card.getByRole("button", { name: "Disconnect Gmail" }).click();
     const dialog = page.getByRole("dialog", { name: "Disconnect Gmail?" });
     await expect

@@ -229,6 +229,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "PUT /api/sessions/{sessionId}/chats/{chatId}/share": { arrange: aChat },
   "GET /api/sessions/{sessionId}/chats/{chatId}/share": { arrange: aShare },
   "DELETE /api/sessions/{sessionId}/chats/{chatId}/share": { arrange: aShare },
+  "GET /api/sessions/{sessionId}/chats/{chatId}/connectors": { arrange: aChat },
   "PUT /api/sessions/{sessionId}/chats/{chatId}/connectors": {
     arrange: aChat,
     body: () => ({ connectors: ["gmail"] }),

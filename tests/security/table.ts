@@ -1,6 +1,6 @@
 /**
  * Who may do what: every endpoint, for twelve callers, with the status and the sentence of each answer.
- * How each request is made is in rows.ts.
+ * How each request is made is in rows.ts. This file is long because it is one table.
  *
  * The owner has a thing (a session, a template, …), and each caller asks for that thing. Owner and
  * member belong to one organization, with which an artist is linked; the admin belongs to the admin
@@ -166,6 +166,7 @@ GET /api/sessions/{sessionId}/chats/{chatId}/export| 200+  200+    404s  404s  4
 PUT /api/sessions/{sessionId}/chats/{chatId}/share | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sessions/{sessionId}/chats/{chatId}/share | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/sessions/{sessionId}/chats/{chatId}/share | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sessions/{sessionId}/chats/{chatId}/connectors | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 PUT /api/sessions/{sessionId}/chats/{chatId}/connectors | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 POST /api/sandbox                                  | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sandbox                                   | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
@@ -215,7 +216,17 @@ PUT /api/agents/templates/{id}/favorite (public)   | 200+  200+    200+  200+  2
 GET /api/content/templates                         | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x
 GET /api/content/templates/{id}                    | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x
 POST /api/content/image                            | 200+  200+    400f  400f  400f    401x      401x  401u   401u   200+  200+    401x
+  artist_id=artist                                 | 200+  200+    400f  400f  404m    401x      401x  401u   401u   200+  200+    401x
+  artist_id=foreign                                | 404m  404m    404m  400f  400f    401x      401x  401u   401u   404m  404m    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   404m  404m    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   404m  404m    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
 POST /api/content/video                            | 400v  400v    400v  400v  400v    401x      401x  401u   401u   400v  400v    401x
+  artist_id=artist                                 | 400v  400v    400v  400v  404m    401x      401x  401u   401u   400v  400v    401x
+  artist_id=foreign                                | 404m  404m    404m  400v  400v    401x      401x  401u   401u   404m  404m    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   404m  404m    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   404m  404m    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
 GET /api/media/{accountId}/{name}                  | 200   200     200   200   200     200       200   200    200    200   200     200
 GET /api/media/proxy                               | 400q  400q    400q  400q  400q    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/media/{accountId}/{name}               | 200   200     200   200   404h    401x      401x  401u   401u   403k  403k    401x

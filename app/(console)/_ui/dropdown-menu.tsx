@@ -64,7 +64,7 @@ export function AnchoredMenu({
           onFocus={({ target, currentTarget }) => {
             if (!openedByKey.current || target !== currentTarget) return;
             openedByKey.current = false;
-            currentTarget.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
+            currentTarget.querySelector<HTMLElement>('[role^="menuitem"]')?.focus();
           }}
           onInteractOutside={(event) => {
             // The button closes the menu by itself. If the menu closed first, the click would open it again.

@@ -6,20 +6,13 @@ import {
   connectService,
   describeConnectError,
 } from "@/app/(console)/connectors/connect-service.ts";
+import { CONNECTION_STATES } from "@/app/(console)/connectors/connection-state.ts";
 import type { KnownConnector } from "@/app/(console)/connectors/known-connectors.ts";
 import type { Connection } from "@/lib/connectors/contract.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
 import { toast } from "../_ui/toast.tsx";
-
-const states = {
-  active: { tone: "success", label: "Connected" },
-  pending: { tone: "warning", label: "Waiting for consent" },
-  expired: { tone: "neutral", label: "Expired" },
-  failed: { tone: "danger", label: "Not connected" },
-  inactive: { tone: "neutral", label: "Inactive" },
-} as const;
 
 /** A service with the state of its connection, and what can be done about it. */
 export function ConnectorCard({
@@ -68,7 +61,9 @@ export function ConnectorCard({
         <div className="min-w-0 flex-1">
           <h3 className="font-semibold wrap-anywhere">{name}</h3>
           {connection !== undefined && (
-            <Badge tone={states[connection.status].tone}>{states[connection.status].label}</Badge>
+            <Badge tone={CONNECTION_STATES[connection.status].tone}>
+              {CONNECTION_STATES[connection.status].label}
+            </Badge>
           )}
         </div>
       </div>

@@ -6,12 +6,13 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { z } from "zod";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useScope } from "@/app/(console)/_session/scope.ts";
+import { connectionTo } from "@/app/(console)/connectors/connection-state.ts";
 import {
   connectorOf,
   groups,
   type KnownConnector,
 } from "@/app/(console)/connectors/known-connectors.ts";
-import type { Connection, listConnectionsContract } from "@/lib/connectors/contract.ts";
+import type { listConnectionsContract } from "@/lib/connectors/contract.ts";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
@@ -100,12 +101,6 @@ function Group({ title, children }: { readonly title: string; readonly children:
       <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">{children}</ul>
     </section>
   );
-}
-
-/** The active connection, else the newest. */
-function connectionTo(slug: string, all: readonly Connection[]): Connection | undefined {
-  const own = all.filter(({ connector }) => connector === slug);
-  return own.find(({ status }) => status === "active") ?? own[0];
 }
 
 /** Shows the outcome once, after the consent page has led back here. */

@@ -4,6 +4,7 @@ import { Code2, FlaskConical, RotateCcw, SlidersHorizontal } from "lucide-react"
 import dynamic from "next/dynamic";
 import { useCallback, useState } from "react";
 import { api } from "../_api/request.ts";
+import { chooseConnectors } from "../_connectors/use-chat-connectors.ts";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { EmptyState } from "../_ui/empty-state.tsx";
@@ -67,6 +68,8 @@ export function PlaygroundPage() {
     const path = `/api/sessions/${sessionId}/chats/${chatId}`;
     const changed = await api(path, { method: "PATCH", body: change });
     if (!changed.ok) return changed.error.message;
+    const named = await chooseConnectors(sessionId, chatId, setup.connectors);
+    if (!named.ok) return named.error.message;
     const conversation = openConversation(sessionId, chatId);
     conversation.contextLimit = contextLimit;
     if (address === null) publishChatEvent({ sessionId, chatId, type: "changed" });

@@ -1,5 +1,6 @@
 "use client";
 import type { Template } from "@/lib/templates/template.ts";
+import { ConnectorsPicker } from "../_connectors/connectors-picker.tsx";
 import { useQuery } from "../_hooks/use-query.ts";
 import { formatTokens } from "../_models/describe-model.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
@@ -77,6 +78,13 @@ export function SetupPanel({
           />
         )}
       </Field>
+      <div className="flex items-center justify-between">
+        <h2 className="text-sm font-medium">Connectors</h2>
+        <ConnectorsPicker
+          chosen={setup.connectors}
+          onChoose={(connectors) => onChange({ connectors })}
+        />
+      </div>
       <div>
         <h2 className="text-sm font-medium">Tools</h2>
         <ul className="mt-1.5 divide-y rounded-lg border">

@@ -12,6 +12,8 @@ export interface PlaygroundSetup {
   readonly modelId: string;
   /** In tokens; empty for no limit. */
   readonly contextLimit: string;
+  /** The slugs of those that the agent may use. */
+  readonly connectors: readonly string[];
 }
 
 export const defaultSetup: PlaygroundSetup = {
@@ -20,6 +22,7 @@ export const defaultSetup: PlaygroundSetup = {
   templateId: "",
   modelId: "",
   contextLimit: "",
+  connectors: [],
 };
 
 export const toAgentSetup = (setup: PlaygroundSetup): AgentSetup => ({

@@ -5,6 +5,7 @@ import { type Context, withId } from "./example-recorder.ts";
 export async function recordOneChat({ record }: Context, params: Record<string, string>) {
   await record("updateChat", { params, body: { title: "Hello", pinned: true } });
   await record("chooseConnectors", { params, body: { connectors: ["gmail"] } });
+  await record("listChatConnectors", { params });
   await record("listAccountChats", { query: { q: "hello", pinned: "true" } });
   // Its dates are for people, so that placeholders do not know them.
   const shorten = (body: unknown) =>

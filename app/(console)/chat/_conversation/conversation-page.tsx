@@ -9,6 +9,7 @@ import { attachmentsOf } from "@/app/(console)/chat/_state/attachments.ts";
 import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
 import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
 import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
+import { ChatConnectors } from "../../_connectors/chat-connectors.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { buttonStyle } from "../../_ui/button.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
@@ -119,10 +120,13 @@ export function ConversationPage({
             }
           >
             {chat && (
-              <ModelPicker
-                value={chat.modelId}
-                onChoose={(modelId) => void conversation.chooseModel(modelId)}
-              />
+              <>
+                <ModelPicker
+                  value={chat.modelId}
+                  onChoose={(modelId) => void conversation.chooseModel(modelId)}
+                />
+                <ChatConnectors sessionId={sessionId} chatId={chatId} />
+              </>
             )}
           </ConversationComposer>
         </FileDrop>

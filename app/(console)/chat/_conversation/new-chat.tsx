@@ -7,6 +7,8 @@ import { useScope } from "@/app/(console)/_session/scope.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
+import { ConnectorsPicker } from "../../_connectors/connectors-picker.tsx";
+import { chooseConnectors } from "../../_connectors/use-chat-connectors.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useFrame } from "../../_shell/frame.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
@@ -24,6 +26,7 @@ export function NewChat() {
   const { draft, attachments } = useDraftChat();
   const { hasAiModel } = useFrame();
   const [modelId, setModelId] = useState("");
+  const [connectors, setConnectors] = useState<readonly string[]>([]);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
   const [returned, setReturned] = useState<WrittenMessage | null>(null);
@@ -32,15 +35,19 @@ export function NewChat() {
   const begin = async (message: WrittenMessage) => {
     setBusy(true);
     setError(null);
-    const created = await draft.begin(modelId);
-    if (!created.ok) {
+    const refuse = (refusal: ApiError) => {
       setBusy(false);
-      setError(created.error);
+      setError(refusal);
       setReturned(message);
-      return;
+    };
+    const created = await draft.begin(modelId);
+    if (!created.ok) return refuse(created.error);
+    const { sessionId, chat } = created;
+    if (connectors.length > 0) {
+      const named = await chooseConnectors(sessionId, chat.id, connectors);
+      if (!named.ok) return refuse(named.error);
     }
     draft.release();
-    const { sessionId, chat } = created;
     const conversation = openConversation(sessionId, chat.id);
     conversation.showChat(chat);
     void conversation.send(message.text, message.files);
@@ -84,6 +91,7 @@ export function NewChat() {
             onStop={ignore}
           >
             <ModelPicker value={modelId} onChoose={setModelId} />
+            <ConnectorsPicker chosen={connectors} onChoose={setConnectors} />
           </Composer>
           <ul
             aria-label="Suggestions"

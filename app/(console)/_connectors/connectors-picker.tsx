@@ -1,0 +1,53 @@
+"use client";
+import { Plug } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useRef, useState } from "react";
+
+const ConnectorsMenu = dynamic(() =>
+  import("./connectors-menu.tsx").then((module) => module.ConnectorsMenu),
+);
+
+/** A button that tells how many connectors the agent may use, and opens the list of those that are connected. */
+export function ConnectorsPicker({
+  chosen,
+  onChoose,
+}: {
+  /** The slugs; undefined while they are loaded. */
+  readonly chosen: readonly string[] | undefined;
+  readonly onChoose: (connectors: readonly string[]) => void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const openedByKey = useRef(false);
+  const count = chosen?.length ?? 0;
+  return (
+    <div className="relative flex">
+      <button
+        ref={button}
+        type="button"
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-label={count === 0 ? "Connectors: none" : `Connectors: ${count}`}
+        title="Connectors that the agent may use in this chat"
+        disabled={chosen === undefined}
+        onClick={(event) => {
+          openedByKey.current = event.detail === 0;
+          setOpen(!isOpen);
+        }}
+        className="flex h-8 items-center gap-1 rounded-lg px-2 text-sm text-muted-foreground hover:bg-hover disabled:opacity-55"
+      >
+        <Plug aria-hidden className="size-4" />
+        {count > 0 && <span className="tabular-nums">{count}</span>}
+      </button>
+      {isOpen && chosen !== undefined && (
+        <ConnectorsMenu
+          button={button}
+          openedByKey={openedByKey}
+          chosen={chosen}
+          onChoose={onChoose}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </div>
+  );
+}
