@@ -348,6 +348,7 @@ const withoutLookup = [
   "create_organization",
   "create_session",
   "get_account",
+  "first_steps",
   "has_organization_room",
   "create_webhook",
   "enqueue_webhook_event",

@@ -1,21 +1,23 @@
 "use client";
 import { LogOut } from "lucide-react";
+import Link from "next/link";
 import { signOut, useSession } from "@/app/(console)/_session/auth.ts";
-import { Button } from "../_ui/button.tsx";
+import { Button, buttonStyle } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
-import { AccountLinks } from "./navigation.tsx";
+import { settingsItem } from "./nav-items.ts";
+import { WelcomeLink } from "./navigation.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The settings, the signed-in email address, the theme toggle and the sign-out button. */
 export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
   const session = useSession();
   return (
-    <section aria-label="Account" className="shrink-0 border-t px-2 py-2">
-      <AccountLinks
+    <section aria-label="Account" className="shrink-0 border-t px-2 py-1.5">
+      <WelcomeLink
         email={session.status === "signed-in" ? session.email : ""}
         onNavigate={onNavigate}
       />
-      <div className="mt-1 flex items-center gap-0.5 pl-2">
+      <div className="flex items-center pl-2">
         {session.status === "signed-in" ? (
           <p
             title={session.email}
@@ -28,6 +30,16 @@ export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
             <Skeleton className="h-4 w-28" />
           </div>
         )}
+        <Link
+          href={settingsItem.href}
+          prefetch={false}
+          aria-label={settingsItem.label}
+          title={settingsItem.label}
+          {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
+          className={buttonStyle({ variant: "ghost", size: "icon" })}
+        >
+          <settingsItem.icon aria-hidden />
+        </Link>
         <ThemeToggle />
         <Button
           variant="ghost"

@@ -4,7 +4,6 @@ import dynamic from "next/dynamic";
 import { useRouter } from "next/navigation";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { Button } from "../_ui/button.tsx";
-import { Kbd } from "../_ui/kbd.tsx";
 import { pageOfKey } from "./shortcut-list.ts";
 
 const CommandPalette = dynamic(() =>
@@ -66,26 +65,19 @@ function isTaken(target: EventTarget | null): boolean {
   return isTyping || document.querySelector('[role="dialog"], [role="menu"]') !== null;
 }
 
-/** The button that opens the palette: a field to look at, an icon where there is little room. */
-export function SearchButton({ compact = false }: { readonly compact?: boolean }) {
+/** The button that opens the palette. */
+export function SearchButton() {
   const open = useContext(CommandsContext);
-  if (compact) {
-    return (
-      <Button variant="ghost" size="icon" aria-label="Search" onClick={() => open("palette")}>
-        <Search aria-hidden />
-      </Button>
-    );
-  }
   return (
-    <button
-      type="button"
+    <Button
+      variant="ghost"
+      size="icon"
+      aria-label="Search"
       aria-keyshortcuts="Meta+K Control+K"
+      title="Search (⌘K or Ctrl+K)"
       onClick={() => open("palette")}
-      className="flex h-8 w-full items-center gap-2 rounded-md border bg-surface px-2 text-left text-muted-foreground shadow-xs transition-colors hover:border-input"
     >
-      <Search aria-hidden className="size-4" />
-      <span className="flex-1">Search</span>
-      <Kbd keys={["mod", "K"]} />
-    </button>
+      <Search aria-hidden />
+    </Button>
   );
 }

@@ -1,54 +1,90 @@
 "use client";
+import { ChevronRight } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useId } from "react";
-import { useRemembered } from "@/app/(console)/_shell/onboarding-choice.ts";
+import { useIsChecklistDismissed } from "@/app/(console)/_shell/onboarding-choice.ts";
 import { cn } from "../_ui/class-names.ts";
-import { type NavItem, navGroups, settingsItem, welcomeItem } from "./nav-items.ts";
+import { type NavItem, navGroups, welcomeItem } from "./nav-items.ts";
+import { useGroupState } from "./use-group-state.ts";
 
+/** The pages in groups. All but the first can be folded, which leaves their page that is open. */
 export function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
-  const id = useId();
   return (
-    <nav aria-label="Main" className="flex flex-col gap-3">
-      {navGroups.map(({ label, items }, index) => (
-        <div key={label}>
-          <p
-            id={`${id}-${label}`}
-            className={
-              index === 0 ? "sr-only" : "px-2 pb-0.5 text-xs font-medium text-muted-foreground"
-            }
-          >
-            {label}
-          </p>
-          <ul aria-labelledby={`${id}-${label}`} className="flex flex-col gap-px">
-            {items.map((item) => (
-              <li key={item.href}>
-                <NavLink item={item} onNavigate={onNavigate} />
-              </li>
-            ))}
-          </ul>
-        </div>
+    <nav aria-label="Main" className="flex flex-col gap-2">
+      {navGroups.map((group, index) => (
+        <Group
+          key={group.label}
+          {...group}
+          isFoldable={index > 0}
+          {...(onNavigate === undefined ? {} : { onNavigate })}
+        />
       ))}
     </nav>
   );
 }
 
-/** The links that stand apart from the pages: the checklist of a new account, and the settings. */
-export function AccountLinks({
+function Group({
+  label,
+  items,
+  isFoldable,
+  onNavigate,
+}: {
+  readonly label: string;
+  readonly items: readonly NavItem[];
+  readonly isFoldable: boolean;
+  readonly onNavigate?: () => void;
+}) {
+  const id = useId();
+  const path = usePathname();
+  const { isOpen, setOpen } = useGroupState(label);
+  const shown = isFoldable && !isOpen ? items.filter(({ href }) => isWithin(path, href)) : items;
+  return (
+    <div>
+      {isFoldable ? (
+        <button
+          id={id}
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+          className="flex h-6 w-full items-center gap-1 rounded-md px-2 text-xs font-medium text-muted-foreground hover:text-foreground max-md:h-8"
+        >
+          {label}
+          <ChevronRight
+            aria-hidden
+            className={cn("size-3 transition-transform", isOpen && "rotate-90")}
+          />
+        </button>
+      ) : (
+        <p id={id} className="sr-only">
+          {label}
+        </p>
+      )}
+      <ul aria-labelledby={id} className="flex flex-col gap-px">
+        {shown.map((item) => (
+          <li key={item.href}>
+            <NavLink item={item} onNavigate={onNavigate} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** The link to the checklist of a new account, until that is dismissed. */
+export function WelcomeLink({
   email,
   onNavigate,
 }: {
   readonly email: string;
   readonly onNavigate: (() => void) | undefined;
 }) {
-  const isDismissed = useRemembered(email, "dismissed");
-  return (
-    <>
-      {!isDismissed && <NavLink item={welcomeItem} onNavigate={onNavigate} />}
-      <NavLink item={settingsItem} onNavigate={onNavigate} />
-    </>
-  );
+  const isDismissed = useIsChecklistDismissed(email);
+  return isDismissed ? null : <NavLink item={welcomeItem} onNavigate={onNavigate} />;
 }
+
+const isWithin = (path: string, href: string): boolean =>
+  path === href || path.startsWith(`${href}/`);
 
 function NavLink({
   item: { href, label, icon: Icon },
@@ -58,7 +94,7 @@ function NavLink({
   readonly onNavigate: (() => void) | undefined;
 }) {
   const path = usePathname();
-  const current = path === href || path.startsWith(`${href}/`);
+  const current = isWithin(path, href);
   return (
     <Link
       href={href}
@@ -66,7 +102,7 @@ function NavLink({
       aria-current={current ? "page" : undefined}
       {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
       className={cn(
-        "flex h-7.5 items-center gap-2.5 rounded-md px-2 text-muted-foreground transition-colors hover:bg-hover hover:text-foreground max-md:h-9",
+        "flex h-7 items-center gap-2.5 rounded-md px-2 text-muted-foreground transition-colors hover:bg-hover hover:text-foreground max-md:h-9",
         current && "bg-hover font-medium text-foreground",
       )}
     >

@@ -1,20 +1,20 @@
 "use client";
 import { useSyncExternalStore } from "react";
 
-/** What a browser remembers of the checklist for new accounts: steps that the server does not know of, and its end. */
+/** Whether the checklist for new accounts was dismissed in this browser. */
 const CHANGE_EVENT = "onboarding";
-const keyOf = (email: string, name: string): string => `onboarding ${name} ${email}`;
+const keyOf = (email: string): string => `onboarding dismissed ${email}`;
 
-export function remember(email: string, name: "dismissed" | "upload"): void {
-  localStorage.setItem(keyOf(email, name), "1");
+export function dismissChecklist(email: string): void {
+  localStorage.setItem(keyOf(email), "1");
   dispatchEvent(new Event(CHANGE_EVENT));
 }
 
-/** Returns whether it was remembered; true until the browser's storage can be read. */
-export function useRemembered(email: string, name: "dismissed" | "upload"): boolean {
+/** True until the browser's storage can be read. */
+export function useIsChecklistDismissed(email: string): boolean {
   return useSyncExternalStore(
     subscribe,
-    () => localStorage.getItem(keyOf(email, name)) !== null,
+    () => localStorage.getItem(keyOf(email)) !== null,
     () => true,
   );
 }

@@ -93,15 +93,15 @@ function SignedInFrame({ children }: { readonly children: ReactNode }) {
             </Button>
             <Brand />
             <span className="flex-1" />
-            <SearchButton compact />
+            <SearchButton />
           </header>
           <aside className="hidden w-62 shrink-0 flex-col border-r bg-sidebar md:flex">
-            <div className="flex h-13 shrink-0 items-center px-4">
+            <div className="flex h-13 shrink-0 items-center justify-between pr-2 pl-4">
               <Brand />
-            </div>
-            <div className="flex shrink-0 flex-col gap-2 px-2 pb-3">
-              <ScopeSwitcher />
               <SearchButton />
+            </div>
+            <div className="shrink-0 px-2 pb-2">
+              <ScopeSwitcher />
             </div>
             <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
               <Navigation />

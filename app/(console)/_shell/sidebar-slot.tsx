@@ -15,7 +15,7 @@ export function SidebarSlotProvider({ children }: { readonly children: ReactNode
 /** The place for a page's own content in the sidebar, or in the drawer while that is open. */
 export function SidebarSlot() {
   const { setPlace } = useContext(SlotContext);
-  return <div ref={setPlace} className="flex min-h-0 flex-1 flex-col has-[*]:min-h-56" />;
+  return <div ref={setPlace} className="flex min-h-0 flex-1 flex-col has-[*]:min-h-48" />;
 }
 
 /** Renders a page's content below the main navigation. It gets the remaining height and must scroll by itself. */

@@ -3,9 +3,9 @@ import { MicVocal, Plus, Search } from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
+import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { useScope } from "@/app/(console)/_session/scope.ts";
+import { chooseArtist, useScope } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
@@ -15,6 +15,7 @@ import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { ArtistCard } from "./artist-card.tsx";
+import { coverSeed } from "./cover-seed.ts";
 import { useOrganizationNames } from "./use-organization-names.ts";
 
 const ArtistForm = dynamic(() => import("./artist-form.tsx").then((module) => module.ArtistForm));
@@ -28,7 +29,7 @@ export function ArtistsPage() {
   const artists = usePages<Artist>(`/api/artists${filter}`, "artists", idOf);
   const names = useOrganizationNames();
   const router = useRouter();
-  const [creating, setCreating] = useState(false);
+  const [creating, setCreating] = useOpenedByLink();
   const { items } = artists;
   const create = (
     <Button onClick={() => setCreating(true)}>
@@ -81,7 +82,8 @@ export function ArtistsPage() {
           artist={null}
           onClose={() => setCreating(false)}
           onSaved={(saved) => {
-            toast(`${saved.name} added`);
+            chooseArtist({ id: saved.account_id, name: saved.name, seed: coverSeed(saved) });
+            toast(`${saved.name} added. New chats and schedules are for this artist.`);
             router.push(`/artists/${saved.account_id}`);
           }}
         />

@@ -82,6 +82,26 @@ export function imageBody(values: ImageValues): ImageBody {
   };
 }
 
+/** Whether a mode can start from its prompt alone, from which its first frame is generated. */
+export const isFrameOptional = (mode: VideoMode): boolean =>
+  mode === "prompt" || mode === "animate";
+
+/** Whether the first frame is to be generated before the video. */
+export const lacksFirstFrame = ({ mode, image_url, prompt, template }: VideoValues): boolean =>
+  isFrameOptional(mode) && image_url.trim() === "" && `${prompt}${template}`.trim() !== "";
+
+/** Returns the request for the image that a video starts from. */
+export const firstFrameBody = ({
+  aspect_ratio,
+  resolution,
+  ...values
+}: VideoValues): ImageBody => ({
+  ...textsOf(values, ["template", "prompt"]),
+  num_images: 1,
+  aspect_ratio,
+  resolution,
+});
+
 function textsOf<K extends string>(
   values: Readonly<Record<K, string>>,
   names: readonly K[],

@@ -1,6 +1,7 @@
 "use client";
 import { useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
+import type { z } from "zod";
 import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
 import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
@@ -10,8 +11,10 @@ import { useScope } from "@/app/(console)/_session/scope.ts";
 import {
   emptyImage,
   emptyVideo,
+  firstFrameBody,
   type ImageValues,
   imageBody,
+  lacksFirstFrame,
   type VideoValues,
   valuesOf,
   videoBody,
@@ -19,6 +22,7 @@ import {
 import { isContentRun } from "@/app/(console)/content/content-result.ts";
 import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import type { TaskRunList } from "@/app/(console)/runs/_state/use-task-run.ts";
+import type { createImageContract } from "@/lib/content/contract.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Card } from "../_ui/card.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
@@ -31,6 +35,7 @@ import { ResultsProvider } from "./results.tsx";
 import { Stage, StageEmpty, StagePending, StageSkeleton } from "./stage.tsx";
 import { VideoForm } from "./video-form.tsx";
 
+type Made = z.output<(typeof createImageContract)["responses"][200]["schema"]>;
 type Kind = "image" | "video";
 
 /**
@@ -38,10 +43,12 @@ type Kind = "image" | "video";
  * the list of runs, even after a reload, and shows it when it is done.
  */
 export function ContentPage() {
-  const [kind, setKind] = useState<Kind>("image");
+  const [kind, setKind] = useState<Kind>(
+    useSearchParams().get("kind") === "video" ? "video" : "image",
+  );
   const [image, setImage] = useState<ImageValues>(emptyImage);
   const [video, setVideo] = useState<VideoValues>(emptyVideo);
-  const submission = useSubmit<unknown>();
+  const submission = useSubmit<Partial<Made>>();
   const forms = useRef<HTMLDivElement>(null);
   const results = useRef<HTMLDivElement>(null);
 
@@ -59,6 +66,22 @@ export function ContentPage() {
   const [newestBefore, setNewestBefore] = useState<string | null>(null);
   const isPending = submission.busy && newest === newestBefore;
 
+  /** Without a first frame, one is generated from the prompt before the video. */
+  const sendVideo = async () => {
+    let values = video;
+    if (lacksFirstFrame(values)) {
+      const image = await send("/api/content/image", firstFrameBody(values));
+      if (!image.ok || image.data.imageUrl === undefined) return;
+      values = { ...values, image_url: image.data.imageUrl };
+      setVideo(values);
+    }
+    const result = await send("/api/content/video", videoBody(values));
+    if (result.ok) toast("Your video is ready");
+  };
+  const sendImage = async () => {
+    const result = await send("/api/content/image", imageBody(image));
+    if (result.ok) toast("Your images are ready");
+  };
   const send = async (path: string, settings: object) => {
     const body = artist === null ? settings : { ...settings, artist_id: artist.id };
     setNewestBefore(newest);
@@ -67,7 +90,7 @@ export function ContentPage() {
     results.current?.scrollIntoView({ block: "nearest" });
     const result = await submission.send(path, { body });
     list.reload();
-    if (result.ok) toast(kind === "video" ? "Your video is ready" : "Your images are ready");
+    return result;
   };
   const choose = (next: Kind) => {
     submission.clearError();
@@ -107,7 +130,7 @@ export function ContentPage() {
                   values={image}
                   onChange={(change) => setImage((old) => ({ ...old, ...change }))}
                   submission={submission}
-                  onSubmit={() => void send("/api/content/image", imageBody(image))}
+                  onSubmit={() => void sendImage()}
                 />
               </TabsContent>
               <TabsContent value="video">
@@ -119,8 +142,7 @@ export function ContentPage() {
                     setVideo((old) => ({ ...old, ...change }));
                   }}
                   submission={submission}
-                  onSubmit={() => void send("/api/content/video", videoBody(video))}
-                  onGenerateImage={() => choose("image")}
+                  onSubmit={() => void sendVideo()}
                 />
               </TabsContent>
             </Tabs>

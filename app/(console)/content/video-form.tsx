@@ -3,7 +3,7 @@ import { Clapperboard } from "lucide-react";
 import type { FormEvent } from "react";
 import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
 import type { Submit } from "@/app/(console)/_hooks/use-submit.ts";
-import type { VideoValues } from "@/app/(console)/content/content-form.ts";
+import { isFrameOptional, type VideoValues } from "@/app/(console)/content/content-form.ts";
 import type { VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
 import { Button } from "../_ui/button.tsx";
@@ -61,13 +61,11 @@ export function VideoForm({
   onChange,
   submission: { busy, error },
   onSubmit,
-  onGenerateImage,
 }: {
   readonly values: VideoValues;
   readonly onChange: (change: Partial<VideoValues>) => void;
   readonly submission: Pick<Submit<unknown>, "busy" | "error">;
   readonly onSubmit: () => void;
-  readonly onGenerateImage: () => void;
 }) {
   const { mode } = values;
   const inputs = INPUTS_OF[mode];
@@ -99,16 +97,9 @@ export function VideoForm({
         />
       ))}
       <p className="-mt-2 text-sm text-muted-foreground">
-        Choose one of your results, or enter the public https URL of a file.{" "}
-        {mode !== "extend" && (
-          <button
-            type="button"
-            onClick={onGenerateImage}
-            className="rounded-sm font-medium text-accent-text underline-offset-2 hover:underline"
-          >
-            Generate an image first
-          </button>
-        )}
+        {isFrameOptional(mode)
+          ? "Leave it empty to have the first frame generated from your prompt."
+          : "Choose one of your results, or enter the public https URL of a file."}
       </p>
       <TemplateField
         error={error}
@@ -126,7 +117,11 @@ export function VideoForm({
           <Textarea
             {...ids}
             rows={3}
-            placeholder={prompts[mode]}
+            placeholder={
+              isFrameOptional(mode) && values.image_url === ""
+                ? "A singer on a flat roof at dusk, city lights behind, a slow push in"
+                : prompts[mode]
+            }
             value={values.prompt}
             onChange={(event) => onChange({ prompt: event.target.value })}
           />

@@ -20,13 +20,15 @@ const describeKeyError = ({ fields, message }: ApiError): string =>
   fields.includes("key_name") ? "Enter a name of 1 to 100 characters, on one line." : message;
 
 export function CreateKey({
+  suggestedName,
   onCreated,
   onClose,
 }: {
+  readonly suggestedName: string;
   readonly onCreated: (key: CreatedKey) => void;
   readonly onClose: () => void;
 }) {
-  const [name, setName] = useState("");
+  const [name, setName] = useState(suggestedName);
   const [days, setDays] = useState("");
   const [busy, setBusy] = useState(false);
   const [errorText, setErrorText] = useState<string | undefined>();

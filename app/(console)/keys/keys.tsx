@@ -1,6 +1,7 @@
 "use client";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
+import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
@@ -15,7 +16,7 @@ import { NewKey } from "./new-key.tsx";
 /** The page of API keys. A new key is shown in full once, until its dialog is closed. */
 export function Keys() {
   const { data, error, reload } = useQuery<KeyList>("/api/keys");
-  const [creating, setCreating] = useState(false);
+  const [creating, setCreating] = useOpenedByLink();
   const [newKey, setNewKey] = useState<CreatedKey | null>(null);
   const show = (key: CreatedKey) => {
     setNewKey(key);
@@ -49,7 +50,13 @@ export function Keys() {
       {data !== undefined && data.keys.length > 0 && (
         <KeyTable keys={data.keys} onRotated={show} onRevoked={reload} />
       )}
-      {creating && <CreateKey onCreated={show} onClose={() => setCreating(false)} />}
+      {creating && data !== undefined && (
+        <CreateKey
+          suggestedName={data.keys.length === 0 ? "My first key" : ""}
+          onCreated={show}
+          onClose={() => setCreating(false)}
+        />
+      )}
       {newKey !== null && <NewKey created={newKey} onClose={() => setNewKey(null)} />}
     </Page>
   );

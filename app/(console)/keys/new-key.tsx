@@ -1,8 +1,12 @@
 "use client";
+import { CircleCheck, LoaderCircle } from "lucide-react";
+import Link from "next/link";
+import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
-import type { CreatedKey } from "./key-types.ts";
+import type { CreatedKey, KeyList } from "./key-types.ts";
 
 /** Shows a new key in full, for the only time, and a command that uses it. */
 export function NewKey({
@@ -12,7 +16,9 @@ export function NewKey({
   readonly created: CreatedKey;
   readonly onClose: () => void;
 }) {
-  const line = `curl ${location.origin}/api/sessions -H 'x-api-key: ${created.key}' -d '{"title":"First"}'`;
+  const prompt = "Plan: approve the masters, send the artwork, pitch the playlists";
+  const line = `curl ${location.origin}/api/chat/runs -H 'x-api-key: ${created.key}' -d '{"prompt":"${prompt}"}'`;
+  const isUsed = useIsKeyUsed(created.id);
   return (
     <Dialog
       open
@@ -21,13 +27,42 @@ export function NewKey({
       description="Copy this key now. You will not be able to see it again."
     >
       <Secret label="key" text={created.key} />
-      <h3 className="mt-5 text-sm font-medium">Try it</h3>
+      <h3 className="mt-5 text-sm font-medium">Try it in a terminal</h3>
+      <p className="text-sm text-muted-foreground">
+        It starts a chat, whose answer you find among your chats.
+      </p>
       <Secret label="command" text={line} />
+      <p role="status" className="mt-3 flex items-center gap-2 text-sm text-muted-foreground">
+        {isUsed ? (
+          <>
+            <CircleCheck aria-hidden className="size-4 text-success-text" />
+            <span>
+              The key works: its first request has arrived.{" "}
+              <Link href="/chat" className="text-accent-text underline-offset-4 hover:underline">
+                Open chats
+              </Link>
+            </span>
+          </>
+        ) : (
+          <>
+            <LoaderCircle aria-hidden className="size-4 animate-spin" />
+            Waiting for the first request with this key…
+          </>
+        )}
+      </p>
       <DialogActions>
         <Button onClick={onClose}>Done</Button>
       </DialogActions>
     </Dialog>
   );
+}
+
+/** Whether a request with the key has arrived. */
+function useIsKeyUsed(id: string): boolean {
+  const { data, loading, reload } = useQuery<KeyList>("/api/keys");
+  const isUsed = data?.keys.some((key) => key.id === id && key.last_used_at !== null) ?? false;
+  usePoll(reload, !loading && !isUsed, 2_000);
+  return isUsed;
 }
 
 function Secret({ label, text }: { readonly label: string; readonly text: string }) {

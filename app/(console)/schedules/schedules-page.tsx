@@ -7,6 +7,7 @@ import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
 import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
+import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { formatUntil } from "@/app/(console)/_ui/format-time.ts";
@@ -38,7 +39,7 @@ const IDLE_POLL_MS = 30_000;
 export function SchedulesPage() {
   const router = useRouter();
   const timezone = useTimeZone();
-  const [isCreating, setIsCreating] = useState(false);
+  const [isCreating, setIsCreating] = useOpenedByLink();
   const tasks = usePages<Task>("/api/tasks", "tasks", ({ id }) => id);
   const { items, error, loading, refresh } = tasks;
   const artists = useArtists(items?.some(({ artist_id }) => artist_id !== null));

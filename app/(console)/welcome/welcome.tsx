@@ -3,11 +3,12 @@ import { Check } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useSession } from "@/app/(console)/_session/auth.ts";
-import { remember } from "@/app/(console)/_shell/onboarding-choice.ts";
+import { dismissChecklist } from "@/app/(console)/_shell/onboarding-choice.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { type Step, useOnboarding } from "./use-onboarding.ts";
+import { type Step, steps } from "./steps.ts";
+import { useFirstSteps } from "./use-first-steps.ts";
 
 /** The checklist for a new account. */
 export function Welcome() {
@@ -16,40 +17,46 @@ export function Welcome() {
 }
 
 function Checklist({ email }: { readonly email: string }) {
-  const steps = useOnboarding(email);
+  const state = useFirstSteps();
   const router = useRouter();
-  const done = steps.filter(({ isDone }) => isDone === true).length;
+  const doneCount = state?.done.size ?? 0;
+  const isComplete = doneCount === steps.length;
   const end = () => {
-    remember(email, "dismissed");
+    dismissChecklist(email);
     router.push("/chat");
   };
   return (
     <Page className="max-w-3xl">
       <PageHeader
-        title="Get started"
-        description="A few minutes to see what the agent does for you."
+        title={isComplete ? "You are all set" : "Get started"}
+        description={
+          isComplete
+            ? "You have seen all of it once. What comes next is your own work."
+            : "Five things to try, in any order. Each takes about a minute."
+        }
       >
-        <Button variant="outline" onClick={end}>
-          {done === steps.length ? "Finish" : "Dismiss checklist"}
+        <Button variant={isComplete ? "primary" : "outline"} onClick={end}>
+          {isComplete ? "Go to chat" : "Dismiss checklist"}
         </Button>
       </PageHeader>
       <div className="mb-4 flex items-center gap-3">
         <progress
           aria-label="Steps done"
-          value={done}
+          value={doneCount}
           max={steps.length}
           className="h-1.5 flex-1 appearance-none overflow-hidden rounded-full bg-muted [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-muted [&::-webkit-progress-value]:rounded-full [&::-webkit-progress-value]:bg-accent"
         />
         <p className="text-sm text-muted-foreground tabular-nums">
-          {done} of {steps.length} done
+          {doneCount} of {steps.length} done
         </p>
       </div>
       <ol className="overflow-hidden rounded-xl border bg-surface shadow-xs">
         {steps.map((step) => (
           <StepRow
-            key={step.title}
+            key={step.name}
             step={step}
-            onFollow={() => step.remembers && remember(email, step.remembers)}
+            isDone={state?.done.has(step.name) === true}
+            isNext={step === state?.next}
           />
         ))}
       </ol>
@@ -57,8 +64,15 @@ function Checklist({ email }: { readonly email: string }) {
   );
 }
 
-function StepRow({ step, onFollow }: { readonly step: Step; readonly onFollow: () => void }) {
-  const isDone = step.isDone === true;
+function StepRow({
+  step,
+  isDone,
+  isNext,
+}: {
+  readonly step: Step;
+  readonly isDone: boolean;
+  readonly isNext: boolean;
+}) {
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b px-5 py-4 last:border-b-0">
       <span
@@ -80,8 +94,7 @@ function StepRow({ step, onFollow }: { readonly step: Step; readonly onFollow: (
         <Link
           href={step.href}
           prefetch={false}
-          onClick={onFollow}
-          className={buttonStyle({ variant: "outline", size: "sm" })}
+          className={buttonStyle({ variant: isNext ? "primary" : "outline", size: "sm" })}
         >
           {step.action}
         </Link>

@@ -1,9 +1,11 @@
 "use client";
 import Link from "next/link";
-import { useRouter } from "next/navigation";
-import { useCallback, useState } from "react";
+import { useRouter, useSearchParams } from "next/navigation";
+import { useCallback, useEffect, useState } from "react";
 import type { ApiError } from "@/app/(console)/_api/request.ts";
+import { useSession } from "@/app/(console)/_session/auth.ts";
 import { useScope } from "@/app/(console)/_session/scope.ts";
+import { useIsChecklistDismissed } from "@/app/(console)/_shell/onboarding-choice.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
@@ -12,9 +14,11 @@ import { chooseConnectors } from "../../_connectors/use-chat-connectors.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useFrame } from "../../_shell/frame.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
+import { NextStep } from "../../welcome/next-step.tsx";
 import { Composer } from "./composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
-import { suggestions } from "./suggestions.ts";
+import { sampleStatement } from "./sample-statement.ts";
+import { checkRoyalties, suggestions } from "./suggestions.ts";
 import { useDraftChat } from "./use-draft-chat.ts";
 
 const ignore = () => {};
@@ -31,6 +35,15 @@ export function NewChat() {
   const [error, setError] = useState<ApiError | null>(null);
   const [returned, setReturned] = useState<WrittenMessage | null>(null);
   const takeReturned = useCallback(() => setReturned(null), []);
+
+  const isSampleAsked = useSearchParams().has("sample");
+  useEffect(() => {
+    if (!isSampleAsked) return;
+    // Out of the address, so that a reload does not attach it again.
+    history.replaceState(null, "", "/chat");
+    attachments.add([sampleStatement()]);
+    setReturned({ text: checkRoyalties, files: [] });
+  }, [isSampleAsked, attachments]);
 
   const begin = async (message: WrittenMessage) => {
     setBusy(true);
@@ -113,8 +126,21 @@ export function NewChat() {
           </ul>
           {!hasAiModel && <StandInNote />}
         </div>
+        <Checklist />
       </div>
     </FileDrop>
+  );
+}
+
+/** Where a new account begins, until its checklist is done or dismissed. */
+function Checklist() {
+  const session = useSession();
+  const email = session.status === "signed-in" ? session.email : "";
+  const isDismissed = useIsChecklistDismissed(email);
+  return isDismissed || email === "" ? null : (
+    <div className="px-4 max-sm:pb-3 sm:pt-6">
+      <NextStep />
+    </div>
   );
 }
 

@@ -15,6 +15,10 @@ export interface Suggestion {
   readonly icon: LucideIcon;
 }
 
+/** What is asked about the sample statement, too. */
+export const checkRoyalties =
+  "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, doubles and gaps.";
+
 /** What a new chat offers to begin with. */
 export const suggestions: readonly Suggestion[] = [
   {
@@ -26,8 +30,7 @@ export const suggestions: readonly Suggestion[] = [
   {
     title: "Check royalties",
     icon: Receipt,
-    prompt:
-      "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, doubles and gaps.",
+    prompt: checkRoyalties,
   },
   {
     title: "Pitch to playlists",

@@ -34,8 +34,10 @@ export class DraftChat {
 
   /** Deletes what was created for a message that was never sent. */
   async discard(): Promise<void> {
-    const created = await this.#created;
+    const creating = this.#created;
+    // A file that is added meanwhile begins another chat.
     this.#created = null;
+    const created = await creating;
     if (created?.ok) await api(`/api/sessions/${created.sessionId}`, { method: "DELETE" });
   }
 }

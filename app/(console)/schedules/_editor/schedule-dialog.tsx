@@ -20,6 +20,7 @@ import { Input } from "../../_ui/input.tsx";
 import { Select } from "../../_ui/select.tsx";
 import { Textarea } from "../../_ui/textarea.tsx";
 import { TimeZoneOptions } from "../../_ui/time-zone-options.tsx";
+import { Examples } from "./examples.tsx";
 import { NextFiringsList } from "./next-firings-list.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
 
@@ -54,12 +55,12 @@ export function ScheduleDialog({
   readonly onClose: () => void;
   readonly onSaved: (task: Task) => void;
 }) {
+  const scope = useScope();
   const [title, setTitle] = useState(task?.title ?? "");
   const [prompt, setPrompt] = useState(task?.prompt ?? "");
   const [recurrence, setRecurrence] = useState(task ? fromCron(task.schedule) : NEW_RECURRENCE);
   const [timezone, setTimezone] = useState(task?.timezone ?? initialZone);
   const [template, setTemplate] = useState(task?.template_id ?? "");
-  const scope = useScope();
   const [artist, setArtist] = useState(task ? (task.artist_id ?? "") : (scope.artist?.id ?? ""));
   const [model, setModel] = useState(task?.model ?? "");
   const { send, busy, error } = useSubmit<Saved>();
@@ -94,6 +95,15 @@ export function ScheduleDialog({
       >
         {error !== null && !error.fields.some((field) => field in FIELD_ERRORS) && (
           <ErrorState error={describe(error)} />
+        )}
+        {!task && (
+          <Examples
+            onChoose={(example) => {
+              setTitle(example.title);
+              setPrompt(example.prompt);
+              setRecurrence(example.recurrence);
+            }}
+          />
         )}
         <Field label="Title" error={errorOf("title")}>
           {(ids) => (
