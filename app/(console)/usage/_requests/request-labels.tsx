@@ -1,9 +1,9 @@
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
 import { Badge } from "../../_ui/badge.tsx";
 
-/** An HTTP status in the colour of its class. */
+/** An HTTP status, in color if the request was refused or failed. */
 export function StatusBadge({ status }: { readonly status: number }) {
-  const tone = status >= 500 ? "danger" : status >= 400 ? "warning" : "success";
+  const tone = status >= 500 ? "danger" : status >= 400 ? "warning" : "neutral";
   return (
     <Badge tone={tone} className="tabular-nums">
       {status}
