@@ -9,7 +9,7 @@ export function ArtistTag({ artist }: { readonly artist: Artist }) {
     <Link
       href={`/artists/${artist.account_id}`}
       prefetch={false}
-      className="inline-flex max-w-full min-w-0 items-center gap-1.5 align-bottom hover:text-foreground hover:underline"
+      className="inline-flex min-h-6 max-w-full min-w-0 items-center gap-1.5 align-bottom hover:text-foreground hover:underline"
     >
       <Cover seed={coverSeed(artist)} image={artist.image} round className="size-4" />
       <span className="truncate">{artist.name}</span>

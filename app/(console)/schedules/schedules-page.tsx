@@ -130,7 +130,7 @@ function Row({
         >
           {task.title}
         </Link>
-        <p className="mt-0.5 flex min-w-0 flex-wrap gap-x-3 text-sm text-muted-foreground">
+        <p className="mt-0.5 flex min-w-0 flex-wrap items-center gap-x-3 text-sm text-muted-foreground">
           <span className="truncate">
             {describeCron(task.schedule)} · {task.timezone.replaceAll("_", " ")}
           </span>
