@@ -135,7 +135,7 @@ describeInBrowser("usage", ({ newTab }) => {
     await panel.getByText(requestId).waitFor();
     await panel.getByRole("button", { name: "Only this endpoint" }).click();
     expect(new URL(page.url()).searchParams.get("route")).toBe("/api/models");
-    await page.getByRole("radio", { name: "Refused" }).check();
+    await page.getByRole("radio", { name: "Refused" }).click();
     await page.getByRole("heading", { name: "No matching requests" }).waitFor();
     await page.getByRole("button", { name: "Clear filters" }).click();
     await expect
