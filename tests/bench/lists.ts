@@ -11,8 +11,8 @@ import { type Bench, type BenchContext, median, report, timed } from "./context.
 const FEW = { chats: 10, messages: 10, runs: 10 };
 const MANY = { chats: 10_000, messages: 2_000, runs: 100_000 };
 const REQUESTS = 60;
-const PAGES = 7;
-const WARM_UP = 3;
+const PAGES = 5;
+const WARM_UP = 2;
 
 interface Person {
   readonly session: AuthSession;
