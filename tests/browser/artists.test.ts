@@ -82,6 +82,7 @@ describeInBrowser("artists and the catalog", ({ newTab }) => {
     await change.getByLabel("Image address").fill("https://covers.example/velvet.png");
     await change.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Velvet Harbour", level: 1 }).waitFor();
+    await page.getByRole("button", { name: /Working for: Velvet Harbour/ }).waitFor();
     await page.locator('header img[src^="blob:"]').waitFor();
     expect(proxied).toEqual(["?url=https%3A%2F%2Fcovers.example%2Fvelvet.png&width=320"]);
     await page.getByRole("button", { name: "Delete", exact: true }).click();

@@ -53,6 +53,25 @@ async function choose(page: Page, list: Locator, title: string, action: string):
 const titlesIn = (list: Locator) => list.getByRole("link").allTextContents();
 
 describeInBrowser("the list of chats", (browsing) => {
+  it("lists a new chat, also when its page shows it first", async () => {
+    const { page, list } = await openList(browsing, 2);
+    await page.goto("/chat");
+    await list.getByRole("link", { name: "Chat 1", exact: true }).waitFor();
+    const shown = Promise.withResolvers<void>();
+    let requests = 0;
+    await page.route("**/api/sessions/*/chats?limit=100", async (route) => {
+      requests++;
+      if (requests === 1) await shown.promise;
+      await route.continue();
+    });
+    await page.getByRole("textbox", { name: "Message" }).fill("Plan the tour");
+    await page.keyboard.press("Enter");
+    await list.getByRole("heading", { name: "Open chat" }).waitFor();
+    shown.resolve();
+    await list.getByRole("heading", { name: "Open chat" }).waitFor({ state: "detached" });
+    expect(await titlesIn(list)).toContain("Plan the tour");
+  });
+
   it("searches, scrolls, pins, archives and deletes among ten thousand chats", async () => {
     const { page, id, list } = await openList(browsing, 10_000);
     const old = await chatTitled(id, "Chat 9000");

@@ -37,7 +37,11 @@ type One = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
 /** Everything about an artist: the releases in the catalog, and the work for the artist here. */
 export function ArtistPage({ id }: { readonly id: string }) {
   const query = useQuery<One>(`/api/artists/${id}`);
-  const setArtist = (artist: Artist) => query.change((old) => ({ ...old, artist }));
+  const setArtist = (artist: Artist) => {
+    query.change((old) => ({ ...old, artist }));
+    if (currentScope().artist?.id !== id) return;
+    chooseArtist({ id, name: artist.name, seed: coverSeed(artist) });
+  };
   return (
     <Page>
       <Loaded

@@ -157,7 +157,10 @@ export class ChatFeed {
     const chats = await readSession(sessionId);
     if (!chats) return;
     const byId = new Map(chats.map((chat) => [chat.id, chat]));
-    const isNew = chats.some(({ id }) => !this.#find(id));
+    const others = this.#view.sections.find(({ isPinned }) => !isPinned);
+    // What is older is on a page that is not loaded.
+    const oldest = (others?.cursor && others.chats.at(-1)?.createdAt) || "";
+    const isNew = chats.some(({ id, createdAt }) => !this.#isListed(id) && createdAt > oldest);
     const { sections, current } = this.#view;
     this.#show({
       sections: sections.map((section) => ({
