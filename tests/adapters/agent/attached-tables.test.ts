@@ -64,8 +64,9 @@ Low Tide,Sweden,Apple Music,22010,0.0071,156.27
 
   test("is analyzed without a request, too; with another one that is followed", () => {
     expect(send("a.csv", "", file(statement)).text).toContain("**By track**");
-    const { calls } = send("a.csv", "run `wc -l a.csv`", {});
-    expect(calls).toEqual([["bash", { command: "wc -l a.csv" }]]);
+    const command = "awk '{ sum += $2 } END { print sum }' totals.csv";
+    const { calls } = send("totals.csv", `run \`${command}\``, {});
+    expect(calls).toEqual([["bash", { command }]]);
   });
 
   test("may be separated by semicolons, and have gaps, deductions and continental numbers", () => {

@@ -12,6 +12,8 @@ export interface Reply {
   readonly calls: readonly ToolRequest[];
 }
 
+/** Commands, names of files and whatever else is quoted. */
+const QUOTED = /`[^`]*`|"[^"]*"/g;
 const ANALYSIS = /\b(?:analy[sz]e|check|sum|summari[sz]e|totals?|stands? out|looks? wrong)\b/i;
 
 type ToolStep = Extract<PlanStep, { kind: "tools" }>;
@@ -37,7 +39,9 @@ export function decideReply(prompt: LanguageModelV4Prompt, tools: ReadonlySet<st
 function planOf(text: string): readonly PlanStep[] {
   const plan = parsePlan(text);
   const analysis = planAnalysis(text);
-  return analysis && (plan.length === 0 || ANALYSIS.test(text)) ? [analysis] : plan;
+  return analysis && (plan.length === 0 || ANALYSIS.test(text.replace(QUOTED, "")))
+    ? [analysis]
+    : plan;
 }
 
 const say = (text: string): Reply => ({ text: words(text), calls: [] });
