@@ -64,6 +64,7 @@ export function SchedulePage({ id }: { readonly id: string }) {
         missing={
           <EmptyState
             icon={CalendarX}
+            isWholePage
             title="Schedule not found"
             text="It has been deleted, or it belongs to another account."
           >

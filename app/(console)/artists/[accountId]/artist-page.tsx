@@ -56,6 +56,7 @@ export function ArtistPage({ id }: { readonly id: string }) {
         missing={
           <EmptyState
             icon={UserX}
+            isWholePage
             title="Artist not found"
             text="The artist was deleted, or belongs to an organization that you are not a member of."
           >

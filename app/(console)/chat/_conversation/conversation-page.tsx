@@ -173,6 +173,7 @@ function MissingChat() {
     <div className="mx-auto max-w-lg px-4 py-16">
       <EmptyState
         icon={MessageSquareOff}
+        isWholePage
         title="Chat not found"
         text="It was deleted, or it belongs to another account."
       >

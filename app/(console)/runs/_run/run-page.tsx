@@ -49,6 +49,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
         missing={
           <EmptyState
             icon={SearchX}
+            isWholePage
             title="Run not found"
             text="Its chat has been deleted, or it belongs to another account."
           >

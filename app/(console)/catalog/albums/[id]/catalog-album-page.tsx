@@ -34,6 +34,7 @@ export function CatalogAlbumPage({ id }: { readonly id: string }) {
       {isMissing && (
         <EmptyState
           icon={Disc3}
+          isWholePage
           title="Album not found"
           text="The catalog has no album at this address. Search for it by its name."
         />
