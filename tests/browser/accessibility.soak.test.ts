@@ -1,0 +1,140 @@
+/**
+ * What axe finds where the other browser tests do not look: on pages that load, that cannot be read or
+ * that have nothing to show, and in the dialogs and menus of each.
+ */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
+import { createTask } from "../support/fixtures/tasks.ts";
+import { createTemplate } from "../support/fixtures/templates.ts";
+import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { client, createKey } from "../support/harness/clients.ts";
+import { openConversation } from "../support/harness/conversation.ts";
+
+/** The pages that read something, with the heading of each where there is nothing yet. */
+const pages = [
+  ["/artists", "No artists yet"],
+  ["/catalog", "Recent releases"],
+  ["/content", "Content"],
+  ["/templates", "Templates"],
+  ["/runs", "No agent runs yet"],
+  ["/runs?tab=tasks", "No task runs yet"],
+  ["/schedules", "No schedules yet"],
+  ["/usage", "Usage"],
+  ["/usage?tab=requests", "Usage"],
+  ["/connectors", "Connectors"],
+  ["/keys", "No keys yet"],
+  ["/invitations", "No invitations"],
+  ["/settings", "Profile"],
+  ["/settings/notifications", "Settings"],
+  ["/settings/organizations", "No organizations yet"],
+  ["/welcome", "Get started"],
+  ["/chat", "What would you like to work on?"],
+] as const;
+
+const failed = { status: "error", error: "Not now", message: "Not now" };
+
+describeInBrowser("axe has no finding", ({ newTab }) => {
+  it.each(pages)("on %s: loading, unreadable and empty", async (path, heading) => {
+    const tab = await newTab({ expected: /status of 503/ });
+    const { page } = tab;
+    await signIn(tab);
+    const held = Promise.withResolvers<void>();
+    await page.route("**/api/**", async (route) => {
+      await held.promise;
+      await route.fulfill({
+        status: 503,
+        json: failed,
+        headers: { "x-error-code": "unavailable" },
+      });
+    });
+    await page.goto(path);
+    await page.getByRole("main").waitFor();
+    await expectGood(page);
+    held.resolve();
+    await page.waitForLoadState("networkidle");
+    await expectGood(page);
+    await page.unroute("**/api/**");
+    await page.reload();
+    await page.getByRole("heading", { name: heading }).first().waitFor();
+    await page.waitForLoadState("networkidle");
+    await expectGood(page);
+  });
+
+  it("in the dialogs of lists, with what they say of wrong input", async () => {
+    const tab = await newTab({ expected: /status of 40[049]/ });
+    const { page } = tab;
+    const { id, bearer } = await signIn(tab);
+    const api = client({ bearer });
+    await createKey(id);
+    await createTask(api);
+    await createTemplate(api, { title: "Press text", is_private: true });
+    const artist = await makeArtist(api);
+    const organization = await makeOrganization(api);
+    for (const [path, opener, submit] of [
+      ["/keys", "Create key", null],
+      ["/keys", "Revoke test", null],
+      ["/artists", "New artist", "Add artist"],
+      [`/artists/${artist}`, "Edit", null],
+      [`/artists/${artist}`, "Delete", null],
+      ["/templates", "New template", "Create template"],
+      ["/templates", "Delete Press text", null],
+      ["/schedules", "New schedule", "Create schedule"],
+      ["/runs", "Start agent run", null],
+      ["/usage", "Set budget", null],
+      ["/settings/organizations", "New organization", "Create organization"],
+      [`/settings/organizations/${organization}`, "Rename", null],
+      ["/connectors", "Actions of Gmail", null],
+    ] as const) {
+      await page.goto(path);
+      await page.getByRole("button", { name: opener, exact: true }).first().click();
+      const dialog = page.getByRole("dialog");
+      await dialog.waitFor();
+      await expectGood(page);
+      if (submit === null) continue;
+      const button = dialog.getByRole("button", { name: submit });
+      if (await button.isDisabled()) continue;
+      await button.click();
+      await dialog.locator("[aria-invalid=true]").first().waitFor();
+      await expectGood(page);
+    }
+  });
+
+  it("on the tabs of an artist and in the menus of a chat", async () => {
+    const tab = await newTab({ expected: /status of 40[04]/ });
+    const { page } = tab;
+    const { bearer } = await signIn(tab);
+    const api = client({ bearer });
+    const artist = await makeArtist(api);
+    await page.goto(`/artists/${artist}`);
+    for (const one of await page.getByRole("tab").all()) {
+      await one.click();
+      await page.waitForLoadState("networkidle");
+      await expectGood(page);
+    }
+    const conversation = await openConversation(api);
+    const turn = await conversation.send("run: echo tour > dates.txt");
+    await turn.ended;
+    await page.goto(`/chat/${conversation.sessionId}/${conversation.chatId}`);
+    await page.getByRole("article", { name: "Agent" }).waitFor();
+    await openMenu(page, /^Actions for /);
+    await expectGood(page, [1280]);
+    await page.keyboard.press("Escape");
+    await openMenu(page, "Chat list");
+    await expectGood(page, [1280]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Files", exact: true }).click();
+    await page.getByRole("button", { name: /^File dates.txt/ }).click();
+    await page.getByRole("region", { name: "Content of dates.txt" }).waitFor();
+    await expectGood(page);
+    await page.goto(`/chat/${crypto.randomUUID()}/${crypto.randomUUID()}`);
+    await page.getByRole("heading", { name: "Chat not found" }).waitFor();
+    await expectGood(page);
+  });
+});
+
+async function openMenu(page: Page, name: string | RegExp): Promise<void> {
+  await page.getByRole("button", { name }).first().press("Enter");
+  await page.getByRole("menu").waitFor();
+  expect(await page.getByRole("menuitem").count()).toBeGreaterThan(0);
+}
