@@ -104,8 +104,13 @@ describeInBrowser("the speed of hand", ({ newTab }) => {
     const chat = new URL(page.url()).pathname;
     await page.getByRole("link", { name: "API keys" }).click();
     await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
-    await page.getByRole("status").getByRole("link", { name: "Open chat" }).click();
+    const notice = page.getByRole("status").getByRole("link", { name: "Open chat" });
+    await notice.waitFor();
+    expect(await notice.getAttribute("href")).toBe(chat);
+    // It goes when the chat is opened, by whichever way.
+    await page.goBack();
     await page.waitForURL(`**${chat}`);
+    await notice.waitFor({ state: "detached", timeout: 15_000 });
   });
 
   it("has no inbox and no mail in production", async () => {

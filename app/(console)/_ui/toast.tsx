@@ -1,7 +1,8 @@
 "use client";
 import { CircleAlert, CircleCheck, X } from "lucide-react";
 import Link from "next/link";
-import { useSyncExternalStore } from "react";
+import { usePathname } from "next/navigation";
+import { useEffect, useSyncExternalStore } from "react";
 import { cn } from "./class-names.ts";
 
 interface Toast {
@@ -50,6 +51,11 @@ export function Toaster() {
     () => toasts,
     () => none,
   );
+  const path = usePathname();
+  useEffect(() => {
+    // The page that it leads to is open.
+    for (const { id, link } of shown) if (link?.href === path) dismiss(id);
+  }, [shown, path]);
   return (
     <div
       role="status"
