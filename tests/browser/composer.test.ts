@@ -147,10 +147,13 @@ describeInBrowser("the message box", (browsing) => {
       .filter({ hasText: "Then the press text" })
       .getByRole("button", { name: "Send now" })
       .click();
-    await waitUntilIdle(page);
-    const asked = await page.getByRole("article", { name: "You" }).locator("p").allTextContents();
-    expect(asked).toEqual(["run: sleep 100", "Then the press text", "Add the tour dates"]);
+    // Between two turns the page is idle for a moment.
+    const asked = page.getByRole("article", { name: "You" }).locator("p");
+    await expect
+      .poll(() => asked.allTextContents())
+      .toEqual(["run: sleep 100", "Then the press text", "Add the tour dates"]);
     await expect.poll(() => page.getByRole("article", { name: "Agent" }).count()).toBe(3);
+    await waitUntilIdle(page);
 
     // A stop drops what waits; nothing that was written is lost.
     await sendMessage(page, "run: sleep 100");
