@@ -85,6 +85,16 @@ Low Tide,Sweden,Apple Music,22010,0.0071,156.27
     },
   );
 
+  test("is answered however its columns, its outliers and its name are made", () => {
+    const wide = `${"c,".repeat(20_000)}c\n${"a\n".repeat(20_000)}`;
+    expect(send("t.csv", "Check it", file(wide)).text).toContain("`t.csv` holds:");
+    const rates = Array.from({ length: 20_000 }, (_, index) => `x,${index}\n`);
+    const { text } = send("t.csv", "Check it", file(`a,rate\n${rates.join("")}`));
+    expect(text).toMatch(/- Line \d+: rate \d+, where 10,000 is usual/);
+    const strange = 'Attached file: "a\\q.csv" (text/csv), in the sandbox\'s home';
+    expect(send("t.csv", strange, file(statement)).text).toContain("7 rows");
+  });
+
   test("that is large is analyzed as far as it was read", () => {
     const long = { ...file(statement, 90_000), truncated: true };
     const { text } = send("t.csv", "Check it", long);

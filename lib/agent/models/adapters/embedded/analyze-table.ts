@@ -23,24 +23,25 @@ export function analyzeTable(text: string, request: string): string | null {
     ({ name, numbers }) => numbers && !NOT_SUMMED.test(name) && !isCounter(numbers),
   );
   const groupings = chooseGroupings(table, request);
-  const oddities = findOddities(table);
   const names = columns.map(({ name }) => name).join(", ");
   return [
     `It has ${rows.length} ${rows.length === 1 ? "row" : "rows"} and ${columns.length} columns: ${names}.`,
     ...(groupings.length > 0 && summed.length > 0
       ? groupings.map((grouping) => totalsBy(grouping, summed, rows))
       : [totalsOf(summed)]),
-    `**What stands out**\n${
-      oddities.length === 0
-        ? "- Nothing: no row is there twice, no cell is empty, and the numbers are alike."
-        : oddities
-            .slice(0, MAX_ODDITIES)
-            .map((oddity) => `- ${oddity}`)
-            .join("\n")
-    }${oddities.length > MAX_ODDITIES ? `\n- and ${oddities.length - MAX_ODDITIES} more` : ""}`,
+    `**What stands out**\n${listOf(findOddities(table))}`,
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+function listOf(oddities: readonly string[]): string {
+  if (oddities.length === 0) {
+    return "- Nothing: no row is there twice, no cell is empty, and the numbers are alike.";
+  }
+  const hidden = oddities.length - MAX_ODDITIES;
+  const lines = [...oddities.slice(0, MAX_ODDITIES), ...(hidden > 0 ? [`and ${hidden} more`] : [])];
+  return lines.map((line) => `- ${line}`).join("\n");
 }
 
 /** The columns of text that the request names, or else the first whose values repeat. */
@@ -70,7 +71,7 @@ function totalsBy(grouping: Column, summed: readonly Column[], rows: readonly Ro
   const totals = (name: string, places: readonly number[] | null) =>
     line([
       escapeCell(name),
-      ...summed.map((column) => formatAmount(sum(column, places), column.numbers ?? [])),
+      ...summed.map((column) => formatAmount(sum(column, places), column.digits)),
     ]);
   const hidden = ordered.length - MAX_GROUPS;
   return [
@@ -88,8 +89,10 @@ const totalsOf = (summed: readonly Column[]): string =>
   summed
     .map((column) => {
       const numbers = (column.numbers ?? []).filter((one) => one !== null);
-      const total = formatAmount(sum(column, null), numbers);
-      return `- ${column.name}: ${total} in all, with a median of ${formatAmount(median(numbers), numbers)}`;
+      const [total, middle] = [sum(column, null), median(numbers)].map((amount) =>
+        formatAmount(amount, column.digits),
+      );
+      return `- ${column.name}: ${total} in all, with a median of ${middle}`;
     })
     .join("\n");
 

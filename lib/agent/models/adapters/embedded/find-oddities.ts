@@ -34,11 +34,10 @@ function outliers(table: Table): string[] {
       if (value === null || middle === 0 || Math.abs(value - middle) <= FAR * Math.abs(middle)) {
         return [];
       }
-      const numbers = rate.numbers ?? [];
       const where = grouping === null ? "" : ` for ${group}`;
       return [
-        `Line ${row.line}: ${rate.name} ${formatAmount(value, numbers)}, where ` +
-          `${formatAmount(middle, numbers)} is usual${where} (${nameOf(row)}).`,
+        `Line ${row.line}: ${rate.name} ${formatAmount(value, rate.digits)}, where ` +
+          `${formatAmount(middle, rate.digits)} is usual${where} (${nameOf(row)}).`,
       ];
     });
   });
@@ -58,10 +57,15 @@ function bestGrouping(table: Table, rate: Column): Column | null {
     const groups = new Set(table.rows.map(({ cells }) => cells[index])).size;
     return numbers === undefined && groups > 1 && groups * 2 <= table.rows.length;
   });
-  return candidates.reduce<Column | null>(
-    (best, one) => (spread(one) < spread(best) ? one : best),
-    null,
-  );
+  let best: Column | null = null;
+  let least = spread(null);
+  for (const candidate of candidates) {
+    const own = spread(candidate);
+    if (own >= least) continue;
+    best = candidate;
+    least = own;
+  }
+  return best;
 }
 
 function mediansOf({ rows }: Table, rate: Column, grouping: Column | null): Map<string, number> {

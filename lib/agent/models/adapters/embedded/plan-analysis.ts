@@ -12,8 +12,8 @@ const content = z.object({ content: z.string(), totalLines: z.number(), truncate
 /** Returns one step that reads all attached tables and reports on each; null if there is none. */
 export function planAnalysis(text: string): PlanStep | null {
   const paths = [...text.matchAll(ATTACHED)]
-    .map(([, quoted = "", mediaType]) => ({ path: String(JSON.parse(quoted)), mediaType }))
-    .filter(({ path, mediaType }) => TABLE.test(path) || mediaType === "text/csv")
+    .map(([, quoted = "", mediaType]) => ({ path: unquote(quoted), mediaType }))
+    .filter(({ path, mediaType }) => path && (TABLE.test(path) || mediaType === "text/csv"))
     .map(({ path }) => path);
   if (paths.length === 0) return null;
   const request = text.replace(ATTACHED, "");
@@ -34,6 +34,15 @@ export function planAnalysis(text: string): PlanStep | null {
     },
   }));
   return { kind: "tools", calls };
+}
+
+/** Returns an empty text for what the agent has not quoted: a person may write such a line, too. */
+function unquote(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return "";
+  }
 }
 
 const nameOf = (path: string): string => path.split("/").at(-1) ?? path;

@@ -1,9 +1,13 @@
 /** Reads a CSV file as a table with columns of numbers and of text. */
 import { type CsvLine, type Delimiter, readCsv } from "../../../../platform/read-csv.ts";
-import { parseAmount } from "./table-numbers.ts";
+import { digitsOf, parseAmount } from "./table-numbers.ts";
 
 /** A column is one of numbers if this part of its filled cells are. */
 const NUMERIC_SHARE = 0.8;
+
+/** Bounds the work, which grows with the pairs of columns, and with the rows for each of them. */
+const MAX_COLUMNS = 100;
+const MAX_ROWS = 20_000;
 
 export interface Row {
   /** The line of the file, from 1. */
@@ -15,16 +19,19 @@ export interface Column {
   readonly index: number;
   /** Null where the cell is not a number. Undefined for a column of text. */
   readonly numbers: readonly (number | null)[] | undefined;
+  /** The digits after the point with which its numbers are shown. */
+  readonly digits: number;
 }
 export interface Table {
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
 }
 
-/** Returns null for a text without at least two columns and a row below their names. */
+/** Returns null for a text without at least two columns and a row below their names, or with too many of either. */
 export function readTable(text: string): Table | null {
   const [head, ...body] = linesOf(text);
   if (head === undefined || head.fields.length < 2 || body.length === 0) return null;
+  if (head.fields.length > MAX_COLUMNS || body.length > MAX_ROWS) return null;
   const rows = body.map(({ line, fields }) => ({ line, cells: fields }));
   const columns = head.fields.map((name, index): Column => {
     const cells = rows.map(({ cells: row }) => row[index]?.trim() ?? "");
@@ -32,7 +39,12 @@ export function readTable(text: string): Table | null {
     const filled = cells.filter((cell) => cell !== "").length;
     const isNumeric =
       filled > 0 && numbers.filter((one) => one !== null).length >= filled * NUMERIC_SHARE;
-    return { name: name || `Column ${index + 1}`, index, numbers: isNumeric ? numbers : undefined };
+    return {
+      name: name || `Column ${index + 1}`,
+      index,
+      numbers: isNumeric ? numbers : undefined,
+      digits: digitsOf(numbers),
+    };
   });
   return { columns, rows };
 }

@@ -11,18 +11,26 @@ export function parseAmount(cell: string): number | null {
   return null;
 }
 
-/** Formats with thousands, and with the digits after the point that the column's numbers have: 0, or 2 and more. */
-export function formatAmount(value: number, column: readonly (number | null)[]): string {
-  const longest = column.reduce<number>((most, one) => Math.max(most, decimalsOf(one ?? 0)), 0);
-  const digits = longest === 1 ? 2 : longest;
-  return value.toLocaleString("en", {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
+const MAX_DIGITS = 6;
+/** By the digits after the point; making one takes far longer than using it. */
+const formats = Array.from(
+  { length: MAX_DIGITS + 1 },
+  (_, digits) =>
+    new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+);
+
+/** Formats with thousands and this number of digits after the point, at most 6. */
+export const formatAmount = (value: number, digits: number): string =>
+  formats[digits]?.format(value) ?? String(value);
+
+/** Returns the most digits that one of the numbers has after the point: 0, or 2 to 6. */
+export function digitsOf(numbers: readonly (number | null)[]): number {
+  const longest = numbers.reduce<number>((most, one) => Math.max(most, decimalsOf(one ?? 0)), 0);
+  return longest === 1 ? 2 : longest;
 }
 
 const decimalsOf = (value: number): number =>
-  Math.min(6, String(value).split(".").at(1)?.length ?? 0);
+  Math.min(MAX_DIGITS, String(value).split(".").at(1)?.length ?? 0);
 
 /** Returns 0 for no numbers. */
 export function median(numbers: readonly number[]): number {
