@@ -3,7 +3,8 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
+import type { AppError } from "../contract/app-error.ts";
+import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { db } from "../platform/database/client.ts";
 import { timestamp } from "../platform/database/columns.ts";
@@ -75,39 +76,24 @@ export async function decideConnection(
 }
 
 /** The turns of this chat get the connectors. Errors: 404 for the session or the chat. */
-export function setChatConnectors(
-  accountId: string,
-  { sessionId, chatId }: { readonly sessionId: string; readonly chatId: string },
+export const setChatConnectors = (
+  address: ChatAddress,
   connectors: readonly string[],
-): Promise<{ readonly connectors: string[] } | AppError> {
-  const args = {
-    p_account_id: accountId,
-    p_session_id: sessionId,
-    p_chat_id: chatId,
-    p_connectors: connectors,
-  };
-  return call("set_chat_connectors", args, z.union([chosen, missing]));
-}
-
-/** Returns what was named for the chat. Errors: 404 for the session or the chat. */
-export const selectChatConnectors = (
-  accountId: string,
-  { sessionId, chatId }: { readonly sessionId: string; readonly chatId: string },
 ): Promise<{ readonly connectors: string[] } | AppError> =>
   call(
-    "get_chat_connectors",
-    { p_account_id: accountId, p_session_id: sessionId, p_chat_id: chatId },
+    "set_chat_connectors",
+    { ...chatArguments(address), p_connectors: connectors },
     z.union([chosen, missing]),
   );
 
+/** Returns what was named for the chat. Errors: 404 for the session or the chat. */
+export const selectChatConnectors = (
+  address: ChatAddress,
+): Promise<{ readonly connectors: string[] } | AppError> =>
+  call("get_chat_connectors", chatArguments(address), z.union([chosen, missing]));
+
 const chosen = z.object({ connectors: z.array(z.string()) });
-const missing = refusalOf(
-  {
-    session: appError("not_found", "Session not found"),
-    chat: appError("not_found", "Chat not found"),
-  },
-  "missing",
-);
+const missing = refusalOf(chatErrors, "missing");
 
 /** Returns whether the account has named the connector for the chat. */
 export const hasChatConnector = (

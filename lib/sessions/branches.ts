@@ -1,9 +1,9 @@
 /** The queries of a chat's branches, and of the ratings of its answers. Each throws DatabaseUnavailable. */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
+import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
-import { type ChatAddress, chatArguments, chatErrors } from "./chat-address.ts";
 import { type Branch, branch, type Feedback, feedback } from "./session.ts";
 
 const missing = refusalOf(

@@ -1,6 +1,6 @@
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { ChatAddress } from "../contract/chat-address.ts";
 import { stopTurn } from "../turns/stop-turn.ts";
-import type { ChatAddress } from "./chat-address.ts";
 import { removeChat, selectChat } from "./store.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { ChatAddress } from "../contract/chat-address.ts";
 import { attachment } from "../sandbox/file-response.ts";
-import type { ChatAddress } from "./chat-address.ts";
 import { readChat } from "./read-chat.ts";
 import type { Chat, Message } from "./session.ts";
 import { selectChatBody } from "./store.ts";

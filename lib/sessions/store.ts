@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
+import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import type { AccountQuery } from "../platform/database/account-query.ts";
@@ -12,7 +13,6 @@ import { call } from "../platform/database/query.ts";
 import { rpcText } from "../platform/database/rpc-text.ts";
 import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
-import { type ChatAddress, chatArguments, chatErrors } from "./chat-address.ts";
 import { type Chat, chat, type FoundChat, foundChat, type Session, session } from "./session.ts";
 
 /** A session together with the state of its sandbox, which callers do not see. */

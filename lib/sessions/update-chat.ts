@@ -1,6 +1,6 @@
 import { checkModel } from "../agent/models/check-model.ts";
 import type { AppError } from "../contract/app-error.ts";
-import type { ChatAddress } from "./chat-address.ts";
+import type { ChatAddress } from "../contract/chat-address.ts";
 import type { Chat } from "./session.ts";
 import { type ChatChanges, updateChatFields } from "./store.ts";
 

@@ -91,7 +91,10 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
   try {
     // Before the run starts, so that it cannot end earlier.
     if (request.connectors?.length) {
-      const chosen = await setChatConnectors(caller.accountId, run, request.connectors);
+      const chosen = await setChatConnectors(
+        { ...run, accountId: caller.accountId },
+        request.connectors,
+      );
       if (isAppError(chosen)) return deleted;
     }
     if (webhook_url) await setTurnWebhook(caller.accountId, run.turnId, webhook_url);

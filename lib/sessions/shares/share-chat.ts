@@ -1,7 +1,7 @@
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
+import type { ChatAddress } from "../../contract/chat-address.ts";
 import { config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
-import type { ChatAddress } from "../chat-address.ts";
 import { readChat } from "../read-chat.ts";
 import type { SharedMessage } from "./contract.ts";
 import { formatToken } from "./share-token.ts";

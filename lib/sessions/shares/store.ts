@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../../contract/app-error.ts";
+import { type ChatAddress, chatArguments, chatErrors } from "../../contract/chat-address.ts";
 import { dateTime, uuid } from "../../contract/fields.ts";
 import {
   type Page,
@@ -13,7 +14,6 @@ import {
 } from "../../contract/pagination.ts";
 import { refusalOf } from "../../contract/refusal.ts";
 import { call } from "../../platform/database/query.ts";
-import { type ChatAddress, chatArguments, chatErrors } from "../chat-address.ts";
 import { type SharedMessage, sharedChat, sharedMessage } from "./contract.ts";
 
 const storedShare = sharedChat.extend({ id: uuid, chat_id: uuid, created_at: dateTime });

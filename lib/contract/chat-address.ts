@@ -1,4 +1,4 @@
-import { appError } from "../contract/app-error.ts";
+import { appError } from "./app-error.ts";
 
 /** A chat as a request names it. */
 export interface ChatAddress {
