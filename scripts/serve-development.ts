@@ -1,3 +1,4 @@
+import { hasAiModel } from "../lib/agent/models/has-ai-model.ts";
 import { DEVELOPER_EMAIL } from "../lib/identity/credentials/developer-account.ts";
 import { isolation } from "../lib/platform/isolation/detect.ts";
 import { dataDirOf } from "./data-dir.ts";
@@ -85,11 +86,11 @@ async function greet(options: {
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
   }
-  const isModelSet = Boolean(process.env.AI_GATEWAY_API_KEY || process.env.OPENAI_BASE_URL);
   const mail = process.env.SMTP_URL
     ? ""
     : `\nMail:     ${url}/dev/mail, with the sign-in codes of other addresses: none is sent`;
-  const model = isModelSet
+  const { AI_GATEWAY_API_KEY, OPENAI_BASE_URL } = process.env;
+  const model = hasAiModel({ AI_GATEWAY_API_KEY, OPENAI_BASE_URL })
     ? ""
     : "\nModel:    rules, not an AI. Set AI_GATEWAY_API_KEY or OPENAI_BASE_URL for a real one.";
   console.log(`

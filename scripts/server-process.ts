@@ -72,6 +72,5 @@ async function shutDown(): Promise<void> {
   await drain()
     .begin(deadline, served)
     .catch((error: unknown) => console.error(error));
-  await served;
   process.exit(0);
 }

@@ -32,6 +32,8 @@ export const accountView = z.object({
     }),
   ),
 });
+export type AccountView = z.output<typeof accountView>;
+
 /** What a new account can try first, and what of it has been done. */
 export const firstSteps = z
   .object({
@@ -45,5 +47,3 @@ export const firstSteps = z
   })
   .meta({ id: "FirstSteps" });
 export type FirstSteps = z.output<typeof firstSteps>;
-
-export type AccountView = z.output<typeof accountView>;

@@ -81,16 +81,16 @@ export const getTaskContract = contract({
 });
 
 /** Null would mean that the field is absent. */
-const orEmpty = (id: typeof uuid, field: string) =>
-  z.union([id, z.literal("")], { error: `${field} must be a valid UUID` }).optional();
+const uuidOrEmpty = (field: string) =>
+  z.union([uuid, z.literal("")], { error: `${field} must be a valid UUID` }).optional();
 
 const changes = z.object({
   title: title.optional(),
   prompt: prompt.optional(),
-  template_id: orEmpty(uuid, "template_id").meta({ description: templateId.description }),
+  template_id: uuidOrEmpty("template_id").meta({ description: templateId.description }),
   schedule: schedule.optional(),
   timezone: timezone.optional(),
-  artist_id: orEmpty(uuid, "artist_id").meta({ description: artistId.description }),
+  artist_id: uuidOrEmpty("artist_id").meta({ description: artistId.description }),
   model: z
     .string()
     .trim()
