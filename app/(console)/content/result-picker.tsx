@@ -5,9 +5,9 @@ import { type ContentMedia, isImageRun, titleOf } from "@/app/(console)/content/
 import { stateOf, summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run-media.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
-import { Button } from "../_ui/button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
+import { ShowMore } from "../_ui/show-more.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { MediaThumbnail } from "./result-thumbnail.tsx";
 import { useResults } from "./results.tsx";
@@ -52,13 +52,7 @@ export function ResultPicker({
           ))}
         </ul>
       )}
-      {runs.length > count && (
-        <div className="mt-4 text-center">
-          <Button variant="outline" size="sm" onClick={() => setCount(count + PAGE_SIZE)}>
-            Show more
-          </Button>
-        </div>
-      )}
+      {runs.length > count && <ShowMore onClick={() => setCount(count + PAGE_SIZE)} />}
     </Dialog>
   );
 }

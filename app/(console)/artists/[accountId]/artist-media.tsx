@@ -8,9 +8,10 @@ import { isContentRun } from "@/app/(console)/content/content-result.ts";
 import { summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import type { TaskRunList } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { buttonStyle } from "../../_ui/button.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { Loaded } from "../../_ui/loaded.tsx";
+import { ShowMore } from "../../_ui/show-more.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 import { ResultTile, tilesStyle } from "../../content/result-tile.tsx";
 import { coverSeed } from "../cover-seed.ts";
@@ -70,13 +71,7 @@ export function ArtistMedia({ artist }: { readonly artist: Artist }) {
                 </li>
               ))}
             </ul>
-            {runs.length > count && (
-              <div className="mt-4 text-center">
-                <Button variant="outline" size="sm" onClick={() => setCount(count + PAGE_SIZE)}>
-                  Show more
-                </Button>
-              </div>
-            )}
+            {runs.length > count && <ShowMore onClick={() => setCount(count + PAGE_SIZE)} />}
           </>
         );
       }}

@@ -17,7 +17,7 @@ export interface Suggestion {
 
 /** What is asked about the sample statement, too. */
 export const checkRoyalties =
-  "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, doubles and gaps.";
+  "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, duplicates and gaps.";
 
 /** What a new chat offers to begin with. */
 export const suggestions: readonly Suggestion[] = [

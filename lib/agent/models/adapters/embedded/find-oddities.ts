@@ -1,4 +1,4 @@
-/** Finds what a reader of a table would ask about: doubles, gaps, negative numbers and outliers. */
+/** Finds what a reader of a table would ask about: duplicates, gaps, negative numbers and outliers. */
 import type { Column, Row, Table } from "./read-table.ts";
 import { formatAmount, median } from "./table-numbers.ts";
 
@@ -8,10 +8,10 @@ const RATE = /\b(?:rate|price|percent|share)\b|%/i;
 
 /** Returns a sentence for each finding, the most important first. */
 export function findOddities(table: Table): string[] {
-  return [...doubles(table), ...outliers(table), ...negatives(table), ...gaps(table)];
+  return [...duplicates(table), ...outliers(table), ...negatives(table), ...gaps(table)];
 }
 
-function doubles({ rows }: Table): string[] {
+function duplicates({ rows }: Table): string[] {
   const known = new Map<string, Row>();
   return rows.flatMap((row) => {
     const key = JSON.stringify(row.cells);

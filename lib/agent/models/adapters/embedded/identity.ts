@@ -28,5 +28,5 @@ I also drive the tools of the agent. Try one of these, or several joined by "the
 ${REAL_MODEL}`;
 
 /** Ends the analysis of a table. */
-export const TABLE_NOTE = `*I am a rule-based stand-in, not an AI: I sum tables, and find doubles, gaps and outliers. An AI \
+export const TABLE_NOTE = `*I am a rule-based stand-in, not an AI: I sum tables, and find duplicates, gaps and outliers. An AI \
 model also compares them with your contracts. ${REAL_MODEL}*`;
