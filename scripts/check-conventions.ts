@@ -45,6 +45,7 @@ function* faultsOf(file: string): Generator<string> {
     yield `${lines} lines; split it, or say at its head: "${REASON} …"`;
   }
   if (file === "scripts/check-conventions.ts") return;
+  yield* faultsOfLateImports(file, text);
   for (const [cited] of proseOf(file, text).matchAll(CITED_FILE)) {
     if (!existsSync(join(projectRoot, cited))) yield `cites ${cited}, which does not exist`;
   }
@@ -56,6 +57,15 @@ function* faultsOf(file: string): Generator<string> {
   ) {
     yield `cites a document outside the repository: "${foreign}"`;
   }
+}
+
+/** The console notices code that a deployment has replaced where it is imported on demand. */
+function* faultsOfLateImports(file: string, text: string): Generator<string> {
+  if (!file.startsWith("app/(console)/") || file.endsWith("/_code/grammars.ts")) return;
+  const late = text
+    .replace(/\s+/g, "")
+    .match(/(?<!(?:loadModule|lazyComponent)\(\(\)=>)(?<!typeof)import\("|"next\/dynamic"/);
+  if (late) yield "import code on demand by loadModule or lazyComponent of app/(console)/_load";
 }
 
 /** Returns the comments of code, or a whole document. */

@@ -1,7 +1,17 @@
 "use client";
+import { useEffect } from "react";
+import { checkChunk } from "./_load/load-module.ts";
 import { Button } from "./_ui/button.tsx";
 
-export default function ErrorPage({ reset }: { readonly reset: () => void }) {
+export default function ErrorPage({
+  error,
+  reset,
+}: {
+  readonly error: Error;
+  readonly reset: () => void;
+}) {
+  // Code of the page itself can be gone, too.
+  useEffect(() => void checkChunk(error), [error]);
   return (
     <div
       role="alert"

@@ -6,6 +6,7 @@ import { hasDeveloperSignIn } from "@/app/auth/developer/developer-sign-in.ts";
 import { hasDeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts";
 import { hasAiModel } from "@/lib/agent/models/has-ai-model.ts";
 import { mediaOrigin } from "@/lib/content/storage/media-origin.ts";
+import { NewVersion } from "./_load/new-version.tsx";
 import { FrameProvider } from "./_shell/frame.tsx";
 import { Shell } from "./_shell/shell.tsx";
 import { StyleNonce } from "./_shell/style-nonce.tsx";
@@ -40,6 +41,7 @@ export default async function ConsoleLayout({ children }: { readonly children: R
         <FrameProvider frame={frame}>
           <Shell>{children}</Shell>
         </FrameProvider>
+        <NewVersion />
         <Toaster />
       </body>
     </html>

@@ -10,6 +10,7 @@ import {
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
 import { client } from "../support/harness/clients.ts";
+import { stack } from "../support/harness/stack.ts";
 
 const CSV = "track,territory,net_usd\nNight Ferry,DE,12.50\n";
 const filePart = z.object({ type: z.literal("file"), url: z.string(), filename: z.string() });
@@ -178,5 +179,40 @@ describeInBrowser("the message box", (browsing) => {
     await page.getByRole("button", { name: "Budget a tour" }).click();
     await expect.poll(() => messageBox(page).inputValue()).toContain("six club shows");
     await expectGood(page);
+  });
+
+  it("loses nothing when a deployment has replaced the page's code", async () => {
+    const { page } = await openChatPage(browsing, stack, {
+      expected: /status of 404|ERR_FAILED|ERR_INTERNET/,
+    });
+    const chunks = "**/_next/static/**/*.js";
+    const newVersion = page.getByText("A new version is available.");
+    const shortcuts = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await page.waitForLoadState("networkidle");
+    await page.getByRole("heading", { level: 1 }).click();
+
+    // A lost connection is no new version: what was asked for comes when it is back.
+    await page.route(chunks, (route) => route.abort());
+    await page.keyboard.press("?");
+    await page.getByText("Connection lost. Reconnecting…").waitFor();
+    expect(await newVersion.count()).toBe(0);
+    await page.unroute(chunks);
+    await shortcuts.waitFor();
+    await page.keyboard.press("Escape");
+
+    // Code that is gone: the page says so, and keeps what was written, although it was sent.
+    await page.route(chunks, (route) => route.fulfill({ status: 404 }));
+    await sendMessage(page, "[deltas:2] Plan the release");
+    await newVersion.waitFor();
+    await expect.poll(() => messageBox(page).inputValue()).toBe("[deltas:2] Plan the release");
+    await page.keyboard.press("ControlOrMeta+K");
+    await expectGood(page);
+    await page.unroute(chunks);
+    await page.getByRole("button", { name: "Reload" }).click();
+    await newVersion.waitFor({ state: "detached" });
+    await expect.poll(() => messageBox(page).inputValue()).toBe("[deltas:2] Plan the release");
+    await messageBox(page).press("Enter");
+    await page.getByRole("article", { name: "Agent" }).waitFor();
+    await waitUntilIdle(page);
   });
 });

@@ -14,6 +14,8 @@ export interface HighlightAnswer {
   readonly block: number;
   /** Null if the code cannot be highlighted. */
   readonly lines: readonly CodeLine[] | null;
+  /** Why it cannot be. */
+  readonly error: string | null;
 }
 
 const tokenizers = new Map<number, Promise<Tokenizer | null>>();
@@ -27,6 +29,9 @@ async function answer({ block, language, text }: HighlightRequest): Promise<void
   }
   const tokenizer = tokenizers.get(block) ?? createTokenizer(language);
   tokenizers.set(block, tokenizer);
-  const lines = await tokenizer.then((found) => found?.next(text) ?? null).catch(() => null);
-  postMessage({ block, lines } satisfies HighlightAnswer);
+  const answered = await tokenizer.then(
+    (found) => ({ block, lines: found?.next(text) ?? null, error: null }),
+    (error) => ({ block, lines: null, error: String(error) }),
+  );
+  postMessage(answered satisfies HighlightAnswer);
 }

@@ -2,6 +2,7 @@
 /** One worker for all code of the page. It starts with the first block and is replaced when it hangs. */
 import type { HighlightAnswer, HighlightRequest } from "@/app/(console)/_code/highlight-worker.ts";
 import type { CodeLine } from "@/app/(console)/_code/kinds.ts";
+import { checkChunk } from "../_load/load-module.ts";
 
 /** The time for one portion of lines and the download of a grammar; then the block stays plain. */
 const DEADLINE_MS = 10_000;
@@ -41,8 +42,11 @@ export function openBlock(language: string): HighlightedBlock {
 function send(request: HighlightRequest): void {
   if (worker === undefined) {
     worker = new Worker(new URL("./highlight-worker.ts", import.meta.url), { type: "module" });
-    worker.onmessage = ({ data }: MessageEvent<HighlightAnswer>) =>
+    worker.onmessage = ({ data }: MessageEvent<HighlightAnswer>) => {
+      // The worker cannot tell the page by itself that a grammar is gone.
+      if (data.error !== null) void checkChunk(data.error);
       waiting.get(data.block)?.(data.lines);
+    };
     worker.onerror = replaceWorker;
   }
   worker.postMessage(request);

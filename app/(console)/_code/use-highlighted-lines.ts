@@ -2,6 +2,7 @@
 import { startTransition, useEffect, useRef, useState } from "react";
 import type { CodeLine } from "@/app/(console)/_code/kinds.ts";
 import { findLanguage } from "@/app/(console)/_code/languages.ts";
+import { loadModule } from "../_load/load-module.ts";
 import type { HighlightedBlock } from "./highlighter.ts";
 
 /** Longer texts stay plain: the many elements would slow the page down. */
@@ -80,11 +81,11 @@ class Highlighting {
     this.#isBusy = true;
     while (!this.#isClosed && this.#sent !== this.#wanted) {
       if (!this.#wanted.startsWith(this.#sent)) this.#end();
-      this.#block ??= import("./highlighter.ts").then(({ openBlock }) => openBlock(this.#language));
+      this.#block ??= openBlock(this.#language);
       const portion = firstLines(this.#wanted.slice(this.#sent.length));
       this.#sent += portion;
       const lines = await this.#block.then((block) => block.next(portion.slice(0, -1)));
-      // The worker has given up; the rest stays plain.
+      // The worker has given up, or could not be loaded; the rest stays plain.
       if (lines === null || this.#isClosed) return;
       this.#lines = [...this.#lines, ...lines];
       this.#onLines(this.#lines);
@@ -92,6 +93,14 @@ class Highlighting {
     this.#isBusy = false;
   }
 }
+
+const openBlock = (language: string): Promise<HighlightedBlock> =>
+  loadModule(() => import("./highlighter.ts")).then(
+    (module) => module.openBlock(language),
+    () => plainBlock,
+  );
+
+const plainBlock: HighlightedBlock = { next: async () => null, close: () => {} };
 
 function firstLines(text: string): string {
   let end = 0;

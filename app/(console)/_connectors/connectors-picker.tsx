@@ -1,9 +1,9 @@
 "use client";
 import { Plug } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useRef, useState } from "react";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 
-const ConnectorsMenu = dynamic(() =>
+const ConnectorsMenu = lazyComponent(() =>
   import("./connectors-menu.tsx").then((module) => module.ConnectorsMenu),
 );
 

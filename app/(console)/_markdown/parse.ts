@@ -3,6 +3,7 @@
  * and links lead to web addresses only.
  */
 import { Marked } from "marked";
+import { loadModule } from "../_load/load-module.ts";
 import { extensions, type MarkdownToken } from "./extensions.ts";
 
 const marked = new Marked({ extensions });
@@ -92,7 +93,7 @@ function closeTableHead(text: string): string {
 /** Loads the module on demand, because only streaming text needs it. */
 function loadCloser(): void {
   isRequested = true;
-  import("remend").then(
+  loadModule(() => import("remend")).then(
     (module) => {
       closeOpenMarks = module.default;
     },

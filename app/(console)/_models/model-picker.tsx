@@ -1,11 +1,13 @@
 "use client";
 import { ChevronDown } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useRef, useState } from "react";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { useModels } from "./use-models.ts";
 
-const ModelList = dynamic(() => import("./model-list.tsx").then((module) => module.ModelList));
+const ModelList = lazyComponent(() =>
+  import("./model-list.tsx").then((module) => module.ModelList),
+);
 
 /** A button that opens the list of models. An empty value means the default model. */
 export function ModelPicker({

@@ -5,6 +5,7 @@
  */
 import type { GoTrueClient } from "@supabase/auth-js";
 import { useSyncExternalStore } from "react";
+import { loadModule } from "../_load/load-module.ts";
 
 export type SessionState =
   | { readonly status: "loading" | "signed-out" }
@@ -40,7 +41,7 @@ export function authClient(): Promise<GoTrueClient> {
 }
 
 async function start(): Promise<GoTrueClient> {
-  const { AuthClient } = await import("@supabase/auth-js");
+  const { AuthClient } = await loadModule(() => import("@supabase/auth-js"));
   const client = new AuthClient({
     url: `${location.origin}/auth/v1`,
     storageKey: STORAGE_KEY,

@@ -1,15 +1,15 @@
 "use client";
 import { Search } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useRouter } from "next/navigation";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { pageOfKey } from "./shortcut-list.ts";
 
-const CommandPalette = dynamic(() =>
+const CommandPalette = lazyComponent(() =>
   import("./command-palette.tsx").then((module) => module.CommandPalette),
 );
-const ShortcutSheet = dynamic(() =>
+const ShortcutSheet = lazyComponent(() =>
   import("./shortcut-sheet.tsx").then((module) => module.ShortcutSheet),
 );
 

@@ -1,12 +1,14 @@
 "use client";
 import { ChevronsUpDown, UsersRound } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useEffect, useRef, useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
 import { chooseArtist, currentScope, useScope } from "@/app/(console)/_session/scope.ts";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Cover } from "../_ui/cover.tsx";
 
-const ScopeMenu = dynamic(() => import("./scope-menu.tsx").then((module) => module.ScopeMenu));
+const ScopeMenu = lazyComponent(() =>
+  import("./scope-menu.tsx").then((module) => module.ScopeMenu),
+);
 
 /** Chooses the artist and the organization that new work is for; lists are limited to the artist. */
 export function ScopeSwitcher() {

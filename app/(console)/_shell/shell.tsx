@@ -1,10 +1,10 @@
 "use client";
 import { Menu } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { type ReactNode, useState } from "react";
 import { useSession } from "@/app/(console)/_session/auth.ts";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { Account } from "./account.tsx";
@@ -17,8 +17,10 @@ import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot, SidebarSlotProvider } from "./sidebar-slot.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
-const Drawer = dynamic(() => import("./drawer.tsx").then((module) => module.Drawer));
-const SignInPage = dynamic(() => import("./sign-in-page.tsx").then((module) => module.SignInPage));
+const Drawer = lazyComponent(() => import("./drawer.tsx").then((module) => module.Drawer));
+const SignInPage = lazyComponent(() =>
+  import("./sign-in-page.tsx").then((module) => module.SignInPage),
+);
 
 const privatePages = [
   "/chat",

@@ -1,5 +1,6 @@
 "use client";
 import { type FormEvent, useState } from "react";
+import { unreachable } from "@/app/(console)/_api/describe-error.ts";
 import { authClient } from "@/app/(console)/_session/auth.ts";
 import { signInAsDeveloper } from "@/app/(console)/_session/developer-sign-in.ts";
 import { explainAuthError } from "@/app/(console)/_session/explain-auth-error.ts";
@@ -21,7 +22,8 @@ export function SignIn() {
   const attempt = async (work: () => Promise<string | null>) => {
     setBusy(true);
     setErrorText(null);
-    setErrorText(await work());
+    // The library that does it is loaded when it is needed.
+    setErrorText(await work().catch(() => unreachable));
     setBusy(false);
   };
 

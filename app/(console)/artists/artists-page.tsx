@@ -1,12 +1,12 @@
 "use client";
 import { MicVocal, Plus, Search } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { chooseArtist, useScope } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
@@ -18,7 +18,9 @@ import { ArtistCard } from "./artist-card.tsx";
 import { coverSeed } from "./cover-seed.ts";
 import { useOrganizationNames } from "./use-organization-names.ts";
 
-const ArtistForm = dynamic(() => import("./artist-form.tsx").then((module) => module.ArtistForm));
+const ArtistForm = lazyComponent(() =>
+  import("./artist-form.tsx").then((module) => module.ArtistForm),
+);
 
 const idOf = (artist: Artist): string => artist.account_id;
 

@@ -1,6 +1,5 @@
 "use client";
 import { ShieldCheck } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useRouter, useSearchParams } from "next/navigation";
 import { type ReactNode, useEffect, useState } from "react";
 import type { z } from "zod";
@@ -13,6 +12,7 @@ import {
   type KnownConnector,
 } from "@/app/(console)/connectors/known-connectors.ts";
 import type { listConnectionsContract } from "@/lib/connectors/contract.ts";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
@@ -21,7 +21,7 @@ import { AccountField } from "./account-field.tsx";
 import { Connect } from "./connect.tsx";
 import { ConnectorCard } from "./connector-card.tsx";
 
-const ActionsSheet = dynamic(() =>
+const ActionsSheet = lazyComponent(() =>
   import("./actions-sheet.tsx").then((module) => module.ActionsSheet),
 );
 

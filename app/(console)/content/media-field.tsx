@@ -1,16 +1,16 @@
 "use client";
 import { Images } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useState } from "react";
 import type { ApiError } from "@/app/(console)/_api/request.ts";
 import { type ContentMedia, mediaAddress } from "@/app/(console)/content/content-result.ts";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useFrame } from "../_shell/frame.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Input } from "../_ui/input.tsx";
 import { ContentField } from "./content-field.tsx";
 import { MediaThumbnail } from "./result-thumbnail.tsx";
 
-const ResultPicker = dynamic(() =>
+const ResultPicker = lazyComponent(() =>
   import("./result-picker.tsx").then((module) => module.ResultPicker),
 );
 

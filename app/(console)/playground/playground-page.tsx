@@ -1,10 +1,10 @@
 "use client";
 import type { FileUIPart } from "ai";
 import { Code2, FlaskConical, RotateCcw, SlidersHorizontal } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useCallback, useState } from "react";
 import { api } from "../_api/request.ts";
 import { chooseConnectors } from "../_connectors/use-chat-connectors.ts";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { EmptyState } from "../_ui/empty-state.tsx";
@@ -19,7 +19,7 @@ import { PlaygroundChat } from "./playground-chat.tsx";
 import { defaultSetup, readContextLimit, toAgentSetup } from "./setup.ts";
 import { SetupPanel } from "./setup-panel.tsx";
 
-const CodeDialog = dynamic(() =>
+const CodeDialog = lazyComponent(() =>
   import("../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
 );
 

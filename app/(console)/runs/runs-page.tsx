@@ -1,18 +1,18 @@
 "use client";
 import { Plus } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { AgentRuns } from "./agent-runs.tsx";
 import { TaskRuns } from "./task-runs.tsx";
 
-const StartRunDialog = dynamic(() =>
+const StartRunDialog = lazyComponent(() =>
   import("./start-run-dialog.tsx").then((module) => module.StartRunDialog),
 );
-const TaskRunPanel = dynamic(() =>
+const TaskRunPanel = lazyComponent(() =>
   import("./task-run-panel.tsx").then((module) => module.TaskRunPanel),
 );
 

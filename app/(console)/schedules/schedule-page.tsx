@@ -1,6 +1,5 @@
 "use client";
 import { CalendarX, Pause, Pencil, Play, Trash2 } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { type ReactNode, useState } from "react";
@@ -14,6 +13,7 @@ import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
 import type { getTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { BackLink } from "../_ui/back-link.tsx";
 import { Badge } from "../_ui/badge.tsx";
 import { Button, buttonStyle } from "../_ui/button.tsx";
@@ -33,12 +33,12 @@ type Found = z.output<(typeof getTaskContract)["responses"][200]["schema"]>;
 type FoundArtist = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
 
 // The parser of cron expressions comes with these.
-const ScheduleDialog = dynamic(() =>
+const ScheduleDialog = lazyComponent(() =>
   import("./_editor/schedule-dialog.tsx").then((module) => module.ScheduleDialog),
 );
-const NextFiringsList = dynamic(
+const NextFiringsList = lazyComponent(
   () => import("./_editor/next-firings-list.tsx").then((module) => module.NextFiringsList),
-  { loading: () => <Skeleton className="h-28" /> },
+  <Skeleton className="h-28" />,
 );
 
 const POLL_MS = 30_000;

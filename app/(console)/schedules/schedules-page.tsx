@@ -1,6 +1,5 @@
 "use client";
 import { CalendarClock, Plus } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
@@ -16,6 +15,7 @@ import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
 import { useTimeZone } from "@/app/(console)/schedules/_state/use-time-zone.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { Task } from "@/lib/schedules/task.ts";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
@@ -29,7 +29,7 @@ import { ArtistTag } from "../artists/artist-tag.tsx";
 import { RunStatus } from "../runs/run-status.tsx";
 import { RunNowButton } from "./run-now-button.tsx";
 
-const ScheduleDialog = dynamic(() =>
+const ScheduleDialog = lazyComponent(() =>
   import("./_editor/schedule-dialog.tsx").then((module) => module.ScheduleDialog),
 );
 const ACTIVE_POLL_MS = 2_500;

@@ -1,11 +1,11 @@
 "use client";
-import dynamic from "next/dynamic";
 import { useSearchParams } from "next/navigation";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { UsageReport } from "./usage-report.tsx";
 
-const RequestLog = dynamic(() =>
+const RequestLog = lazyComponent(() =>
   import("./_requests/request-log.tsx").then((module) => module.RequestLog),
 );
 

@@ -1,6 +1,5 @@
 "use client";
 import { Pencil, UserX } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
@@ -10,6 +9,7 @@ import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { chooseArtist, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Badge } from "../../_ui/badge.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { ConfirmDialog } from "../../_ui/confirm-dialog.tsx";
@@ -30,7 +30,9 @@ import { ArtistSchedules } from "./artist-schedules.tsx";
 import { ArtistUsage } from "./artist-usage.tsx";
 import { NewChatButton } from "./new-chat-button.tsx";
 
-const ArtistForm = dynamic(() => import("../artist-form.tsx").then((module) => module.ArtistForm));
+const ArtistForm = lazyComponent(() =>
+  import("../artist-form.tsx").then((module) => module.ArtistForm),
+);
 
 type One = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
 

@@ -1,7 +1,6 @@
 "use client";
 import type { UIMessage } from "ai";
 import { MessageSquareOff } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
@@ -10,6 +9,7 @@ import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
 import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
 import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
 import { ChatConnectors } from "../../_connectors/chat-connectors.tsx";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { buttonStyle } from "../../_ui/button.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
@@ -24,10 +24,10 @@ import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
 import { useConversation } from "./use-conversation.ts";
 
-const CodeDialog = dynamic(() =>
+const CodeDialog = lazyComponent(() =>
   import("../../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
 );
-const FilesPanel = dynamic(() =>
+const FilesPanel = lazyComponent(() =>
   import("../_files/files-panel.tsx").then((module) => module.FilesPanel),
 );
 

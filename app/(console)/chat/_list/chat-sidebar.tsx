@@ -1,6 +1,5 @@
 "use client";
 import { Ellipsis, MessageSquarePlus } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { usePathname, useRouter } from "next/navigation";
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
@@ -8,6 +7,7 @@ import { useScope } from "@/app/(console)/_session/scope.ts";
 import { ChatFeed, titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
 import { heightOf, type ListRow, rowsOf } from "@/app/(console)/chat/_list/list-rows.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { SidebarContent } from "../../_shell/sidebar-slot.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
@@ -20,8 +20,8 @@ import type { ListFilter } from "./sections.ts";
 import { SelectableRow } from "./selectable-row.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 
-const ListMenu = dynamic(() => import("./list-menu.tsx").then((module) => module.ListMenu));
-const SelectionBar = dynamic(() =>
+const ListMenu = lazyComponent(() => import("./list-menu.tsx").then((module) => module.ListMenu));
+const SelectionBar = lazyComponent(() =>
   import("./selection-bar.tsx").then((module) => module.SelectionBar),
 );
 

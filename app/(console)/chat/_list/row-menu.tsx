@@ -11,20 +11,20 @@ import {
   Share2,
   Trash2,
 } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
 import { downloadChat } from "@/app/(console)/chat/_list/download-chat.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
 import { toast } from "../../_ui/toast.tsx";
 import { DeleteChatsDialog } from "./delete-chats-dialog.tsx";
 import type { MenuState } from "./menu-button.tsx";
 import { pathOf, type RowTarget } from "./row-target.ts";
 
-const ShareDialog = dynamic(() =>
+const ShareDialog = lazyComponent(() =>
   import("./share-dialog.tsx").then((module) => module.ShareDialog),
 );
 

@@ -1,16 +1,16 @@
 "use client";
 import { Ellipsis } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useState } from "react";
 import { markWords } from "@/app/(console)/chat/_list/mark-words.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
 import { MenuButton } from "./menu-button.tsx";
 import { RenameForm } from "./rename-form.tsx";
 import type { RowTarget } from "./row-target.ts";
 
-const RowMenu = dynamic(() => import("./row-menu.tsx").then((module) => module.RowMenu));
+const RowMenu = lazyComponent(() => import("./row-menu.tsx").then((module) => module.RowMenu));
 
 /** A chat with its menu of actions. */
 export function Row({

@@ -1,14 +1,14 @@
 "use client";
 import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { toast } from "../../_ui/toast.tsx";
 
-const DeleteChatsDialog = dynamic(() =>
+const DeleteChatsDialog = lazyComponent(() =>
   import("./delete-chats-dialog.tsx").then((module) => module.DeleteChatsDialog),
 );
 

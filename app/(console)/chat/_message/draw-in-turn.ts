@@ -1,4 +1,6 @@
 /** Draws formulas one after the other, in tasks that are short enough not to hold up a frame. */
+import { loadModule } from "../../_load/load-module.ts";
+
 type DrawFormula = typeof import("./katex.ts").drawFormula;
 type Draw = (drawFormula: DrawFormula) => void;
 
@@ -17,7 +19,7 @@ export function drawInTurn(draw: Draw): () => void {
 async function work(): Promise<void> {
   isWorking = true;
   try {
-    const { drawFormula } = await import("./katex.ts");
+    const { drawFormula } = await loadModule(() => import("./katex.ts"));
     while (waiting.size > 0) {
       drawSome(drawFormula);
       await new Promise((resolve) => setTimeout(resolve));

@@ -1,9 +1,9 @@
 "use client";
 import type { Tokens } from "marked";
-import dynamic from "next/dynamic";
 import { createElement, memo, type ReactNode, useMemo, useRef } from "react";
 import type { MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
 import { parseMarkdown, parseStreaming, webAddress } from "@/app/(console)/_markdown/parse.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { type MarkdownParts, renderBlock } from "../../_markdown/render.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
@@ -11,7 +11,7 @@ import { CodeBlock } from "./code-block.tsx";
 import { FootnoteReference, Footnotes, FootnotesProvider } from "./footnotes.tsx";
 import { Formula } from "./formula.tsx";
 
-const RemoteImage = dynamic(() =>
+const RemoteImage = lazyComponent(() =>
   import("./remote-image.tsx").then((module) => module.RemoteImage),
 );
 

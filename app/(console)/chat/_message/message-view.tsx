@@ -1,9 +1,9 @@
 "use client";
 import type { UIMessage } from "ai";
-import dynamic from "next/dynamic";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
 import { readToolCall, type ToolCall } from "@/app/(console)/chat/_state/tool-call.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { keyed } from "../../_ui/keyed.ts";
 import { TodoList } from "../_tools/todo-list.tsx";
 import { ToolRow } from "../_tools/tool-row.tsx";
@@ -15,10 +15,10 @@ import { MessageHeading } from "./message-heading.tsx";
 import { Reasoning } from "./reasoning.tsx";
 import { UserFooter } from "./user-footer.tsx";
 
-const EditMessage = dynamic(() =>
+const EditMessage = lazyComponent(() =>
   import("./edit-message.tsx").then((module) => module.EditMessage),
 );
-const QuestionCard = dynamic(() =>
+const QuestionCard = lazyComponent(() =>
   import("../_tools/question-card.tsx").then((module) => module.QuestionCard),
 );
 

@@ -143,6 +143,7 @@ export class Conversation {
       else if (wasWaiting || !this.queue.isLoaded) await this.queue.load();
       // The turn of the message that waited has begun after the chat was read.
       if (wasWaiting && !this.#isWaiting) this.#isOutdated = true;
+      if (this.chat.isOutdated) break;
       // The turn of the first message that waits begins in a moment.
       if (!stored || !(stored.isStreaming || this.#isWaiting) || this.isReading) continue;
       // Without a delay, a turn that cannot be read would be requested in a tight loop.
@@ -158,8 +159,8 @@ export class Conversation {
 
   /**
    * Sends a message and reads its turn to the end. While the chat is busy, the message waits for the
-   * turns before it. If the service refuses the message, it is removed from the chat and is put into
-   * `returned`.
+   * turns before it. If the service refuses the message or the page is outdated, the message is removed
+   * from the chat and is put into `returned`.
    */
   send = async (text: string, files: readonly FileUIPart[] = []): Promise<void> => {
     this.#show({ error: null });
@@ -172,7 +173,7 @@ export class Conversation {
     const id = crypto.randomUUID();
     this.#show({ sentMessageId: id });
     await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
-    if (this.chat.error instanceof ChatRequestError) {
+    if (this.chat.error instanceof ChatRequestError || this.chat.isOutdated) {
       this.chat.messages = this.chat.messages.filter((message) => message.id !== id);
       this.#show({ returned: { text, files } });
     }

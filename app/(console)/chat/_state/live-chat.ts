@@ -3,6 +3,7 @@
  * SDK; it is loaded for the first turn.
  */
 import type { ChatTransport, UIMessage } from "ai";
+import { isOutdated, loadModule } from "../../_load/load-module.ts";
 import { ChatMessages } from "./chat-messages.ts";
 import type { Connection } from "./durable-chat-transport.ts";
 import type { TurnReader } from "./turn-reader.ts";
@@ -16,7 +17,7 @@ interface LiveChatOptions {
   readonly isClosed: () => boolean;
 }
 
-const importReader = () => import("./turn-reader.ts");
+const importReader = () => loadModule(() => import("./turn-reader.ts"));
 
 /** Loads the SDK in advance of a turn. */
 export const prepareTurn = (): void => void importReader().catch(() => {});
@@ -25,6 +26,7 @@ export class LiveChat {
   readonly #options: LiveChatOptions;
   readonly #messages = new ChatMessages();
   #reader: TurnReader | null = null;
+  #isOutdated = false;
 
   constructor(options: LiveChatOptions) {
     this.#options = options;
@@ -43,6 +45,11 @@ export class LiveChat {
 
   get lastMessage(): UIMessage | undefined {
     return this.messages.at(-1);
+  }
+
+  /** True once the SDK is no longer on the server: turns can be read after a reload only. */
+  get isOutdated(): boolean {
+    return this.#isOutdated;
   }
 
   /** Why the last turn could not be read to its end. */
@@ -66,11 +73,13 @@ export class LiveChat {
     await this.#reader?.stop();
   }
 
-  /** Resolves to null when the chat was closed meanwhile. */
+  /** Resolves to null when the chat was closed meanwhile or the page is outdated. */
   async #load(): Promise<TurnReader | null> {
     const { chatId, transport, onConnection, waitForRetry, isClosed } = this.#options;
     for (let attempt = 0; this.#reader === null && !isClosed(); attempt++) {
       const module = await importReader().catch(() => null);
+      this.#isOutdated = module === null && isOutdated();
+      if (this.#isOutdated) break;
       onConnection(module === null ? "lost" : "live");
       if (module === null) await waitForRetry(attempt);
       else {

@@ -3,9 +3,9 @@
  * chat is shown, so that returning to it shows its current state.
  */
 import { fetchWithBearer } from "../../_api/request.ts";
+import { waitForRetry } from "../../_load/wait-for-retry.ts";
 import { onChatEvent, publishChatEvent } from "./chat-events.ts";
 import { Conversation } from "./conversation.ts";
-import { waitForRetry } from "./wait-for-retry.ts";
 
 interface Entry {
   readonly conversation: Conversation;

@@ -1,6 +1,5 @@
 "use client";
 import { Code2, MessageSquare, RotateCcw, SearchX, Square } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
@@ -10,6 +9,7 @@ import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { runStateOf } from "@/app/(console)/runs/_state/run-state.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { BackLink } from "../../_ui/back-link.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { CopyableId } from "../../_ui/copyable-id.tsx";
@@ -23,10 +23,10 @@ import { RunStatus } from "../run-status.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import { Timeline } from "./timeline.tsx";
 
-const CodeDialog = dynamic(() =>
+const CodeDialog = lazyComponent(() =>
   import("../../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
 );
-const StartRunDialog = dynamic(() =>
+const StartRunDialog = lazyComponent(() =>
   import("../start-run-dialog.tsx").then((module) => module.StartRunDialog),
 );
 

@@ -1,6 +1,5 @@
 "use client";
 import { Building2, ChevronRight, Mail, Plus } from "lucide-react";
-import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
@@ -9,6 +8,7 @@ import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type { listInvitationsContract } from "@/lib/organizations/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { Cover } from "../../_ui/cover.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
@@ -17,7 +17,9 @@ import { LoadMore } from "../../_ui/load-more.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 import { RoleBadge } from "./role-badge.tsx";
 
-const NameDialog = dynamic(() => import("./name-dialog.tsx").then((module) => module.NameDialog));
+const NameDialog = lazyComponent(() =>
+  import("./name-dialog.tsx").then((module) => module.NameDialog),
+);
 
 type Received = z.output<(typeof listInvitationsContract)["responses"][200]["schema"]>;
 

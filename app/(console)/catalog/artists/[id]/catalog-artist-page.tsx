@@ -1,12 +1,12 @@
 "use client";
 import { UserPlus } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { formatCount } from "@/app/(console)/_ui/format-number.ts";
 import { artistAlbumsPath, byArtist, searchPath } from "@/app/(console)/catalog/catalog-query.ts";
 import type { AlbumPage, CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { lazyComponent } from "../../../_load/lazy-component.tsx";
 import { BackLink } from "../../../_ui/back-link.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
@@ -14,7 +14,7 @@ import { Page } from "../../../_ui/page-header.tsx";
 import { Discography } from "../../discography.tsx";
 import { Popularity } from "../../popularity.tsx";
 
-const ArtistForm = dynamic(() =>
+const ArtistForm = lazyComponent(() =>
   import("../../../artists/artist-form.tsx").then((module) => module.ArtistForm),
 );
 

@@ -1,6 +1,5 @@
 "use client";
 import { Building2, MicVocal, Pencil } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { z } from "zod";
@@ -9,6 +8,7 @@ import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { chooseOrganization, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { getOrganizationContract } from "@/lib/organizations/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
+import { lazyComponent } from "../../../_load/lazy-component.tsx";
 import { BackLink } from "../../../_ui/back-link.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
@@ -21,7 +21,9 @@ import { RoleBadge } from "../role-badge.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
 import { MembersSection } from "./members-section.tsx";
 
-const NameDialog = dynamic(() => import("../name-dialog.tsx").then((module) => module.NameDialog));
+const NameDialog = lazyComponent(() =>
+  import("../name-dialog.tsx").then((module) => module.NameDialog),
+);
 
 type One = z.output<(typeof getOrganizationContract)["responses"][200]["schema"]>;
 
