@@ -64,6 +64,8 @@ describeInBrowser("the speed of hand", ({ newTab }) => {
     await page.getByText("0 of 5 done").waitFor();
     // What is done elsewhere is seen without a reload.
     await createTask(client({ bearer }));
+    // What was done elsewhere shows when a person comes back to the window.
+    await page.evaluate(() => dispatchEvent(new Event("focus")));
     const step = page.getByRole("listitem").filter({ hasText: "Set a schedule" });
     await step.getByText("(done)").waitFor();
     expect(await page.getByText("(done)").count()).toBe(1);
