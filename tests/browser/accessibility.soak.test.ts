@@ -3,7 +3,8 @@
  * that have nothing to show, and in the dialogs and menus of each.
  */
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
+import { endCopies, newFolder, npmRun } from "../adapters/supabase/copies.ts";
 import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
 import { createTask } from "../support/fixtures/tasks.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
@@ -33,6 +34,8 @@ const pages = [
 ] as const;
 
 const failed = { status: "error", error: "Not now", message: "Not now" };
+
+afterEach(endCopies);
 
 describeInBrowser("axe has no finding", ({ newTab }) => {
   it.each(pages)("on %s: loading, unreadable and empty", async (path, heading) => {
@@ -129,6 +132,49 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
     await expectGood(page);
     await page.goto(`/chat/${crypto.randomUUID()}/${crypto.randomUUID()}`);
     await page.getByRole("heading", { name: "Chat not found" }).waitFor();
+    await expectGood(page);
+  });
+
+  it("on an album and an artist of the catalog, known and unknown", async () => {
+    const tab = await newTab({ expected: /status of 404/ });
+    const { page } = tab;
+    await signIn(tab);
+    for (const kind of ["albums", "artists"]) {
+      await page.goto("/catalog");
+      await page.locator(`main a[href^="/catalog/${kind}/"]`).first().click();
+      await page.waitForURL(`**/catalog/${kind}/*`);
+      await page.getByRole("link", { name: "Catalog", exact: true }).last().waitFor();
+      await page.waitForLoadState("networkidle");
+      await expectGood(page);
+      await page.goto(`/catalog/${kind}/unknown`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.waitForLoadState("networkidle");
+      await expectGood(page);
+    }
+  });
+
+  it("on the page of an error that nobody has caught", async () => {
+    const tab = await newTab({ expected: /TypeError/ });
+    const { page } = tab;
+    await signIn(tab);
+    await page.route("**/api/tasks/*", (route) => route.fulfill({ json: {} }));
+    await page.goto(`/schedules/${crypto.randomUUID()}`);
+    await page.getByRole("heading", { name: "Something went wrong" }).waitFor();
+    await expectGood(page);
+  });
+
+  it("on a long list of development mails", async () => {
+    const copy = await npmRun("dev", newFolder());
+    const caller = client({ key: await copy.key() }, copy.url);
+    const organization = await makeOrganization(caller);
+    for (let n = 0; n < 12; n++) {
+      const email = `guest-${n}@example.com`;
+      const path = `/api/organizations/${organization}/invitations`;
+      expect((await caller.post(path, { email, role: "member" })).status).toBe(201);
+    }
+    const { page } = await newTab({ url: copy.url });
+    await page.goto("/dev/mail");
+    await expect.poll(() => page.getByRole("listitem").count()).toBe(12);
     await expectGood(page);
   });
 });

@@ -3,6 +3,7 @@ import { Inbox as InboxIcon } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import type { DeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts";
 import { usePoll } from "../../_hooks/use-poll.ts";
+import { buttonStyle } from "../../_ui/button.tsx";
 import { Card } from "../../_ui/card.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { EmptyState } from "../../_ui/empty-state.tsx";
@@ -48,6 +49,7 @@ export function Inbox() {
 
 function MailCard({ mail: { to, subject, text, sentAt } }: { readonly mail: DeveloperMail }) {
   const code = /\b\d{6,8}\b/.exec(text)?.[0];
+  const link = /https?:\/\/\S+/.exec(text)?.[0];
   return (
     <Card className="flex flex-wrap items-start justify-between gap-4">
       <div className="min-w-0 flex-1">
@@ -57,6 +59,11 @@ function MailCard({ mail: { to, subject, text, sentAt } }: { readonly mail: Deve
         </p>
         <p className="mt-3 break-words whitespace-pre-line">{text}</p>
       </div>
+      {link !== undefined && (
+        <a href={link} className={buttonStyle({ variant: "outline", size: "sm" })}>
+          Open link
+        </a>
+      )}
       {code !== undefined && (
         <div className="flex items-center gap-2">
           <code className="font-mono text-xl font-semibold tracking-widest">{code}</code>
