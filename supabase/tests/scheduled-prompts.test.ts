@@ -42,6 +42,30 @@ const withTask = (work: (t: Transaction, account: string, task: string) => Promi
     await work(t, account, await insertTask(t.sql, account));
   });
 
+type Firing = z.output<typeof taken>[number];
+
+/** A task of the account has fired, and a server has taken the firing. */
+const withFiring = (
+  work: (t: Transaction, firing: Firing, account: string, task: string) => Promise<void>,
+) =>
+  withTask(async (t, account, task) => {
+    await fire(t, task, 0);
+    const [firing] = await take(t, account, at(0));
+    if (!firing) throw new Error("There is no firing");
+    await work(t, firing, account, task);
+  });
+
+/** Stores the turn of a firing with its chat. @param run_id null while the turn waits for its run */
+async function storeTurn(t: Transaction, { id, accountId }: Firing, run_id: string | null) {
+  const [turn, session, chat] = [randomUUID(), randomUUID(), randomUUID()];
+  await createChat(t, accountId, { session, chat });
+  await t.sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
+      assistant_message_id, model_id, kind, effect_id)
+    values (${turn}, ${accountId}, ${session}, ${chat}, ${run_id},
+      ${run_id === null ? "queued" : "running"}, 'm', 'a', 'auto', 'task', ${id})`;
+  return { turn, session, chat };
+}
+
 describe("fire_task", () => {
   test("of servers that come at once, one makes the firing", async () => {
     const { id: account } = await createPerson();
@@ -94,10 +118,8 @@ describe("refuse_firing", () => {
     t.call("refuse_firing", { id, now, retry_seconds: 30, max_age_seconds: 3_600, refusal });
 
   test("tries again after a while, for an hour", () =>
-    withTask(async (t, account, task) => {
-      await fire(t, task, 0);
-      const [firing] = await take(t, account, at(0));
-      const id = firing?.id ?? "";
+    withFiring(async (t, firing, account) => {
+      const { id, taskRunId } = firing;
       await t.sql`update scheduled_firings set created_at = ${at(0)} where id = ${id}`;
       await refuse(t, id, at(0), "Too many active turns");
       expect(await take(t, account, at(0, 29))).toEqual([]);
@@ -105,18 +127,16 @@ describe("refuse_firing", () => {
       await refuse(t, id, at(61), "Too many active turns");
       expect(await take(t, account, at(99))).toEqual([]);
       const [run] = await t.sql`select status, error ->> 'message' as message from task_runs
-        where id = ${firing?.taskRunId ?? ""}`;
+        where id = ${taskRunId}`;
       expect(run).toEqual({ status: "EXPIRED", message: "Too many active turns" });
     }));
 
   test("ends with the next firing of the task, unless the firing was only handed over", () =>
-    withTask(async (t, account, task) => {
-      await fire(t, task, 0);
-      const [first] = await take(t, account, at(0));
-      await refuse(t, first?.id ?? "", at(0), null);
+    withFiring(async (t, first, account, task) => {
+      await refuse(t, first.id, at(0), null);
       await fire(t, task, 1);
       expect(await statuses(t, account)).toEqual(["QUEUED", "QUEUED"]);
-      await refuse(t, first?.id ?? "", at(1), "Too many active turns");
+      await refuse(t, first.id, at(1), "Too many active turns");
       await fire(t, task, 2);
       expect(await statuses(t, account)).toEqual(["EXPIRED", "QUEUED", "QUEUED"]);
     }));
@@ -124,18 +144,11 @@ describe("refuse_firing", () => {
 
 describe("the task run of a firing", () => {
   const starting = (work: (t: Transaction, turn: string, session: string) => Promise<void>) =>
-    withTask(async (t, account, task) => {
-      await fire(t, task, 0);
-      const [firing] = await take(t, account, at(0));
-      const [turn, session, chat] = [randomUUID(), randomUUID(), randomUUID()];
-      await createChat(t, account, { session, chat });
-      await t.sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
-          assistant_message_id, model_id, kind, effect_id)
-        values (${turn}, ${account}, ${session}, ${chat}, 'wrun_1', 'running', 'm', 'a', 'auto',
-          'task', ${firing?.id ?? ""})`;
+    withFiring(async (t, firing, account) => {
+      const { turn, session, chat } = await storeTurn(t, firing, "wrun_1");
       await work(t, turn, session);
       // The server that has started the run may be late to say so.
-      const late = { id: firing?.id ?? "", run_id: "wrun_1", chat_id: chat, session_id: session };
+      const late = { id: firing.id, run_id: "wrun_1", chat_id: chat, session_id: session };
       const before = await statuses(t, account);
       await t.call("settle_firing", late);
       expect(await statuses(t, account)).toEqual(before);
@@ -155,11 +168,9 @@ describe("the task run of a firing", () => {
 
   // Two servers start one firing when the first takes longer than its lease.
   test("goes on with the run that one server has started, whatever becomes of the other", () =>
-    withTask(async (t, account, task) => {
-      await fire(t, task, 0);
-      const [firing] = await take(t, account, at(0));
-      const id = firing?.id ?? "";
-      const [turn, session, chat] = [randomUUID(), randomUUID(), randomUUID()];
+    withFiring(async (t, firing) => {
+      const { id, taskRunId } = firing;
+      const { turn, session, chat } = await storeTurn(t, firing, null);
       const started = { id, run_id: "wrun_1", chat_id: chat, session_id: session };
       const giveUp = () =>
         t.call("end_firing", { id, status: "FAILED", code: "not_found", message: "Gone" });
@@ -169,10 +180,6 @@ describe("the task run of a firing", () => {
           from scheduled_firings f join task_runs r on r.id = f.task_run_id where f.id = ${id}`;
         return row;
       };
-      await createChat(t, account, { session, chat });
-      await t.sql`insert into turns (id, account_id, session_id, chat_id, status, message_id,
-          assistant_message_id, model_id, kind, effect_id)
-        values (${turn}, ${account}, ${session}, ${chat}, 'queued', 'm', 'a', 'auto', 'task', ${id})`;
       // Before the run is known, the firing is given up; the run takes it back.
       await giveUp();
       await t.sql`update turns set run_id = 'wrun_1', status = 'running' where id = ${turn}`;
@@ -187,11 +194,11 @@ describe("the task run of a firing", () => {
       expect(await shown()).toEqual(runs);
       // Once it is known, the firing is not given up.
       await t.sql`update scheduled_firings set attempt_at = now(), run_id = null where id = ${id}`;
-      await t.sql`update task_runs set status = 'QUEUED' where id = ${firing?.taskRunId ?? ""}`;
+      await t.sql`update task_runs set status = 'QUEUED' where id = ${taskRunId}`;
       await giveUp();
       expect(await shown()).toEqual(runs);
       // A request that was refused discards no firing of which a run goes on.
-      await t.sql`update task_runs set status = 'QUEUED' where id = ${firing?.taskRunId ?? ""}`;
+      await t.sql`update task_runs set status = 'QUEUED' where id = ${taskRunId}`;
       await t.call("discard_firing", { id });
       expect(await shown()).toMatchObject({ run_id: "wrun_1" });
       await t.call("close_turn", { turn_id: turn, status: "completed", error: null });
@@ -199,17 +206,10 @@ describe("the task run of a firing", () => {
     }));
 
   test("ends as its turn did, though it was given up and nobody has settled it since", () =>
-    withTask(async (t, account, task) => {
-      await fire(t, task, 0);
-      const [firing] = await take(t, account, at(0));
-      const id = firing?.id ?? "";
-      const [turn, session, chat] = [randomUUID(), randomUUID(), randomUUID()];
-      await createChat(t, account, { session, chat });
-      await t.call("end_firing", { id, status: "FAILED", code: "not_found", message: "Gone" });
-      await t.sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
-          assistant_message_id, model_id, kind, effect_id)
-        values (${turn}, ${account}, ${session}, ${chat}, 'wrun_1', 'running', 'm', 'a', 'auto',
-          'task', ${id})`;
+    withFiring(async (t, firing, account) => {
+      const gone = { id: firing.id, status: "FAILED", code: "not_found", message: "Gone" };
+      await t.call("end_firing", gone);
+      const { turn } = await storeTurn(t, firing, "wrun_1");
       await t.call("close_turn", { turn_id: turn, status: "completed", error: null });
       expect(await statuses(t, account)).toEqual(["COMPLETED"]);
     }));
