@@ -33,8 +33,9 @@ const config: NextConfig = {
   ],
   // It would lie over the account in the console's corner.
   devIndicators: false,
-  // The engine has these loaded by asking for them; in development that is often.
-  logging: { incomingRequests: { ignore: [/^\/\.well-known\/workflow\//] } },
+  // Those of the API are in the service's own log. The engine has its own loaded by asking for them; in
+  // development that is often.
+  logging: { incomingRequests: { ignore: [/^\/api\//, /^\/\.well-known\/workflow\//] } },
   // `npm run check` checks them, those of the tests included.
   typescript: { ignoreBuildErrors: true },
   experimental: {

@@ -8,6 +8,8 @@ describeInBrowser("the console shell", ({ newTab }) => {
     await tab.page.goto("/keys");
     await tab.page.getByText(email).waitFor();
     await tab.page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+    const icon = await tab.page.request.get("/favicon.ico");
+    expect(icon.headers()["content-type"]).toBe("image/x-icon");
     const links = tab.page.getByRole("navigation", { name: "Main" }).getByRole("link");
     expect(await links.allTextContents()).toEqual([
       "Chat",
