@@ -2,6 +2,7 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { sessionFor } from "../support/harness/auth-session.ts";
 import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import {
   messageBox,
@@ -9,7 +10,7 @@ import {
   sendMessage,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
-import { client } from "../support/harness/clients.ts";
+import { client, createAccount } from "../support/harness/clients.ts";
 import { stack } from "../support/harness/stack.ts";
 
 const CSV = "track,territory,net_usd\nNight Ferry,DE,12.50\n";
@@ -26,6 +27,21 @@ async function choose(page: Page, name: string, content: string | Buffer): Promi
 }
 
 const typeOf = (name: string) => (name.endsWith(".png") ? "image/png" : "text/csv");
+
+const names = (page: Page): Promise<string[]> =>
+  attachments(page).locator("[title]:not(button)").allTextContents();
+
+/** Loads the page with another session, and returns the one before. */
+async function changeSession(page: Page, session: string): Promise<string> {
+  const before = await page.evaluate((next) => {
+    const key = "agent-platform-session";
+    const stored = localStorage.getItem(key) ?? "";
+    localStorage.setItem(key, next);
+    return stored;
+  }, session);
+  await page.reload();
+  return before;
+}
 
 /** Sends the events of a drag or of a paste with files, as a browser does. */
 function transfer(
@@ -91,6 +107,41 @@ describeInBrowser("the message box", (browsing) => {
       await page.getByRole("button", { name: `Remove ${index}.csv`, exact: true }).click();
     }
 
+    // What is uploaded stays with the text, over a reload and while another page is shown.
+    const kept = ["royalty-statement.csv", "cover.png", "tour.csv", "pasted.csv", "setlist.csv"];
+    await messageBox(page).fill("Sum the statement");
+    await page.reload();
+    await expect.poll(() => attachments(page).getByRole("listitem").count()).toBe(5);
+    await expect.poll(() => attachments(page).locator("img").count()).toBe(1);
+    expect(await messageBox(page).inputValue()).toBe("Sum the statement");
+    await page.getByRole("link", { name: "Templates", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Templates" }).waitFor();
+    await page.goBack();
+    await expect.poll(() => names(page)).toEqual(kept);
+
+    // One that is gone from the sandbox drops out.
+    const put = page.waitForRequest((request) => request.url().includes("gone.csv"));
+    await transfer(page, "drop", [{ name: "gone.csv", bytes: 13 }]);
+    await attachments(page).getByText("13 B", { exact: true }).waitFor();
+    const { searchParams } = new URL((await put).url());
+    const caller = client({ bearer });
+    expect((await caller.delete(`/api/sandbox/files?${searchParams}`)).status).toBe(200);
+    await page.reload();
+    const notice = "gone.csv is no longer in the sandbox. Attach it again.";
+    await page.getByRole("alert").getByText(notice).waitFor();
+    expect(await names(page)).toEqual(kept);
+
+    // Another account in this browser sees none of it.
+    const otherEmail = `${crypto.randomUUID()}@example.com`;
+    await createAccount({ email: otherEmail });
+    const own = await changeSession(page, JSON.stringify(await sessionFor(otherEmail)));
+    await choose(page, "other.csv", CSV);
+    await attachments(page).getByText("45 B", { exact: true }).waitFor();
+    expect(await names(page)).toEqual(["other.csv"]);
+    expect(await messageBox(page).inputValue()).toBe("");
+    await changeSession(page, own);
+    await expect.poll(() => names(page)).toEqual(kept);
+
     await sendMessage(page, "Sum the statement");
     await page.waitForURL(/\/chat\/[\w-]{36}\/[\w-]{36}$/);
     const sent = page.getByRole("list", { name: "Attached files" });
@@ -100,15 +151,12 @@ describeInBrowser("the message box", (browsing) => {
     await expectGood(page);
 
     const [, , sessionId = "", chatId = ""] = new URL(page.url()).pathname.split("/");
-    const caller = client({ bearer });
     const stored = await caller.get(`/api/sessions/${sessionId}/chats/${chatId}`);
     const { messages } = z
       .object({ messages: z.array(z.object({ parts: z.array(z.unknown()) })) })
       .parse(stored.body);
     const files = (messages[0]?.parts ?? []).flatMap((part) => filePart.safeParse(part).data ?? []);
-    expect(files.map(({ filename }) => filename)).toEqual([
-      ...["royalty-statement.csv", "cover.png", "tour.csv", "pasted.csv", "setlist.csv"],
-    ]);
+    expect(files.map(({ filename }) => filename)).toEqual(kept);
     const url = files[0]?.url ?? "";
     expect(url).toMatch(/^sandbox:\/home\/agent\/uploads\/[\w-]+\/royalty-statement\.csv$/);
     const query = new URLSearchParams({ sessionId, path: url.slice("sandbox:".length) });

@@ -1,7 +1,8 @@
 "use client";
 import { RotateCw, X } from "lucide-react";
 import { useSyncExternalStore } from "react";
-import type { Attachment, Attachments } from "@/app/(console)/chat/_state/attachments.ts";
+import type { Attachment } from "@/app/(console)/chat/_state/attachment.ts";
+import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
 import { formatBytes } from "../_files/format-bytes.ts";
 import { FileTypeIcon } from "../_message/file-type-icon.tsx";
 

@@ -7,12 +7,13 @@ import {
   useCallback,
   useEffect,
   useLayoutEffect,
+  useMemo,
   useRef,
   useState,
   useSyncExternalStore,
 } from "react";
 import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
-import { readDraft, saveDraft } from "@/app/(console)/chat/_state/drafts.ts";
+import { draftKeyOf, readDraft, saveDraft } from "@/app/(console)/chat/_state/drafts.ts";
 import { prepareTurn } from "@/app/(console)/chat/_state/live-chat.ts";
 import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { Button } from "../../_ui/button.tsx";
@@ -59,7 +60,7 @@ export function Composer({
   readonly children?: ReactNode;
 }) {
   const box = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useDraft(draftKey, box);
+  const [text, setText, clearDraft] = useDraft(draftKey, box);
   const { files } = useSyncExternalStore(
     attachments.subscribe,
     attachments.getView,
@@ -71,6 +72,7 @@ export function Composer({
     : files.some(({ state }) => state.kind === "uploading")
       ? "Files are still uploading"
       : null;
+  useEffect(() => attachments.resume(), [attachments]);
   useEffect(() => {
     if (!isEmpty) prepareTurn();
   }, [isEmpty]);
@@ -92,8 +94,7 @@ export function Composer({
   const send = () => {
     if (!isReady) return;
     onSend(text.trim(), attachments.take());
-    setText(() => "");
-    saveDraft(draftKey, "");
+    clearDraft();
     box.current?.focus({ preventScroll: true });
   };
 
@@ -212,7 +213,9 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
  * A text that survives a reload, and begins with what was typed before the page was hydrated. It is null
  * until then: the server has no draft.
  */
-function useDraft(key: string, box: RefObject<HTMLTextAreaElement | null>) {
+function useDraft(name: string, box: RefObject<HTMLTextAreaElement | null>) {
+  // Another account may have signed in when the text is saved.
+  const key = useMemo(() => (typeof window === "undefined" ? "" : draftKeyOf(name)), [name]);
   const [text, setText] = useState<string | null>(null);
   useLayoutEffect(
     () => setText((known) => known ?? (box.current?.value || readDraft(key))),
@@ -233,5 +236,9 @@ function useDraft(key: string, box: RefObject<HTMLTextAreaElement | null>) {
     (next: (typed: string) => string) => setText((typed) => next(typed ?? "")),
     [],
   );
-  return [text ?? "", change] as const;
+  const clear = () => {
+    setText("");
+    saveDraft(key, "");
+  };
+  return [text ?? "", change, clear] as const;
 }

@@ -27,7 +27,7 @@ const ignore = () => {};
 export function NewChat() {
   const router = useRouter();
   const { artist } = useScope();
-  const { draft, attachments } = useDraftChat();
+  const { draft, attachments } = useDraftChat("new");
   const { hasAiModel } = useFrame();
   const [modelId, setModelId] = useState("");
   const [connectors, setConnectors] = useState<readonly string[]>([]);

@@ -1,9 +1,10 @@
 "use client";
 import type { FileUIPart } from "ai";
 import { createContext, useContext, useEffect, useState } from "react";
-import { fetchWithBearer } from "@/app/(console)/_api/request.ts";
 import { keyed } from "../../_ui/keyed.ts";
-import { isPreviewable, previewOf } from "../_state/attachments.ts";
+import { isPreviewable } from "../_state/attachment.ts";
+import { previewOf } from "../_state/attachments.ts";
+import { readSandboxImage } from "../_state/read-sandbox-image.ts";
 import { OpenFileContext } from "../_tools/file-link.tsx";
 import { FileTypeIcon } from "./file-type-icon.tsx";
 
@@ -67,7 +68,7 @@ function useThumbnail(url: string | null, path: string | null, mediaType: string
     if (url === null || path === null || sessionId === null || previewOf(url)) return;
     const controller = new AbortController();
     let made: string | null = null;
-    void readImage(sessionId, path, mediaType, controller.signal).then((read) => {
+    void readSandboxImage(sessionId, path, mediaType, controller.signal).then((read) => {
       if (controller.signal.aborted) return;
       made = read;
       setObjectUrl(read);
@@ -79,20 +80,4 @@ function useThumbnail(url: string | null, path: string | null, mediaType: string
   }, [url, path, mediaType, sessionId]);
   if (url === null) return null;
   return url.startsWith("data:") ? url : (previewOf(url) ?? objectUrl);
-}
-
-async function readImage(
-  sessionId: string,
-  path: string,
-  mediaType: string,
-  signal: AbortSignal,
-): Promise<string | null> {
-  const query = new URLSearchParams({ sessionId, path });
-  try {
-    const response = await fetchWithBearer(`/api/sandbox/files/content?${query}`, { signal });
-    if (!response.ok) return null;
-    return URL.createObjectURL(new Blob([await response.blob()], { type: mediaType }));
-  } catch {
-    return null;
-  }
 }

@@ -4,31 +4,19 @@
  */
 import type { FileUIPart } from "ai";
 import { api } from "@/app/(console)/_api/request.ts";
+import {
+  type Attachment,
+  type AttachmentsView,
+  type Destination,
+  isPreviewable,
+  type UploadedFile,
+} from "./attachment.ts";
+import { keptFilesKey } from "./drafts.ts";
 import { MAX_FILE_BYTES, uploadFile } from "./upload-file.ts";
 
 /** The API's own limit for a message. */
 const MAX_FILES = 20;
 const HOME_URL = "sandbox:/home/agent/";
-
-export interface Attachment {
-  readonly id: string;
-  readonly name: string;
-  /** In bytes; null for a file of a message that came back. */
-  readonly size: number | null;
-  readonly mediaType: string;
-  /** An object URL, for images. */
-  readonly previewUrl: string | null;
-  readonly state:
-    | { readonly kind: "uploading"; readonly sentBytes: number }
-    | { readonly kind: "ready" }
-    | { readonly kind: "failed"; readonly text: string; readonly canRetry: boolean };
-}
-
-export interface AttachmentsView {
-  readonly files: readonly Attachment[];
-  /** Why some files were not added. */
-  readonly notice: string | null;
-}
 
 interface Source {
   readonly file: File;
@@ -36,21 +24,19 @@ interface Source {
   readonly controller: AbortController;
 }
 
-/** Resolves with the session whose sandbox gets the files, or with the sentence to show. */
-type FindSession = () => Promise<{ readonly sessionId: string } | { readonly error: string }>;
-
 const NOTHING: AttachmentsView = { files: [], notice: null };
 
 export class Attachments {
-  readonly #findSession: FindSession;
+  readonly destination: Destination;
   readonly #listeners = new Set<() => void>();
   readonly #sources = new Map<string, Source>();
   readonly #urls = new Map<string, string>();
   #view = NOTHING;
   #uploads = Promise.resolve();
+  #isKept = false;
 
-  constructor(findSession: FindSession) {
-    this.#findSession = findSession;
+  constructor(destination: Destination) {
+    this.destination = destination;
   }
 
   getView = (): AttachmentsView => this.#view;
@@ -59,6 +45,11 @@ export class Attachments {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
+
+  /** Shows the files that were uploaded before a reload. The page must be hydrated. */
+  resume(): void {
+    if (localStorage.getItem(keptFilesKey())?.includes(this.destination.draftKey)) this.#keep();
+  }
 
   /** Adds files and begins to upload them. */
   add(files: readonly File[]): void {
@@ -86,15 +77,28 @@ export class Attachments {
   }
 
   /** Puts files back that are in the sandbox already. */
-  restore(parts: readonly FileUIPart[]): void {
+  restore(parts: readonly UploadedFile[]): void {
     const restored = parts.map((part): Attachment => {
       const id = crypto.randomUUID();
       this.#urls.set(id, part.url);
       const name = part.filename ?? part.url.split("/").at(-1) ?? "file";
-      const { mediaType } = part;
-      return { id, name, size: null, mediaType, previewUrl: null, state: { kind: "ready" } };
+      const { mediaType, size = null } = part;
+      return { id, name, size, mediaType, previewUrl: null, state: { kind: "ready" } };
     });
     this.#show({ files: [...restored, ...this.#view.files].slice(0, MAX_FILES), notice: null });
+  }
+
+  /** Takes out the files of these URLs, which are not in the sandbox any more. */
+  drop(urls: readonly string[], notice: string): void {
+    const files = this.#view.files.filter(({ id }) => !urls.includes(this.#urls.get(id) ?? ""));
+    this.#show({ files, notice });
+  }
+
+  showPreview(url: string, previewUrl: string): void {
+    const files = this.#view.files.map((file) =>
+      this.#urls.get(file.id) === url ? { ...file, previewUrl } : file,
+    );
+    this.#show({ ...this.#view, files });
   }
 
   retry(id: string): void {
@@ -112,31 +116,34 @@ export class Attachments {
     if (source && removed?.state.kind === "ready") void this.#deleteFile(source.path);
   }
 
+  /** Returns the files that are in the sandbox. */
+  uploaded(): UploadedFile[] {
+    const ready = this.#view.files.filter(({ state }) => state.kind === "ready");
+    return ready.map((file) => ({ ...this.#toPart(file), size: file.size }));
+  }
+
   /** Empties the list, and returns its files as parts of the message that is sent. */
   take(): FileUIPart[] {
     for (const { id, previewUrl } of this.#view.files) {
       if (previewUrl !== null) keepPreview(this.#urls.get(id) ?? "", previewUrl);
     }
-    const parts = this.#view.files.map(
-      ({ id, name, mediaType }): FileUIPart => ({
-        type: "file",
-        mediaType,
-        filename: name,
-        url: this.#urls.get(id) ?? "",
-      }),
-    );
+    const parts = this.#view.files.map((file) => this.#toPart(file));
     this.#sources.clear();
     this.#urls.clear();
     this.#show(NOTHING);
     return parts;
   }
 
-  clear(): void {
+  /** Ends with the page. What is uploaded stays with the draft: returns whether there is any. */
+  leave(): boolean {
+    const hasUploaded = this.uploaded().length > 0;
+    this.#listeners.clear();
     for (const { id } of this.#view.files) {
       this.#sources.get(id)?.controller.abort();
       this.#forget(id);
     }
-    this.#show(NOTHING);
+    this.#view = NOTHING;
+    return hasUploaded;
   }
 
   dismissNotice(): void {
@@ -151,7 +158,7 @@ export class Attachments {
     const source = this.#sources.get(id);
     if (!source || source.controller.signal.aborted) return;
     const { file, path, controller } = source;
-    const found = await this.#findSession();
+    const found = await this.destination.findChat();
     const failure =
       "error" in found
         ? found.error
@@ -167,10 +174,20 @@ export class Attachments {
   }
 
   async #deleteFile(path: string): Promise<void> {
-    const found = await this.#findSession();
+    const found = await this.destination.findChat();
     if ("error" in found) return;
     const query = new URLSearchParams({ sessionId: found.sessionId, path });
     await api(`/api/sandbox/files?${query}`, { method: "DELETE" });
+  }
+
+  #toPart({ id, name, mediaType }: Attachment): FileUIPart {
+    return { type: "file", mediaType, filename: name, url: this.#urls.get(id) ?? "" };
+  }
+
+  #keep(): void {
+    if (this.#isKept) return;
+    this.#isKept = true;
+    void import("./kept-files.ts").then(({ keepFiles }) => keepFiles(this));
   }
 
   #forget(id: string): void {
@@ -187,6 +204,7 @@ export class Attachments {
 
   #show(view: AttachmentsView): void {
     this.#view = view;
+    if (view.files.length > 0) this.#keep();
     for (const listener of this.#listeners) listener();
   }
 }
@@ -196,10 +214,6 @@ const TOO_LARGE: Attachment["state"] = {
   text: "Files can have at most 100 MB.",
   canRetry: false,
 };
-
-/** Types that a browser shows in an `img` and that cannot contain a script. */
-export const isPreviewable = (type: string): boolean =>
-  /^image\/(png|jpeg|gif|webp|avif)$/.test(type);
 
 /** Returns the name without what a shell or a path could misunderstand. */
 function safeName(name: string): string {
@@ -232,7 +246,10 @@ const ofChats = new Map<string, Attachments>();
 export function attachmentsOf(sessionId: string, chatId: string): Attachments {
   const known = ofChats.get(chatId);
   if (known) return known;
-  const made = new Attachments(async () => ({ sessionId }));
+  const made = new Attachments({
+    draftKey: chatId,
+    findChat: async () => ({ sessionId, chatId }),
+  });
   // A server renders the pages of many people: it keeps none of their chats.
   if (typeof window !== "undefined") ofChats.set(chatId, made);
   return made;

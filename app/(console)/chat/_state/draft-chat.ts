@@ -1,6 +1,8 @@
 import { type ApiError, api } from "@/app/(console)/_api/request.ts";
 import { scopeOfSession } from "@/app/(console)/_session/scope.ts";
 import type { Chat, Session } from "@/lib/sessions/session.ts";
+import type { ChatAddress } from "./attachment.ts";
+import type { StoredChat } from "./stored-messages.ts";
 
 export type CreatedChat =
   | { readonly ok: true; readonly sessionId: string; readonly chat: Chat }
@@ -9,12 +11,21 @@ export type CreatedChat =
 /** The chat that a first message begins. It is created for the first file, or else for the message. */
 export class DraftChat {
   #created: Promise<CreatedChat> | null = null;
+  #resumed: ChatAddress | null = null;
+
+  /** Goes on with a chat that was created before the page was loaded. */
+  resume(chat: ChatAddress): void {
+    this.#resumed = chat;
+  }
 
   /** Creates the chat with its session and sandbox, once. */
   async create(): Promise<CreatedChat> {
-    this.#created ??= createChat();
+    this.#created ??= this.#resumed === null ? createChat() : readChat(this.#resumed);
     const created = await this.#created;
-    if (!created.ok) this.#created = null;
+    if (created.ok) return created;
+    this.#created = null;
+    // The chat was deleted: the next attempt begins another.
+    if (created.error.status === 404) this.#resumed = null;
     return created;
   }
 
@@ -22,7 +33,7 @@ export class DraftChat {
   async begin(modelId: string): Promise<CreatedChat> {
     const created = await this.create();
     if (!created.ok || modelId === "") return created;
-    const path = `/api/sessions/${created.sessionId}/chats/${created.chat.id}`;
+    const path = pathOf({ sessionId: created.sessionId, chatId: created.chat.id });
     const chosen = await api<{ chat: Chat }>(path, { method: "PATCH", body: { modelId } });
     return chosen.ok ? { ...created, chat: chosen.data.chat } : chosen;
   }
@@ -30,16 +41,33 @@ export class DraftChat {
   /** Leaves the chat to its page. */
   release(): void {
     this.#created = null;
+    this.#resumed = null;
   }
 
   /** Deletes what was created for a message that was never sent. */
   async discard(): Promise<void> {
     const creating = this.#created;
+    const resumed = this.#resumed;
     // A file that is added meanwhile begins another chat.
-    this.#created = null;
+    this.release();
     const created = await creating;
-    if (created?.ok) await api(`/api/sessions/${created.sessionId}`, { method: "DELETE" });
+    const address = created?.ok
+      ? { sessionId: created.sessionId, chatId: created.chat.id }
+      : resumed;
+    if (address === null) return;
+    // Another tab shows the same draft, and may have sent it.
+    const read = await api<StoredChat>(pathOf(address));
+    if (!read.ok || read.data.messages.length > 0) return;
+    await api(`/api/sessions/${address.sessionId}`, { method: "DELETE" });
   }
+}
+
+const pathOf = ({ sessionId, chatId }: ChatAddress): string =>
+  `/api/sessions/${sessionId}/chats/${chatId}`;
+
+async function readChat(address: ChatAddress): Promise<CreatedChat> {
+  const read = await api<StoredChat>(pathOf(address));
+  return read.ok ? { ok: true, sessionId: address.sessionId, chat: read.data.chat } : read;
 }
 
 async function createChat(): Promise<CreatedChat> {

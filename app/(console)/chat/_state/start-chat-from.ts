@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { createSessionContract } from "@/lib/sessions/contract.ts";
 import { type ApiError, api } from "../../_api/request.ts";
 import { scopeOfSession } from "../../_session/scope.ts";
-import { saveDraft } from "./drafts.ts";
+import { draftKeyOf, saveDraft } from "./drafts.ts";
 
 type Created = z.output<(typeof createSessionContract)["responses"][201]["schema"]>;
 
@@ -16,6 +16,6 @@ export async function startChatFrom(source: {
   });
   if (!created.ok) return { error: created.error };
   const { session, chat } = created.data;
-  saveDraft(chat.id, source.prompt);
+  saveDraft(draftKeyOf(chat.id), source.prompt);
   return { path: `/chat/${session.id}/${chat.id}` };
 }

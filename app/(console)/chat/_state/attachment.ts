@@ -1,0 +1,45 @@
+/** A file of a message that is being written, and the message it is for. */
+import type { FileUIPart } from "ai";
+
+export interface Attachment {
+  readonly id: string;
+  readonly name: string;
+  /** In bytes; null for a file of a message that came back. */
+  readonly size: number | null;
+  readonly mediaType: string;
+  /** An object URL, for images. */
+  readonly previewUrl: string | null;
+  readonly state:
+    | { readonly kind: "uploading"; readonly sentBytes: number }
+    | { readonly kind: "ready" }
+    | { readonly kind: "failed"; readonly text: string; readonly canRetry: boolean };
+}
+
+export interface AttachmentsView {
+  readonly files: readonly Attachment[];
+  /** Why some files were not added. */
+  readonly notice: string | null;
+}
+
+export interface ChatAddress {
+  readonly sessionId: string;
+  readonly chatId: string;
+}
+
+/** The message that the files are for. */
+export interface Destination {
+  /** The key of its draft. */
+  readonly draftKey: string;
+  /** Resolves with the chat whose sandbox gets the files, or with the sentence to show. */
+  findChat(): Promise<ChatAddress | { readonly error: string }>;
+  /** Goes on with a chat that was created for this draft before the page was loaded. */
+  resume?(chat: ChatAddress): void;
+}
+
+export interface UploadedFile extends FileUIPart {
+  readonly size?: number | null;
+}
+
+/** Types that a browser shows in an `img` and that cannot contain a script. */
+export const isPreviewable = (type: string): boolean =>
+  /^image\/(png|jpeg|gif|webp|avif)$/.test(type);

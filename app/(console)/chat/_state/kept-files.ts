@@ -1,0 +1,124 @@
+/**
+ * The uploaded files of unsent messages: their addresses in the sandbox, in local storage, so that they
+ * survive a reload as the text does. This module is loaded with the first file.
+ */
+import type { z } from "zod";
+import { api } from "@/app/(console)/_api/request.ts";
+import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
+import {
+  type ChatAddress,
+  type Destination,
+  isPreviewable,
+  type UploadedFile,
+} from "./attachment.ts";
+import { keptFilesKey } from "./drafts.ts";
+import { readSandboxImage } from "./read-sandbox-image.ts";
+
+type Listing = z.output<(typeof listSandboxFilesContract.responses)[200]["schema"]>;
+
+/** The files of a message; see `Attachments`. */
+interface Files {
+  readonly destination: Destination;
+  uploaded(): readonly UploadedFile[];
+  restore(files: readonly UploadedFile[]): void;
+  drop(urls: readonly string[], notice: string): void;
+  showPreview(url: string, previewUrl: string): void;
+  subscribe(listener: () => void): unknown;
+}
+
+interface KeptDraft extends ChatAddress {
+  /** The chat's id, or the name of the page that begins one. */
+  readonly draftKey: string;
+  readonly files: readonly UploadedFile[];
+}
+
+/** The oldest drafts lose their files beyond this. */
+const MAX_DRAFTS = 50;
+const MAX_PREVIEW_BYTES = 5 * 1024 * 1024;
+
+/** Puts the kept files of a draft back, and keeps them up to date from now on. */
+export function keepFiles(attachments: Files): void {
+  const { destination } = attachments;
+  const { draftKey } = destination;
+  // Whoever signs in later in this tab has a key of their own.
+  const storageKey = keptFilesKey();
+  const kept = readKept(storageKey).find(
+    (draft) => draft.draftKey === draftKey || draft.chatId === draftKey,
+  );
+  let chat: ChatAddress | null = kept ?? null;
+  const save = async () => {
+    if (chat === null && attachments.uploaded().length > 0) {
+      const found = await destination.findChat();
+      if ("error" in found) return;
+      chat = found;
+    }
+    if (chat === null) return;
+    const { sessionId, chatId } = chat;
+    const files = attachments.uploaded();
+    const others = readKept(storageKey).filter((draft) => draft.chatId !== chatId);
+    writeKept(
+      storageKey,
+      files.length === 0 ? others : [...others, { draftKey, sessionId, chatId, files }],
+    );
+    // The next file may be for another chat.
+    if (files.length === 0) chat = null;
+  };
+  if (kept) {
+    destination.resume?.(kept);
+    attachments.restore(kept.files);
+    void compareWithSandbox(attachments, kept);
+  }
+  attachments.subscribe(() => void save());
+  void save();
+}
+
+/** Drops files that have vanished from the sandbox, and shows the images of the others. */
+async function compareWithSandbox(
+  attachments: Files,
+  { sessionId, files }: KeptDraft,
+): Promise<void> {
+  const gone: UploadedFile[] = [];
+  await Promise.all(
+    files.map(async (file) => {
+      if (await isGone(sessionId, pathOf(file))) gone.push(file);
+      else if (isPreviewable(file.mediaType) && (file.size ?? 0) <= MAX_PREVIEW_BYTES) {
+        const image = await readSandboxImage(sessionId, pathOf(file), file.mediaType);
+        if (image !== null) attachments.showPreview(file.url, image);
+      }
+    }),
+  );
+  if (gone.length === 0) return;
+  attachments.drop(
+    gone.map(({ url }) => url),
+    gone.length === 1
+      ? `${gone[0]?.filename} is no longer in the sandbox. Attach it again.`
+      : `${gone.length} files are no longer in the sandbox. Attach them again.`,
+  );
+}
+
+async function isGone(sessionId: string, path: string): Promise<boolean> {
+  const query = new URLSearchParams({ sessionId, path: path.slice(0, path.lastIndexOf("/")) });
+  const listed = await api<Listing>(`/api/sandbox/files?${query}`);
+  if (!listed.ok) return ["not_found", "sandbox_missing"].includes(listed.error.code);
+  const { entries, truncated } = listed.data;
+  return !truncated && !entries.some((entry) => entry.path === path);
+}
+
+const pathOf = ({ url }: UploadedFile): string => url.slice("sandbox:".length);
+
+function readKept(storageKey: string): readonly KeptDraft[] {
+  try {
+    return JSON.parse(localStorage.getItem(storageKey) ?? "[]");
+  } catch {
+    return [];
+  }
+}
+
+function writeKept(storageKey: string, drafts: readonly KeptDraft[]): void {
+  try {
+    if (drafts.length === 0) localStorage.removeItem(storageKey);
+    else localStorage.setItem(storageKey, JSON.stringify(drafts.slice(-MAX_DRAFTS)));
+  } catch {
+    // Storage is full or blocked: the files end with the page.
+  }
+}
