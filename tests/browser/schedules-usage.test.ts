@@ -19,11 +19,29 @@ describeInBrowser("schedules", ({ newTab }) => {
     const account = await signIn(tab);
     const api = client({ bearer: account.bearer });
     await api.patch("/api/accounts/me", { timezone: "America/New_York" });
+    const models40 = Array.from({ length: 40 }, (_, index) => ({
+      ...{ id: `test/${index + 1}`, name: `Model ${index + 1}`, type: "language" },
+      ...{ context_window: 200_000, pricing: null },
+    }));
+    await page.route("**/api/models", (route) =>
+      route.fulfill({ json: { default: "test/1", models: models40 } }),
+    );
     await page.goto("/schedules");
     await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
 
     await page.getByRole("button", { name: "New schedule" }).click();
-    const dialog = page.getByRole("dialog");
+    const dialog = page.getByRole("dialog", { name: /schedule/ });
+    await expect
+      .poll(() => dialog.getByLabel("Title").evaluate((one) => one === document.activeElement))
+      .toBe(true);
+    // The list of models scrolls, although the dialog keeps the page from it.
+    await dialog.getByRole("button", { name: /^Model/ }).click();
+    const models = page.getByRole("listbox", { name: "Models" });
+    await models.hover();
+    await page.mouse.wheel(0, 400);
+    await expect.poll(() => models.evaluate((list) => list.scrollTop)).toBeGreaterThan(200);
+    await page.keyboard.press("Escape");
+    await models.waitFor({ state: "detached" });
     expect(await dialog.getByLabel("Time zone").inputValue()).toBe("America/New_York");
     await dialog.getByLabel("Title").fill("Chart watch");
     await dialog.getByLabel("Prompt").fill("Say hello");

@@ -109,6 +109,9 @@ export function ModelList({
             id={listId}
             role="listbox"
             aria-label="Models"
+            // A dialog below the list would take the scrolling for its own page's, and prevent it.
+            onWheel={(event) => event.stopPropagation()}
+            onTouchMove={(event) => event.stopPropagation()}
             className="max-h-[min(20rem,50dvh)] overflow-y-auto overscroll-contain p-1"
           >
             {found.map((model) => (

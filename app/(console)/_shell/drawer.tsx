@@ -15,6 +15,7 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
   const path = usePathname();
   const opened = useRef(path);
   const focus = useFocusReturn();
+  const body = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (path !== opened.current) onClose();
   }, [path, onClose]);
@@ -23,7 +24,12 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/45 md:hidden" />
         <Dialog.Content
-          {...focus}
+          onOpenAutoFocus={(event) => {
+            focus.onOpenAutoFocus();
+            event.preventDefault();
+            body.current?.querySelector<HTMLElement>("button, a[href]")?.focus();
+          }}
+          onCloseAutoFocus={focus.onCloseAutoFocus}
           aria-describedby={undefined}
           onInteractOutside={(event) => {
             // The menus of what the drawer shows are outside of it.
@@ -42,7 +48,7 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
               <X aria-hidden className="size-4" />
             </Dialog.Close>
           </div>
-          <div className="shrink-0 px-2 pb-2">
+          <div ref={body} className="shrink-0 px-2 pb-2">
             <ScopeSwitcher />
           </div>
           <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">

@@ -1,8 +1,9 @@
 "use client";
 import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
-import type { ReactNode, RefObject } from "react";
+import { type ReactNode, type RefObject, useRef } from "react";
 import { cn } from "./class-names.ts";
+import { firstControl } from "./first-control.ts";
 import { useFocusReturn } from "./use-focus-return.ts";
 
 export const DialogClose = Base.Close;
@@ -24,11 +25,12 @@ export function Dialog({
   readonly open?: boolean;
   readonly onOpenChange?: (open: boolean) => void;
   readonly className?: string;
-  /** What has the focus when the dialog opens, in place of the first control. */
+  /** What has the focus when the dialog opens, in place of its first field or its primary action. */
   readonly initialFocus?: RefObject<HTMLElement | null>;
   readonly children: ReactNode;
 }) {
   const focus = useFocusReturn();
+  const body = useRef<HTMLDivElement>(null);
   return (
     <Base.Root
       {...(open === undefined ? {} : { open })}
@@ -41,9 +43,9 @@ export function Dialog({
           {...(description === undefined ? { "aria-describedby": undefined } : {})}
           onOpenAutoFocus={(event) => {
             focus.onOpenAutoFocus();
-            if (!initialFocus?.current) return;
             event.preventDefault();
-            initialFocus.current.focus();
+            const target = initialFocus?.current ?? firstControl(body.current);
+            (target ?? body.current)?.focus({ preventScroll: true });
           }}
           {...(trigger === undefined ? { onCloseAutoFocus: focus.onCloseAutoFocus } : {})}
           className={cn(
@@ -65,7 +67,9 @@ export function Dialog({
               <div className="mt-1 text-muted-foreground">{description}</div>
             </Base.Description>
           )}
-          <div className="mt-4">{children}</div>
+          <div ref={body} tabIndex={-1} className="mt-4 outline-none">
+            {children}
+          </div>
         </Base.Content>
       </Base.Portal>
     </Base.Root>
@@ -75,7 +79,10 @@ export function Dialog({
 /** The buttons at the end of a dialog, in view however long it is; the last one is the primary action. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return (
-    <div className="sticky -bottom-5 -mx-5 mt-2 -mb-5 flex flex-wrap justify-end gap-2 rounded-b-xl bg-surface px-5 pt-3 pb-5">
+    <div
+      data-dialog-actions
+      className="sticky -bottom-5 -mx-5 mt-2 -mb-5 flex flex-wrap justify-end gap-2 rounded-b-xl bg-surface px-5 pt-3 pb-5"
+    >
       {children}
     </div>
   );

@@ -1,7 +1,7 @@
 "use client";
 import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { useFocusReturn } from "./use-focus-return.ts";
 
 /** A panel for details at the right edge, as wide as the screen on a phone. */
@@ -15,12 +15,19 @@ export function Sheet({
   readonly children: ReactNode;
 }) {
   const focus = useFocusReturn();
+  const body = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Base.Content
-          {...focus}
+          onOpenAutoFocus={(event) => {
+            focus.onOpenAutoFocus();
+            event.preventDefault();
+            // The arrow keys scroll the details.
+            body.current?.focus({ preventScroll: true });
+          }}
+          onCloseAutoFocus={focus.onCloseAutoFocus}
           aria-describedby={undefined}
           className="fixed inset-y-0 right-0 z-50 flex w-full max-w-xl flex-col border-l bg-surface shadow-xl animate-appear"
         >
@@ -33,7 +40,13 @@ export function Sheet({
               <X aria-hidden className="size-4" />
             </Base.Close>
           </div>
-          <div className="min-h-0 flex-1 overflow-y-auto px-5 py-5">{children}</div>
+          <div
+            ref={body}
+            tabIndex={-1}
+            className="min-h-0 flex-1 overflow-y-auto px-5 py-5 outline-none"
+          >
+            {children}
+          </div>
         </Base.Content>
       </Base.Portal>
     </Base.Root>
