@@ -43,6 +43,8 @@ describeInBrowser("the playground", (browsing) => {
 
     await page.getByRole("button", { name: "View as code" }).click();
     const dialog = page.getByRole("dialog");
+    const firstTab = dialog.getByRole("tab", { name: "curl" });
+    await expect.poll(() => firstTab.evaluate((one) => one === document.activeElement)).toBe(true);
     await dialog.getByRole("button", { name: "Copy Shell" }).click();
     expect(await copied(page)).toContain('"instructions": "Answer in one line."');
     await dialog.getByRole("tab", { name: "TypeScript" }).click();
@@ -60,18 +62,57 @@ describeInBrowser("the playground", (browsing) => {
     expect(await dialog.textContent()).not.toContain(key);
   });
 
+  it("compares two models, side by side, and stops both", async () => {
+    const tab = await browsing.newTab();
+    const { page } = tab;
+    const { bearer } = await signIn(tab);
+    await page.goto("/playground");
+    await page.getByRole("button", { name: "Compare" }).click();
+    const columns = ["First model", "Second model"].map((name) =>
+      page.getByRole("region", { name, exact: true }),
+    );
+    for (const column of columns) await column.getByRole("button", { name: /^Model/ }).waitFor();
+    await sendMessage(page, "run: sleep 100");
+    for (const column of columns)
+      await column.getByRole("button", { name: /Running sleep 100/ }).waitFor();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    for (const column of columns) await column.getByText("Stopped", { exact: true }).waitFor();
+    await waitUntilIdle(page);
+    await sendMessage(page, "count to 3");
+    for (const column of columns) {
+      await column.getByRole("article", { name: "Agent" }).nth(1).waitFor();
+      await column
+        .getByText(/ tokens · [\d.]+ s$/)
+        .last()
+        .waitFor();
+    }
+    await waitUntilIdle(page);
+    await expectGood(page);
+    const sessions = z.object({ chats: z.array(z.object({ sessionId: z.string() })) });
+    const { chats } = sessions.parse((await client({ bearer }).get("/api/chats")).body);
+    expect(new Set(chats.map(({ sessionId }) => sessionId)).size).toBe(1);
+    expect(chats.length).toBe(2);
+    await page.getByRole("button", { name: "Start over" }).click();
+    await columns[0]?.getByText("The first model answers here.").waitFor();
+  });
+
   it("shows a chat as code, by the keyboard", async () => {
-    const { page, conversation } = await openChatPage(browsing);
+    const { page, conversation, caller } = await openChatPage(browsing);
+    const { sessionId, chatId } = conversation;
+    await caller.request("PUT", `/api/sessions/${sessionId}/chats/${chatId}/connectors`, {
+      body: { connectors: ["gmail", "slack"] },
+    });
     const button = page.getByRole("button", { name: "View as code" });
     await button.focus();
     await page.keyboard.press("Enter");
     const tabs = page.getByRole("dialog").getByRole("tab", { name: "curl" });
+    await page.getByText("# In this chat, the agent may act with gmail, slack.").waitFor();
     await tabs.focus();
     await page.keyboard.press("ArrowLeft");
     await page.getByRole("button", { name: "Copy Tool call" }).click();
     expect(JSON.parse(await copied(page))).toMatchObject({
       name: "startTurn",
-      arguments: { chatId: conversation.chatId },
+      arguments: { chatId },
     });
     await page.keyboard.press("Escape");
     await expect.poll(() => button.evaluate((one) => one === document.activeElement)).toBe(true);

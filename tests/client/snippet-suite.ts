@@ -17,8 +17,13 @@ const execute = promisify(execFile);
 /** What a shell, JSON or a template could take for something else. */
 const HOSTILE = `It's "quoted" \\ $HOME \`id\` \${x} "$ID" – naïve 🎵\nnext line`;
 
-const plain = { modelId: null, instructions: null, templateId: null };
-const setUp = { ...plain, modelId: "embedded/rules", instructions: `Be brief. ${HOSTILE}` };
+const plain = { modelId: null, instructions: null, templateId: null, connectors: [] };
+const setUp = {
+  ...plain,
+  modelId: "embedded/rules",
+  instructions: `Be brief. ${HOSTILE}`,
+  connectors: ["gmail"],
+};
 const newChat: ChatScenario = {
   kind: "chat",
   chat: null,
@@ -49,14 +54,18 @@ export function snippetSuite(packed: () => PackedClient): void {
     return (await execute(process.execPath, [file], { env })).stdout;
   }
 
-  /** The user's message in the account's newest chat. */
-  async function newestMessage(): Promise<string> {
+  /** The user's message in the account's newest chat, and its connectors. */
+  async function newestChat() {
     const answer = await person.withKey.get("/api/chats?limit=1");
     const chats = z.object({ chats: z.array(z.object({ id: z.string(), sessionId: z.string() })) });
     const [newest] = chats.parse(answer.body).chats;
     const chat = new Conversation(person.withKey, newest?.sessionId ?? "", newest?.id ?? "");
     const { messages } = await chat.read();
-    return String(messages.find(({ role }) => role === "user")?.parts[0]?.text);
+    const path = `/api/sessions/${chat.sessionId}/chats/${chat.chatId}/connectors`;
+    const { connectors } = z
+      .object({ connectors: z.array(z.string()) })
+      .parse((await person.withKey.get(path)).body);
+    return { message: messages.find(({ role }) => role === "user")?.parts[0]?.text, connectors };
   }
 
   describe.each(["curl", "typescript"] as const)("as %s", (view) => {
@@ -64,7 +73,7 @@ export function snippetSuite(packed: () => PackedClient): void {
       const output = await run(view, textOf(view, newChat, false));
       expect(output).not.toBe("");
       if (view === "curl") expect(output).toContain('"type":"finish"');
-      expect(await newestMessage()).toBe(HOSTILE);
+      expect(await newestChat()).toEqual({ message: HOSTILE, connectors: ["gmail"] });
     });
 
     it("sends a message to a chat, with a key that was inserted", async () => {
@@ -79,7 +88,7 @@ export function snippetSuite(packed: () => PackedClient): void {
     it("starts a run", async () => {
       const output = await run(view, textOf(view, newRun, false));
       expect(output).toMatch(view === "curl" ? /"runId":"/ : /^completed\n$/);
-      expect(await newestMessage()).toBe(HOSTILE);
+      expect(await newestChat()).toEqual({ message: HOSTILE, connectors: ["gmail"] });
     });
   });
 
@@ -116,6 +125,7 @@ export function snippetSuite(packed: () => PackedClient): void {
     expect(text).toContain('"x-api-key": os.environ["AGENT_PLATFORM_API_KEY"]');
     expect(text).toContain(`"content": ${JSON.stringify(HOSTILE)}`);
     expect(text).toContain(`        "instructions": ${JSON.stringify(setUp.instructions)}\n    },`);
+    expect(text).toContain(`        "connectors": [\n            "gmail"\n        ]\n    },`);
     expect(textOf("python", newRun, true)).toContain(`"prompt": ${JSON.stringify(HOSTILE)}`);
   });
 }

@@ -2,25 +2,24 @@
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { api } from "../_api/request.ts";
+import { useChatConnectors } from "../_connectors/use-chat-connectors.ts";
 import { Button } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { Code } from "../chat/_message/code-block.tsx";
 import type { CreatedKey } from "../keys/key-types.ts";
-import type { Scenario } from "./scenario.ts";
+import type { ChatScenario, Scenario } from "./scenario.ts";
 import { type Snippet, snippetsOf, views } from "./snippets.ts";
 
-/** Shows how a program does the same, with a key of the account if one is created here. */
-export function CodeDialog({
-  description,
-  scenario,
-  onClose,
-}: {
+interface Props {
   readonly description: string;
   readonly scenario: Scenario;
   readonly onClose: () => void;
-}) {
+}
+
+/** Shows how a program does the same, with a key of the account if one is created here. */
+export function CodeDialog({ description, scenario, onClose }: Props) {
   // Never stored: it is gone when the dialog closes.
   const [apiKey, setApiKey] = useState<string | null>(null);
   return (
@@ -50,6 +49,17 @@ export function CodeDialog({
       <KeyRow apiKey={apiKey} onCreated={setApiKey} />
     </Dialog>
   );
+}
+
+/** The same for a chat that is stored, whose connectors are asked for. */
+export function StoredChatCodeDialog({
+  chat,
+  ...props
+}: Props & { readonly chat: NonNullable<ChatScenario["chat"]> }) {
+  const { chosen } = useChatConnectors(chat.sessionId, chat.chatId);
+  const { scenario } = props;
+  const setup = { ...scenario.setup, connectors: chosen ?? [] };
+  return <CodeDialog {...props} scenario={{ ...scenario, setup }} />;
 }
 
 function SnippetBox({ snippet: { title, language, text } }: { readonly snippet: Snippet }) {

@@ -1,4 +1,11 @@
-import { chatFields, json, runBody, type Scenario, type Target } from "./scenario.ts";
+import {
+  chatFields,
+  connectorsNote,
+  json,
+  runBody,
+  type Scenario,
+  type Target,
+} from "./scenario.ts";
 
 /** Returns a script for a POSIX shell. It reads ids of answers with jq. */
 export function curlSnippet(scenario: Scenario, { baseUrl, apiKey }: Target): string {
@@ -20,6 +27,8 @@ export function curlSnippet(scenario: Scenario, { baseUrl, apiKey }: Target): st
     messages: [{ id: variable("ID"), content: message }],
     ...(contextLimit !== null && { context: { contextLimit } }),
   };
+  const { connectors } = setup;
+  const note = connectorsNote(scenario);
   const session = { sessionId: turn.sessionId };
   return lines(
     ...(chat === null
@@ -30,8 +39,14 @@ export function curlSnippet(scenario: Scenario, { baseUrl, apiKey }: Target): st
           ...(fields === null
             ? []
             : [`${call("-s -X PATCH", "/api/sessions/$SESSION/chats/$CHAT")}${body(fields)}`]),
+          ...(connectors.length === 0
+            ? []
+            : [
+                `${call("-s -X PUT", "/api/sessions/$SESSION/chats/$CHAT/connectors")}${body({ connectors })}`,
+              ]),
         ]
       : []),
+    ...(note === null ? [] : [`# ${note}`]),
     "ID=$(date +%s)",
     `${call("-s", "/api/sandbox")}${withVariables(body(session))}`,
     `${call("-N", "/api/chat")}${withVariables(body(turn))}`,

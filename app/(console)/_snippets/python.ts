@@ -1,4 +1,11 @@
-import { chatFields, json, runBody, type Scenario, type Target } from "./scenario.ts";
+import {
+  chatFields,
+  connectorsNote,
+  json,
+  runBody,
+  type Scenario,
+  type Target,
+} from "./scenario.ts";
 
 /** Returns a script that uses the package `httpx`. What JSON writes here, Python reads as it is. */
 export function pythonSnippet(scenario: Scenario, { baseUrl, apiKey }: Target): string {
@@ -37,11 +44,13 @@ print(run["status"])
 function chat(scenario: Extract<Scenario, { kind: "chat" }>): string {
   const { message, setup, contextLimit } = scenario;
   const fields = chatFields(setup);
+  const { connectors } = setup;
+  const note = connectorsNote(scenario);
   const begin =
     scenario.chat !== null
       ? `session_id = ${JSON.stringify(scenario.chat.sessionId)}
 chat_id = ${JSON.stringify(scenario.chat.chatId)}
-`
+${note === null ? "" : `# ${note}\n`}`
       : `created = api.post("/api/sessions", json={}).raise_for_status().json()
 session_id, chat_id = created["session"]["id"], created["chat"]["id"]
 ${
@@ -50,6 +59,14 @@ ${
     : `api.patch(
     f"/api/sessions/{session_id}/chats/{chat_id}",
     json=${indent(python(fields))},
+).raise_for_status()
+`
+}${
+  connectors.length === 0
+    ? ""
+    : `api.put(
+    f"/api/sessions/{session_id}/chats/{chat_id}/connectors",
+    json=${indent(python({ connectors }))},
 ).raise_for_status()
 `
 }`;

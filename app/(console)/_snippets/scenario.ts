@@ -8,6 +8,8 @@ export interface AgentSetup {
   readonly instructions: string | null;
   /** An agent template. */
   readonly templateId: string | null;
+  /** The slugs of the connectors that the agent may use. */
+  readonly connectors: readonly string[];
 }
 
 /** Sends a message and reads the answer while it is written. */
@@ -50,12 +52,19 @@ export function chatFields({
   return Object.keys(fields).length === 0 ? null : fields;
 }
 
+/** A comment on the connectors of a chat that exists, which stay as they are; null without any. */
+export const connectorsNote = ({ chat, setup: { connectors } }: ChatScenario): string | null =>
+  chat === null || connectors.length === 0
+    ? null
+    : `In this chat, the agent may act with ${connectors.join(", ")}.`;
+
 /** The body of `POST /api/chat/runs`. */
-export const runBody = ({ prompt, setup }: RunScenario): Readonly<Record<string, string>> => ({
+export const runBody = ({ prompt, setup }: RunScenario): Readonly<Record<string, unknown>> => ({
   prompt,
   ...(setup.modelId && { model: setup.modelId }),
   ...(setup.instructions && { instructions: setup.instructions }),
   ...(setup.templateId && { template_id: setup.templateId }),
+  ...(setup.connectors.length > 0 && { connectors: setup.connectors }),
 });
 
 export const json = (value: unknown): string => JSON.stringify(value, null, 2);

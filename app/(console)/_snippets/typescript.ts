@@ -1,4 +1,11 @@
-import { chatFields, json, runBody, type Scenario, type Target } from "./scenario.ts";
+import {
+  chatFields,
+  connectorsNote,
+  json,
+  runBody,
+  type Scenario,
+  type Target,
+} from "./scenario.ts";
 
 /** Returns a module that uses the package `agent-platform-client`. */
 export function typescriptSnippet(scenario: Scenario, { baseUrl, apiKey }: Target): string {
@@ -27,11 +34,13 @@ console.log(run.status);
 function chat(scenario: Extract<Scenario, { kind: "chat" }>): string {
   const { message, setup, contextLimit } = scenario;
   const fields = chatFields(setup);
+  const { connectors } = setup;
+  const note = connectorsNote(scenario);
   const begin =
     scenario.chat !== null
       ? `const sessionId = ${JSON.stringify(scenario.chat.sessionId)};
 const chatId = ${JSON.stringify(scenario.chat.chatId)};
-`
+${note === null ? "" : `// ${note}\n`}`
       : `const { data, error } = await client.api.POST("/api/sessions", { body: {} });
 if (!data) throw new Error(JSON.stringify(error));
 const sessionId = data.session.id;
@@ -42,6 +51,14 @@ ${
     : `await client.api.PATCH("/api/sessions/{sessionId}/chats/{chatId}", {
   params: { path: { sessionId, chatId } },
   body: ${indent(json(fields))},
+});
+`
+}${
+  connectors.length === 0
+    ? ""
+    : `await client.api.PUT("/api/sessions/{sessionId}/chats/{chatId}/connectors", {
+  params: { path: { sessionId, chatId } },
+  body: ${indent(json({ connectors }))},
 });
 `
 }`;

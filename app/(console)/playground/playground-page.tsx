@@ -1,117 +1,72 @@
 "use client";
-import type { FileUIPart } from "ai";
-import { Code2, FlaskConical, RotateCcw, SlidersHorizontal } from "lucide-react";
-import { useCallback, useState } from "react";
-import { api } from "../_api/request.ts";
-import { chooseConnectors } from "../_connectors/use-chat-connectors.ts";
+import { Code2, Columns2, type LucideIcon, RotateCcw, SlidersHorizontal } from "lucide-react";
+import { type ComponentProps, useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { Composer } from "../chat/_conversation/composer.tsx";
-import { FileDrop } from "../chat/_conversation/file-drop.tsx";
-import { useDraftChat } from "../chat/_conversation/use-draft-chat.ts";
-import { attachmentsOf } from "../chat/_state/attachments.ts";
-import { publishChatEvent } from "../chat/_state/chat-events.ts";
-import type { WrittenMessage } from "../chat/_state/message-parts.ts";
-import { openConversation } from "../chat/_state/open-conversations.ts";
-import { PlaygroundChat } from "./playground-chat.tsx";
-import { defaultSetup, readContextLimit, toAgentSetup } from "./setup.ts";
+import {
+  defaultSetup,
+  EXAMPLE,
+  type PlaygroundSetup,
+  readContextLimit,
+  toAgentSetup,
+} from "./setup.ts";
 import { SetupPanel } from "./setup-panel.tsx";
+import { SingleChat } from "./single-chat.tsx";
 
 const CodeDialog = lazyComponent(() =>
   import("../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
 );
+const ComparedChats = lazyComponent(() =>
+  import("./compared-chats.tsx").then((module) => module.ComparedChats),
+);
 
-const EXAMPLE = "Draft a release plan for a single that comes out in eight weeks";
-
-interface Address {
-  readonly sessionId: string;
-  readonly chatId: string;
-}
-
-/** Tries an agent with instructions, a model and a limit, and shows the same as code. */
+/** Tries an agent with instructions, a model and a limit, or two models, and shows the same as code. */
 export function PlaygroundPage() {
-  const { draft, attachments } = useDraftChat();
   const [setup, setSetup] = useState(defaultSetup);
-  const [address, setAddress] = useState<Address | null>(null);
-  const [lastMessage, setLastMessage] = useState("");
-  const [isStarting, setStarting] = useState(false);
-  const [errorText, setErrorText] = useState<string | null>(null);
-  const [returned, setReturned] = useState<WrittenMessage | null>(null);
+  const [isComparing, setComparing] = useState(false);
+  /** Another number begins new chats. */
+  const [attempt, setAttempt] = useState(0);
+  /** Null before the first one. */
+  const [lastMessage, setLastMessage] = useState<string | null>(null);
   const [isCodeOpen, setCodeOpen] = useState(false);
   const [isSetupOpen, setSetupOpen] = useState(false);
-  const takeReturned = useCallback(() => setReturned(null), []);
-  const contextLimit = readContextLimit(setup.contextLimit);
-  const agent = toAgentSetup(setup);
-
-  /** Sets the chat up as the panel says, and sends the message. */
-  const send = async (text: string, files: readonly FileUIPart[]) => {
-    setErrorText(null);
-    setStarting(true);
-    const failure = await begin(text, files);
-    setStarting(false);
-    if (failure === null) return;
-    setErrorText(failure);
-    setReturned({ text, files });
+  const change = (next: Partial<PlaygroundSetup>) => setSetup((before) => ({ ...before, ...next }));
+  const startOver = () => {
+    setAttempt(attempt + 1);
+    setLastMessage(null);
   };
-  const begin = async (text: string, files: readonly FileUIPart[]): Promise<string | null> => {
-    if (contextLimit === undefined) return "Correct the context limit first.";
-    const created = address ?? (await newAddress());
-    if ("error" in created) return created.error;
-    const { sessionId, chatId } = created;
-    const change = {
-      ...(agent.modelId && { modelId: agent.modelId }),
-      instructions: agent.instructions ?? "",
-      templateId: agent.templateId ?? "",
-    };
-    const path = `/api/sessions/${sessionId}/chats/${chatId}`;
-    const changed = await api(path, { method: "PATCH", body: change });
-    if (!changed.ok) return changed.error.message;
-    const named = await chooseConnectors(sessionId, chatId, setup.connectors);
-    if (!named.ok) return named.error.message;
-    const conversation = openConversation(sessionId, chatId);
-    conversation.contextLimit = contextLimit;
-    if (address === null) publishChatEvent({ sessionId, chatId, type: "changed" });
-    void conversation.send(text, files);
-    setLastMessage(text);
-    setAddress({ sessionId, chatId });
-    return null;
-  };
-  const newAddress = async () => {
-    const created = await draft.create();
-    if (!created.ok) return { error: created.error.message };
-    draft.release();
-    openConversation(created.sessionId, created.chat.id).showChat(created.chat);
-    return { sessionId: created.sessionId, chatId: created.chat.id };
-  };
-
-  const files = address ? attachmentsOf(address.sessionId, address.chatId) : attachments;
-  const shared = { returned, onReturnedTaken: takeReturned, attachments: files, isStarting };
   return (
     <div className="flex h-full min-h-0 flex-col">
       <header className="flex h-13 shrink-0 items-center gap-2 border-b px-4">
         <h1 className="min-w-0 flex-1 truncate font-semibold">Playground</h1>
-        <Button
-          variant="ghost"
-          size="sm"
-          className="h-8 lg:hidden"
+        <HeaderButton
+          icon={SlidersHorizontal}
+          label="Setup"
+          className="lg:hidden"
           aria-expanded={isSetupOpen}
           onClick={() => setSetupOpen(!isSetupOpen)}
-        >
-          <SlidersHorizontal aria-hidden />
-          Setup
-        </Button>
-        {address !== null && (
-          <Button variant="ghost" size="sm" className="h-8" onClick={() => setAddress(null)}>
-            <RotateCcw aria-hidden />
-            Start over
-          </Button>
+        />
+        {lastMessage !== null && (
+          <HeaderButton icon={RotateCcw} label="Start over" onClick={startOver} />
         )}
-        <Button variant="outline" size="sm" className="h-8" onClick={() => setCodeOpen(true)}>
-          <Code2 aria-hidden />
-          View as code
-        </Button>
+        <HeaderButton
+          icon={Columns2}
+          label="Compare"
+          title="Send each message to two models"
+          aria-pressed={isComparing}
+          className="aria-pressed:bg-hover"
+          onClick={() => {
+            setComparing(!isComparing);
+            startOver();
+          }}
+        />
+        <HeaderButton
+          icon={Code2}
+          label="View as code"
+          variant="outline"
+          onClick={() => setCodeOpen(true)}
+        />
       </header>
       <div className="flex min-h-0 flex-1 max-lg:flex-col">
         <section
@@ -121,58 +76,13 @@ export function PlaygroundPage() {
             !isSetupOpen && "max-lg:hidden",
           )}
         >
-          <SetupPanel
-            setup={setup}
-            onChange={(change) => setSetup((before) => ({ ...before, ...change }))}
-          />
+          <SetupPanel setup={setup} hasModel={!isComparing} onChange={change} />
         </section>
-        <FileDrop
-          onFiles={(dropped) => files.add(dropped)}
-          className="relative flex min-h-0 min-w-0 flex-1 flex-col"
-        >
-          {address === null ? (
-            <>
-              <div className="flex min-h-0 flex-1 flex-col justify-center overflow-y-auto px-4 py-6">
-                <div className="mx-auto w-full max-w-lg">
-                  <EmptyState
-                    icon={FlaskConical}
-                    title="Try an agent"
-                    text="Give it instructions, choose a model, and send a message. Then view the same as code for your own program."
-                  >
-                    <Button
-                      variant="outline"
-                      onClick={() => setReturned({ text: EXAMPLE, files: [] })}
-                    >
-                      Use an example
-                    </Button>
-                  </EmptyState>
-                </div>
-              </div>
-              <Composer
-                draftKey="playground"
-                isBusy={isStarting}
-                isStopping={isStarting}
-                canSend
-                placeholder="Message the agent"
-                onSend={(text, sent) => void send(text, sent)}
-                onStop={() => {}}
-                {...shared}
-              />
-            </>
-          ) : (
-            <PlaygroundChat
-              key={address.chatId}
-              {...address}
-              {...shared}
-              onSend={(text, sent) => void send(text, sent)}
-            />
-          )}
-          {errorText !== null && (
-            <p role="alert" className="px-4 pb-3 text-center text-sm text-danger-text">
-              {errorText}
-            </p>
-          )}
-        </FileDrop>
+        {isComparing ? (
+          <ComparedChats key={attempt} setup={setup} onChange={change} onSent={setLastMessage} />
+        ) : (
+          <SingleChat key={attempt} setup={setup} onSent={setLastMessage} />
+        )}
       </div>
       {isCodeOpen && (
         <CodeDialog
@@ -180,13 +90,35 @@ export function PlaygroundPage() {
           scenario={{
             kind: "chat",
             chat: null,
-            message: lastMessage || EXAMPLE,
-            setup: agent,
-            contextLimit: contextLimit ?? null,
+            message: lastMessage ?? EXAMPLE,
+            setup: toAgentSetup(setup),
+            contextLimit: readContextLimit(setup.contextLimit) ?? null,
           }}
           onClose={() => setCodeOpen(false)}
         />
       )}
     </div>
+  );
+}
+
+/** On a phone, the icon alone. */
+function HeaderButton({
+  icon: Icon,
+  label,
+  className,
+  ...rest
+}: ComponentProps<typeof Button> & { readonly icon: LucideIcon; readonly label: string }) {
+  return (
+    <Button
+      variant="ghost"
+      size="sm"
+      aria-label={label}
+      title={label}
+      className={cn("h-8", className)}
+      {...rest}
+    >
+      <Icon aria-hidden />
+      <span className="max-sm:hidden">{label}</span>
+    </Button>
   );
 }

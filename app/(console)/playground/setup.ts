@@ -3,6 +3,9 @@ import type { AgentSetup } from "../_snippets/scenario.ts";
 /** The largest context limit that the API takes. */
 const MAX_CONTEXT_LIMIT = 10_000_000;
 
+/** What to send when one has no message of one's own. */
+export const EXAMPLE = "Draft a release plan for a single that comes out in eight weeks";
+
 /** What the panel of the playground sets. */
 export interface PlaygroundSetup {
   readonly source: "text" | "template";
@@ -10,6 +13,8 @@ export interface PlaygroundSetup {
   readonly templateId: string;
   /** Empty for the default model. */
   readonly modelId: string;
+  /** What the model is compared with; empty for the first that is another one. */
+  readonly secondModelId: string;
   /** In tokens; empty for no limit. */
   readonly contextLimit: string;
   /** The slugs of those that the agent may use. */
@@ -21,6 +26,7 @@ export const defaultSetup: PlaygroundSetup = {
   instructions: "",
   templateId: "",
   modelId: "",
+  secondModelId: "",
   contextLimit: "",
   connectors: [],
 };
@@ -29,6 +35,7 @@ export const toAgentSetup = (setup: PlaygroundSetup): AgentSetup => ({
   modelId: setup.modelId || null,
   instructions: (setup.source === "text" && setup.instructions.trim()) || null,
   templateId: (setup.source === "template" && setup.templateId) || null,
+  connectors: setup.connectors,
 });
 
 /** Returns the limit in tokens, null for none, or undefined when the text is not a valid number. */

@@ -25,7 +25,7 @@ import { MessageList } from "./message-list.tsx";
 import { useConversation } from "./use-conversation.ts";
 
 const CodeDialog = lazyComponent(() =>
-  import("../../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
+  import("../../_snippets/code-dialog.tsx").then((module) => module.StoredChatCodeDialog),
 );
 const FilesPanel = lazyComponent(() =>
   import("../_files/files-panel.tsx").then((module) => module.FilesPanel),
@@ -132,12 +132,13 @@ export function ConversationPage({
         </FileDrop>
         {isCodeOpen && (
           <CodeDialog
+            chat={{ sessionId, chatId }}
             description="Sends a message to this chat, and prints the answer while it is written."
             scenario={{
               kind: "chat",
               chat: { sessionId, chatId },
               message: newestTextOf(messages) || "What is the next step?",
-              setup: { modelId: null, instructions: null, templateId: null },
+              setup: { modelId: null, instructions: null, templateId: null, connectors: [] },
               contextLimit: null,
             }}
             onClose={() => setCodeOpen(false)}

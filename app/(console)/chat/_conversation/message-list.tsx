@@ -21,11 +21,13 @@ const messageStyle =
  * earlier ones as one scrolls up.
  */
 export function MessageList({
+  label = "Conversation",
   messages,
   sentMessageId,
   isBusy,
   onAnswer,
 }: {
+  readonly label?: string;
   readonly messages: readonly UIMessage[];
   /** A new one scrolls to the end. */
   readonly sentMessageId: string | null;
@@ -45,7 +47,7 @@ export function MessageList({
     <div className="relative min-h-0 flex-1">
       <ScrollBox
         ref={scroller}
-        label="Conversation"
+        label={label}
         className="h-full overscroll-contain rounded-none focus-visible:-outline-offset-2"
       >
         <div ref={content} className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-5">

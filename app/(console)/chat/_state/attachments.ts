@@ -4,6 +4,7 @@
  */
 import type { FileUIPart } from "ai";
 import { api } from "@/app/(console)/_api/request.ts";
+import { loadModule } from "@/app/(console)/_load/load-module.ts";
 import {
   type Attachment,
   type AttachmentsView,
@@ -187,7 +188,13 @@ export class Attachments {
   #keep(): void {
     if (this.#isKept) return;
     this.#isKept = true;
-    void import("./kept-files.ts").then(({ keepFiles }) => keepFiles(this));
+    loadModule(() => import("./kept-files.ts")).then(
+      ({ keepFiles }) => keepFiles(this),
+      () => {
+        // The next change tries again.
+        this.#isKept = false;
+      },
+    );
   }
 
   #forget(id: string): void {

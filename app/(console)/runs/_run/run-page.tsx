@@ -24,7 +24,7 @@ import { RunFacts } from "./run-facts.tsx";
 import { Timeline } from "./timeline.tsx";
 
 const CodeDialog = lazyComponent(() =>
-  import("../../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
+  import("../../_snippets/code-dialog.tsx").then((module) => module.StoredChatCodeDialog),
 );
 const StartRunDialog = lazyComponent(() =>
   import("../start-run-dialog.tsx").then((module) => module.StartRunDialog),
@@ -163,11 +163,12 @@ function Actions({
       )}
       {isCodeOpen && (
         <CodeDialog
+          chat={{ sessionId: run.sessionId, chatId: run.chatId }}
           description="Starts a run like this one, and waits for its end."
           scenario={{
             kind: "run",
             prompt: run.prompt ?? "",
-            setup: { modelId: run.model_id, instructions: null, templateId: null },
+            setup: { modelId: run.model_id, instructions: null, templateId: null, connectors: [] },
           }}
           onClose={() => setIsCodeOpen(false)}
         />
