@@ -1,10 +1,14 @@
 /** The OpenAPI document as the API reference of the console shows it: flat rows instead of schemas. */
 import type { oas32 } from "zod-openapi";
+import type { ErrorCode } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
+import { statusOf } from "../http/error-response.ts";
 import { curl } from "./curl.ts";
 import { describeApi, tags } from "./document.ts";
+import { errorMeanings } from "./error-meanings.ts";
 import { type Exchange, examples } from "./examples.ts";
 import { type Operation, operations } from "./registry.ts";
+import { errorCodes } from "./responses.ts";
 
 export interface ReferenceField {
   /** Dotted, with `[]` after what is a list: `messages[].id`. */
@@ -21,10 +25,17 @@ export interface ReferenceOperation {
   readonly description: string | undefined;
   readonly parameters: readonly ReferenceField[];
   readonly body: readonly ReferenceField[];
+  /** Without the errors. */
   readonly answers: readonly {
     readonly status: string;
     readonly description: string;
     readonly fields: readonly ReferenceField[];
+  }[];
+  /** In the order of their statuses. What an error holds is the same everywhere: its example says it. */
+  readonly errors: readonly {
+    readonly status: number;
+    readonly code: ErrorCode;
+    readonly meaning: string;
   }[];
   /** The first recorded request and its answer. */
   readonly example: Exchange | undefined;
@@ -73,13 +84,16 @@ function describeOperation({ id, contract }: Operation): ReferenceOperation {
     description: operation?.description,
     parameters: (operation?.parameters ?? []).flatMap(describeParameter),
     body: body && "content" in body ? fieldsOf(jsonSchemaOf(body.content)) : [],
-    answers: Object.entries(operation?.responses ?? {}).map(([status, answer]) => ({
-      status,
-      description: "description" in answer ? answer.description : "",
-      // What an error holds is the same everywhere: its example says it.
-      fields:
-        "content" in answer && status.startsWith("2") ? fieldsOf(jsonSchemaOf(answer.content)) : [],
-    })),
+    answers: Object.entries(operation?.responses ?? {})
+      .filter(([status]) => status in contract.responses)
+      .map(([status, answer]) => ({
+        status,
+        description: "description" in answer ? answer.description : "",
+        fields: "content" in answer ? fieldsOf(jsonSchemaOf(answer.content)) : [],
+      })),
+    errors: errorCodes(contract)
+      .map((code) => ({ status: statusOf[code], code, meaning: errorMeanings[code] }))
+      .toSorted((one, other) => one.status - other.status),
     example,
     curl: example && curl(contract, example.request),
   };

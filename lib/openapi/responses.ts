@@ -76,7 +76,7 @@ export function errorResponses(
 }
 
 /** Returns the errors that the pipeline can answer for this contract, and those it declares. */
-function errorCodes(contract: Contract): ErrorCode[] {
+export function errorCodes(contract: Contract): ErrorCode[] {
   const codes = new Set<ErrorCode>(["internal"]);
   if (contract.auth !== "none") codes.add("unauthorized").add("rate_limited").add("unavailable");
   if (contract.params || contract.query || contract.body) codes.add("invalid_request");

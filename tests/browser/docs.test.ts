@@ -89,6 +89,9 @@ describeInBrowser("the documentation", ({ newTab }) => {
     const { page } = tab;
     await signIn(tab);
     await page.goto("/docs/reference/keys");
+    const article = page.getByRole("article", { name: "Revoke an API key" });
+    await article.getByText("Errors", { exact: true }).click();
+    await article.getByRole("row", { name: /^404 not_found It does not exist/ }).waitFor();
     await page.getByRole("button", { name: /Test Request\s*\(get \/api\/keys\)/ }).click();
     const answered = page.waitForResponse((one) => new URL(one.url()).pathname === "/api/keys");
     await page.getByRole("button", { name: /^Send/ }).first().click();

@@ -69,6 +69,23 @@ describeInBrowser("schedules", ({ newTab }) => {
     await dialog.getByLabel("At", { exact: true }).fill("18:00");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("Every weekday at 6:00 PM · America/New York").waitFor();
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    const { default: model } = Object((await api.get("/api/models")).body);
+    const choose = async (search: string) => {
+      await dialog.getByRole("button", { name: /^Model/ }).click();
+      await page.getByRole("combobox", { name: "Search models" }).fill(search);
+      await page.getByRole("combobox", { name: "Search models" }).press("Enter");
+    };
+    await choose(model);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect.poll(async () => (await readTask(api, id)).model).toBe(model);
+    await page.getByRole("button", { name: "Edit" }).click();
+    await choose("default");
+    await dialog.getByRole("button", { name: "Model: Default model" }).waitFor();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect.poll(async () => (await readTask(api, id)).model).toBeNull();
+
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("None while the schedule is paused.").waitFor();
 
@@ -81,6 +98,10 @@ describeInBrowser("schedules", ({ newTab }) => {
     await history.getByText("Started by hand").waitFor();
     await history.getByRole("link").click();
     await page.waitForURL(runUrl);
+    await storeFirings(id);
+    await page.goto(`/schedules/${id}`);
+    await history.getByRole("img", { name: /^Last 3 runs: 2 completed, 1 failed; / }).waitFor();
+    await expectGood(page);
 
     await page.goto("/schedules");
     await page.getByRole("switch", { name: "Enable Chart watch" }).check();
@@ -197,6 +218,19 @@ describeInBrowser("schedules and usage", ({ newTab }) => {
     await expectGood(page);
   });
 });
+
+/** Stores a failed and a completed run of a schedule, before the one that it has. */
+async function storeFirings(taskId: string): Promise<void> {
+  await sql`with stored as (
+      insert into task_runs (id, account_id, task_identifier, status, tags, created_at, finished_at)
+      select 'run_' || md5(r.id || n), r.account_id, r.task_identifier,
+        case n when 1 then 'FAILED' else 'COMPLETED' end, r.tags,
+        r.created_at - make_interval(hours => n), r.finished_at - make_interval(hours => n)
+      from scheduled_firings f join task_runs r on r.id = f.task_run_id, generate_series(1, 2) n
+      where f.task_id = ${taskId} returning id, account_id, created_at)
+    insert into scheduled_firings (id, account_id, task_id, task_run_id, created_at)
+    select gen_random_uuid(), account_id, ${taskId}, id, created_at from stored`;
+}
 
 /** Stores two model calls of today. */
 async function storeUsage({ id }: SignedIn): Promise<void> {

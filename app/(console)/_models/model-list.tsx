@@ -194,7 +194,7 @@ function ModelOption({
             </span>
           )}
         </span>
-        {model.name !== model.id && (
+        {model.id !== "" && model.name !== model.id && (
           <span className="block truncate font-mono text-xs text-muted-foreground">{model.id}</span>
         )}
       </span>

@@ -3,11 +3,19 @@ import { ChevronDown } from "lucide-react";
 import { useRef, useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { cn } from "../_ui/class-names.ts";
-import { useModels } from "./use-models.ts";
+import { type Model, useModels } from "./use-models.ts";
 
 const ModelList = lazyComponent(() =>
   import("./model-list.tsx").then((module) => module.ModelList),
 );
+
+const DEFAULT_CHOICE: Model = {
+  id: "",
+  name: "Default model",
+  provider: "",
+  context_window: null,
+  pricing: null,
+};
 
 /** A button that opens the list of models. An empty value means the default model. */
 export function ModelPicker({
@@ -15,6 +23,7 @@ export function ModelPicker({
   "aria-describedby": describedBy,
   value,
   isField = false,
+  hasDefault = false,
   onChoose,
 }: {
   readonly id?: string;
@@ -22,13 +31,16 @@ export function ModelPicker({
   readonly value: string;
   /** Whether it is as wide as the fields of a form. */
   readonly isField?: boolean;
+  /** Whether the default can be chosen as such, for what is to follow it when it changes. */
+  readonly hasDefault?: boolean;
   readonly onChoose: (modelId: string) => void;
 }) {
   const { data, error, reload } = useModels();
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const chosen = value || data?.default || "";
-  const name = data?.models.find(({ id }) => id === chosen)?.name ?? chosen;
+  const models = data && hasDefault ? [DEFAULT_CHOICE, ...data.models] : data?.models;
+  const chosen = value || (hasDefault ? "" : (data?.default ?? ""));
+  const name = models?.find(({ id }) => id === chosen)?.name ?? chosen;
   return (
     <>
       <button
@@ -53,7 +65,7 @@ export function ModelPicker({
       {isOpen && (
         <ModelList
           button={button}
-          models={data?.models}
+          models={models}
           defaultId={data?.default ?? ""}
           chosen={chosen}
           error={error}

@@ -1,4 +1,5 @@
 import { ChevronRight } from "lucide-react";
+import type { ReactNode } from "react";
 import type { ReferenceField, ReferenceOperation } from "@/lib/openapi/reference.ts";
 import { DocsCode } from "./_content/docs-code.tsx";
 import { MethodLabel } from "./method-label.tsx";
@@ -13,7 +14,7 @@ const authentication = {
 
 /** One endpoint: what it does, what it takes, what it answers, and a recorded exchange. */
 export function Operation({ operation }: { readonly operation: ReferenceOperation }) {
-  const { id, contract, description, parameters, body, answers, example, curl } = operation;
+  const { id, contract, description, parameters, body, answers, errors, example, curl } = operation;
   const { method, path, summary, auth } = contract;
   return (
     <article id={id} aria-label={summary} className="scroll-mt-6 border-t py-8">
@@ -36,18 +37,17 @@ export function Operation({ operation }: { readonly operation: ReferenceOperatio
           )}
           <Fields title="Parameters" fields={parameters} isOpen />
           <Fields title="Body" fields={body} isOpen />
-          {answers.map(({ status, description: meaning, fields }) => (
-            <Fields key={status} title={`Answer ${status}`} note={meaning} fields={fields} />
-          ))}
-          <ul className="mt-3 flex flex-col gap-1 border-t pt-3 text-sm text-muted-foreground">
-            {answers
-              .filter(({ fields }) => fields.length === 0)
-              .map(({ status, description: meaning }) => (
-                <li key={status}>
-                  {status}: <Prose text={meaning} />
-                </li>
-              ))}
-          </ul>
+          {answers.map(({ status, description: meaning, fields }) =>
+            fields.length === 0 ? (
+              <p key={status} className="mt-3 border-t pt-3 text-sm text-muted-foreground">
+                <span className="font-medium text-foreground">Answer {status}</span>{" "}
+                <Prose text={meaning} />
+              </p>
+            ) : (
+              <Fields key={status} title={`Answer ${status}`} note={meaning} fields={fields} />
+            ),
+          )}
+          <Errors errors={errors} />
         </div>
         <div className="flex min-w-0 flex-col gap-3 xl:sticky xl:top-8 xl:self-start">
           {curl !== undefined && (
@@ -91,19 +91,7 @@ function Fields({
 }) {
   if (fields.length === 0) return null;
   return (
-    <details open={isOpen} className="group mt-3 border-t pt-3">
-      <summary className="flex items-baseline gap-1.5 rounded-sm text-sm [&::-webkit-details-marker]:hidden">
-        <ChevronRight
-          aria-hidden
-          className="size-3.5 shrink-0 self-center text-muted-foreground transition-transform group-open:rotate-90"
-        />
-        <span className="font-medium">{title}</span>
-        {note !== undefined && (
-          <span className="text-muted-foreground">
-            <Prose text={note} />
-          </span>
-        )}
-      </summary>
+    <Disclosure title={title} note={note} isOpen={isOpen}>
       <dl className="mt-2 grid gap-x-6 gap-y-2 pl-5 text-sm sm:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
         {fields.map(({ name, type, isRequired, description }) => (
           <div key={name} className="contents">
@@ -122,6 +110,68 @@ function Fields({
           </div>
         ))}
       </dl>
+    </Disclosure>
+  );
+}
+
+function Errors({ errors }: { readonly errors: ReferenceOperation["errors"] }) {
+  const statuses = [...new Set(errors.map(({ status }) => status))];
+  return (
+    <Disclosure title="Errors" note={statuses.join(", ")}>
+      <table className="mt-2 ml-5 w-[calc(100%-1.25rem)] border-collapse text-left text-sm">
+        <thead className="text-xs text-muted-foreground">
+          <tr>
+            {["Status", "Code", "When"].map((name) => (
+              <th key={name} scope="col" className="border-b py-1.5 pr-4 font-medium">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {errors.map(({ status, code, meaning }) => (
+            <tr key={code} className="align-top [&:not(:last-child)>td]:border-b">
+              <td className="py-1.5 pr-4 tabular-nums">{status}</td>
+              <td className="py-1.5 pr-4">
+                <code className="font-mono text-[0.9em]">{code}</code>
+              </td>
+              <td className="py-1.5 text-muted-foreground">
+                <Prose text={meaning} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Disclosure>
+  );
+}
+
+function Disclosure({
+  title,
+  note,
+  isOpen = false,
+  children,
+}: {
+  readonly title: string;
+  readonly note: string | undefined;
+  readonly isOpen?: boolean;
+  readonly children: ReactNode;
+}) {
+  return (
+    <details open={isOpen} className="group mt-3 border-t pt-3">
+      <summary className="flex items-baseline gap-1.5 rounded-sm text-sm [&::-webkit-details-marker]:hidden">
+        <ChevronRight
+          aria-hidden
+          className="size-3.5 shrink-0 self-center text-muted-foreground transition-transform group-open:rotate-90"
+        />
+        <span className="font-medium">{title}</span>
+        {note !== undefined && (
+          <span className="text-muted-foreground">
+            <Prose text={note} />
+          </span>
+        )}
+      </summary>
+      {children}
     </details>
   );
 }

@@ -12,6 +12,7 @@ import { ErrorState } from "../_ui/error-state.tsx";
 import { LoadMore } from "../_ui/load-more.tsx";
 import { ListSkeleton } from "../_ui/skeleton.tsx";
 import { RunStatus } from "../runs/run-status.tsx";
+import { durationOf, FiringStrip } from "./firing-strip.tsx";
 
 const ACTIVE_POLL_MS = 2_500;
 const IDLE_POLL_MS = 15_000;
@@ -40,13 +41,16 @@ export function FiringHistory({ taskId }: { readonly taskId: string }) {
           text="Runs are listed here, from the first time on. Run it now to try the prompt."
         />
       ) : (
-        <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
-          {items.map((run) => (
-            <li key={run.task_run_id}>
-              <Row run={run} now={now} />
-            </li>
-          ))}
-        </ul>
+        <>
+          {items.length > 1 && <FiringStrip runs={items} now={now} />}
+          <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
+            {items.map((run) => (
+              <li key={run.task_run_id}>
+                <Row run={run} now={now} />
+              </li>
+            ))}
+          </ul>
+        </>
       )}
       <LoadMore pages={runs} />
     </section>
@@ -54,7 +58,6 @@ export function FiringHistory({ taskId }: { readonly taskId: string }) {
 }
 
 function Row({ run, now }: { readonly run: TaskFiring; readonly now: number }) {
-  const ended = run.finished_at === null ? now : Date.parse(run.finished_at);
   const content = (
     <>
       <span className="min-w-0">
@@ -66,7 +69,7 @@ function Row({ run, now }: { readonly run: TaskFiring; readonly now: number }) {
       </span>
       <RunStatus isCompact state={stateOf(run.status)} />
       <span className="text-right text-sm text-muted-foreground tabular-nums max-sm:hidden">
-        {formatDuration(Math.max(0, ended - Date.parse(run.created_at)))}
+        {formatDuration(durationOf(run, now))}
       </span>
     </>
   );

@@ -224,7 +224,7 @@ function Choices({
         )}
       </Field>
       <Field label="Model" error={errorOf("model")}>
-        {(ids) => <ModelPicker {...ids} value={model} isField onChoose={onModel} />}
+        {(ids) => <ModelPicker {...ids} value={model} isField hasDefault onChoose={onModel} />}
       </Field>
     </div>
   );
