@@ -46,8 +46,12 @@ const config: NextConfig = {
     validateRSCRequestHeaders: false,
   },
   turbopack: {
-    // The console shows documents of this repository.
-    rules: { "*.md": { type: "text" } },
+    rules: {
+      // The console shows documents of this repository.
+      "*.md": { type: "text" },
+      // It draws logos in the text's color.
+      "**/simple-icons/icons/*.svg": { type: "text" },
+    },
     // Only what the AI SDK's chat never uses in a browser: servers get the real ones.
     resolveAlias: {
       "@ai-sdk/gateway": excluded,

@@ -11,6 +11,10 @@ describeInBrowser("the connectors", ({ newTab }) => {
     const { page } = tab;
     const { email, bearer } = await signIn(tab);
     await page.goto("/connectors");
+    // Each card has a logo or a drawing, which no other host serves.
+    await page.getByRole("article", { name: "YouTube" }).locator('svg[fill="#FF0000"]').waitFor();
+    const pictures = page.getByRole("article").locator("span > svg");
+    expect(await pictures.count()).toBe(await page.getByRole("article").count());
     await page.getByRole("button", { name: "Connect Gmail", exact: true }).click();
     await page.getByRole("heading", { name: "Connect Gmail?" }).waitFor();
     await page.getByText(email).waitFor();

@@ -70,7 +70,7 @@ export function ConnectorsMenu({
                   onChoose(isChosen ? chosen.filter((one) => one !== slug) : [...chosen, slug]);
                 }}
               >
-                <Icon aria-hidden />
+                <Icon />
                 <span className="min-w-0 flex-1 truncate">{name}</span>
                 {!isActive && (
                   <span className="text-xs text-muted-foreground">

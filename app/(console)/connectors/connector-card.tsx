@@ -56,7 +56,7 @@ export function ConnectorCard({
     >
       <div className="flex items-center gap-3">
         <span className="grid size-10 shrink-0 place-items-center rounded-lg bg-muted text-foreground">
-          <Icon aria-hidden className="size-5" />
+          <Icon className="size-5" />
         </span>
         <div className="min-w-0 flex-1">
           <h3 className="font-semibold wrap-anywhere">{name}</h3>

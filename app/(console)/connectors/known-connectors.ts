@@ -1,36 +1,31 @@
 /** The services that the page suggests. Any other is connected by its short name. */
-import {
-  AtSign,
-  AudioWaveform,
-  BriefcaseBusiness,
-  CalendarDays,
-  Camera,
-  CirclePlay,
-  FileText,
-  FolderOpen,
-  Grid3x3,
-  Hash,
-  Inbox,
-  type LucideIcon,
-  Mail,
-  MessagesSquare,
-  Music2,
-  NotebookText,
-  Package,
-  Plug,
-  Send,
-  Sheet,
-  SquareTerminal,
-  UsersRound,
-} from "lucide-react";
+import { BriefcaseBusiness, Hash, Inbox, Plug } from "lucide-react";
+import airtable from "simple-icons/icons/airtable.svg";
+import discord from "simple-icons/icons/discord.svg";
+import dropbox from "simple-icons/icons/dropbox.svg";
+import github from "simple-icons/icons/github.svg";
+import gmail from "simple-icons/icons/gmail.svg";
+import googlecalendar from "simple-icons/icons/googlecalendar.svg";
+import googledocs from "simple-icons/icons/googledocs.svg";
+import googledrive from "simple-icons/icons/googledrive.svg";
+import googlesheets from "simple-icons/icons/googlesheets.svg";
+import hubspot from "simple-icons/icons/hubspot.svg";
+import instagram from "simple-icons/icons/instagram.svg";
+import mailchimp from "simple-icons/icons/mailchimp.svg";
+import notion from "simple-icons/icons/notion.svg";
+import soundcloud from "simple-icons/icons/soundcloud.svg";
+import tiktok from "simple-icons/icons/tiktok.svg";
+import x from "simple-icons/icons/x.svg";
+import youtube from "simple-icons/icons/youtube.svg";
+import { type ConnectorIcon, logo } from "./logo.tsx";
 
 export interface KnownConnector {
   readonly slug: string;
   readonly name: string;
   /** What an agent can do with it, in the words of the trade. */
   readonly text: string;
-  /** A sign of what it is for. The logos of the services are their owners' trademarks. */
-  readonly icon: LucideIcon;
+  /** The service's logo, or a drawing where the collection has none. */
+  readonly icon: ConnectorIcon;
 }
 
 export const groups: readonly {
@@ -43,29 +38,34 @@ export const groups: readonly {
       {
         slug: "youtube",
         name: "YouTube",
-        icon: CirclePlay,
+        icon: logo(youtube, "#FF0000"),
         text: "Read channel figures, upload videos and answer comments.",
       },
       {
         slug: "instagram",
         name: "Instagram",
-        icon: Camera,
+        icon: logo(instagram, "#FF0069"),
         text: "Publish posts and read how they did.",
       },
       {
         slug: "tiktok",
         name: "TikTok",
-        icon: Music2,
+        icon: logo(tiktok),
         text: "Publish clips and read their figures.",
       },
       {
         slug: "soundcloud",
         name: "SoundCloud",
-        icon: AudioWaveform,
+        icon: logo(soundcloud, "#FF5500"),
         text: "Manage tracks and playlists.",
       },
-      { slug: "twitter", name: "X", icon: AtSign, text: "Post news and read replies." },
-      { slug: "mailchimp", name: "Mailchimp", icon: Send, text: "Draft and send fan newsletters." },
+      { slug: "twitter", name: "X", icon: logo(x), text: "Post news and read replies." },
+      {
+        slug: "mailchimp",
+        name: "Mailchimp",
+        icon: logo(mailchimp),
+        text: "Draft and send fan newsletters.",
+      },
     ],
   },
   {
@@ -74,7 +74,7 @@ export const groups: readonly {
       {
         slug: "gmail",
         name: "Gmail",
-        icon: Mail,
+        icon: logo(gmail, "#EA4335"),
         text: "Find promoters’ mails, draft answers and send them.",
       },
       { slug: "outlook", name: "Outlook", icon: Inbox, text: "Read and write mail." },
@@ -82,13 +82,13 @@ export const groups: readonly {
       {
         slug: "discord",
         name: "Discord",
-        icon: MessagesSquare,
+        icon: logo(discord, "#5865F2"),
         text: "Write to the fan community.",
       },
       {
         slug: "googlecalendar",
         name: "Google Calendar",
-        icon: CalendarDays,
+        icon: logo(googlecalendar, "#4285F4"),
         text: "Plan release dates, sessions and shows.",
       },
       {
@@ -100,7 +100,7 @@ export const groups: readonly {
       {
         slug: "hubspot",
         name: "HubSpot",
-        icon: UsersRound,
+        icon: logo(hubspot, "#FF7A59"),
         text: "Keep contacts of venues, press and partners.",
       },
     ],
@@ -111,23 +111,38 @@ export const groups: readonly {
       {
         slug: "googledrive",
         name: "Google Drive",
-        icon: FolderOpen,
+        icon: logo(googledrive, "#4285F4"),
         text: "Find contracts, artwork and masters.",
       },
-      { slug: "dropbox", name: "Dropbox", icon: Package, text: "Read and store files." },
+      {
+        slug: "dropbox",
+        name: "Dropbox",
+        icon: logo(dropbox, "#0061FF"),
+        text: "Read and store files.",
+      },
       {
         slug: "googlesheets",
         name: "Google Sheets",
-        icon: Sheet,
+        icon: logo(googlesheets, "#34A853"),
         text: "Read royalty statements and write budgets.",
       },
-      { slug: "googledocs", name: "Google Docs", icon: FileText, text: "Write press texts." },
-      { slug: "notion", name: "Notion", icon: NotebookText, text: "Keep release plans." },
-      { slug: "airtable", name: "Airtable", icon: Grid3x3, text: "Read and write tables." },
+      {
+        slug: "googledocs",
+        name: "Google Docs",
+        icon: logo(googledocs, "#4285F4"),
+        text: "Write press texts.",
+      },
+      { slug: "notion", name: "Notion", icon: logo(notion), text: "Keep release plans." },
+      {
+        slug: "airtable",
+        name: "Airtable",
+        icon: logo(airtable, "#18BFFF"),
+        text: "Read and write tables.",
+      },
       {
         slug: "github",
         name: "GitHub",
-        icon: SquareTerminal,
+        icon: logo(github),
         text: "Read and change repositories.",
       },
     ],

@@ -1,0 +1,4 @@
+declare module "simple-icons/icons/*.svg" {
+  const text: string;
+  export default text;
+}
