@@ -20,13 +20,20 @@ export class DraftChat {
 
   /** Creates the chat with its session and sandbox, once. */
   async create(): Promise<CreatedChat> {
-    this.#created ??= this.#resumed === null ? createChat() : readChat(this.#resumed);
+    this.#created ??= this.#readOrCreate();
     const created = await this.#created;
-    if (created.ok) return created;
-    this.#created = null;
-    // The chat was deleted: the next attempt begins another.
-    if (created.error.status === 404) this.#resumed = null;
+    if (!created.ok) this.#created = null;
     return created;
+  }
+
+  async #readOrCreate(): Promise<CreatedChat> {
+    if (this.#resumed !== null) {
+      const read = await readChat(this.#resumed);
+      if (read.ok || read.error.status !== 404) return read;
+      // It was deleted meanwhile.
+      this.#resumed = null;
+    }
+    return createChat();
   }
 
   /** Creates the chat and sets its model; an empty id is the default model. */
