@@ -183,6 +183,8 @@ describeInBrowser("the list of chats", (browsing) => {
     expect(await main.locator("img, script, [onerror]").count()).toBe(0);
     expect(await main.textContent()).not.toContain("said after sharing");
     expect(await stranger.page.evaluate(() => "hacked" in window)).toBe(false);
+    const start = main.getByRole("link", { name: "Start your own chat" });
+    expect(await start.getAttribute("href")).toBe("/chat");
     await expectGood(stranger.page);
 
     await dialog.getByRole("button", { name: "Stop sharing" }).click();

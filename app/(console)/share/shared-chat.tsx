@@ -1,10 +1,11 @@
 "use client";
 import { Wrench } from "lucide-react";
+import Link from "next/link";
 import { useState } from "react";
 import { type ApiError, api } from "@/app/(console)/_api/request.ts";
 import { formatDateTime } from "@/app/(console)/_ui/format-time.ts";
 import type { SharedMessage } from "@/lib/sessions/shares/contract.ts";
-import { Button } from "../_ui/button.tsx";
+import { Button, buttonStyle } from "../_ui/button.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { keyed } from "../_ui/keyed.ts";
 import { Markdown } from "../chat/_message/markdown.tsx";
@@ -65,7 +66,32 @@ export function SharedChat({
           Show more messages ({(count - messages.length).toLocaleString("en")})
         </Button>
       )}
+      <Invitation />
     </div>
+  );
+}
+
+/** Tells a visitor what this is, and where to begin. */
+function Invitation() {
+  return (
+    <footer className="mt-3 flex flex-wrap items-center justify-between gap-x-6 gap-y-3 border-t pt-5">
+      <p className="min-w-0 flex-1 basis-80 text-sm text-pretty text-muted-foreground">
+        A chat with an agent of Agent Platform: it reads statements, plans releases, budgets tours
+        and hands back the finished file.
+      </p>
+      <div className="flex flex-wrap gap-2">
+        <Link href="/" prefetch={false} className={buttonStyle({ variant: "ghost", size: "sm" })}>
+          What it does
+        </Link>
+        <Link
+          href="/chat"
+          prefetch={false}
+          className={buttonStyle({ variant: "outline", size: "sm" })}
+        >
+          Start your own chat
+        </Link>
+      </div>
+    </footer>
   );
 }
 

@@ -9,6 +9,7 @@ import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
+import { Cover } from "../_ui/cover.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { TemplateDetails } from "./template-details.tsx";
 
@@ -41,8 +42,9 @@ export function TemplateCard({
       aria-label={title}
       className="flex h-full min-h-46 flex-col rounded-xl border bg-surface p-4 shadow-xs transition-colors hover:border-input"
     >
-      <div className="flex items-start justify-between gap-2">
-        <h2 className="min-w-0 font-semibold">
+      <div className="flex items-start gap-3">
+        <Cover seed={title} className="size-10 rounded-lg" />
+        <h2 className="min-w-0 flex-1 self-center font-semibold">
           <button
             type="button"
             onClick={() => setOpen(true)}
@@ -58,7 +60,7 @@ export function TemplateCard({
           onChange={onFavourite}
         />
       </div>
-      <p className="mt-1 line-clamp-3 text-muted-foreground [overflow-wrap:anywhere]">
+      <p className="mt-2.5 line-clamp-3 text-muted-foreground [overflow-wrap:anywhere]">
         {description}
       </p>
       <div className="mt-3 mb-4 flex max-h-11 flex-wrap gap-1 overflow-hidden">

@@ -26,7 +26,7 @@ function Checklist({ email }: { readonly email: string }) {
     router.push("/chat");
   };
   return (
-    <Page className="max-w-3xl">
+    <Page>
       <PageHeader
         title={isComplete ? "You are all set" : "Get started"}
         description={
