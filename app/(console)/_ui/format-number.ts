@@ -1,20 +1,23 @@
 /** The one format of amounts in the console. */
-const compactFormat = new Intl.NumberFormat("en", {
-  notation: "compact",
-  maximumFractionDigits: 1,
-});
-const fullFormat = new Intl.NumberFormat("en");
+import { lazily } from "./lazily.ts";
+
+const compactFormat = lazily(
+  () => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }),
+);
+const fullFormat = lazily(() => new Intl.NumberFormat("en"));
 
 /** Returns, for example, `940`, `12.3K` or `1.2M`. */
-export const formatCompact = (count: number): string => compactFormat.format(count);
+export const formatCompact = (count: number): string => compactFormat().format(count);
 
 /** Returns, for example, `12,345`. */
-export const formatCount = (count: number): string => fullFormat.format(count);
+export const formatCount = (count: number): string => fullFormat().format(count);
 
 /** Returns, for example, `$12.30`, `$0.0042` or `<$0.0001`. */
 export function formatUsd(usd: number): string {
   if (usd === 0 || usd >= 0.1)
-    return `$${fullFormat.format(Number(usd.toFixed(2))).replace(/(\.\d)$/, "$10")}`;
+    return `$${fullFormat()
+      .format(Number(usd.toFixed(2)))
+      .replace(/(\.\d)$/, "$10")}`;
   if (usd < 0.0001) return "<$0.0001";
   return `$${usd.toFixed(4)}`;
 }

@@ -1,16 +1,20 @@
 /** The one format of dates, times and durations in the console. */
-const dateFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
-const dateTimeFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+import { lazily } from "./lazily.ts";
+
+const dateFormat = lazily(() => new Intl.DateTimeFormat("en", { dateStyle: "medium" }));
+const dateTimeFormat = lazily(
+  () => new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" }),
+);
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Returns, for example, `Nov 21, 2026`. */
-export const formatDate = (date: string): string => dateFormat.format(new Date(date));
+export const formatDate = (date: string): string => dateFormat().format(new Date(date));
 
 /** Returns, for example, `Nov 21, 2026, 4:05 PM`. */
-export const formatDateTime = (date: string): string => dateTimeFormat.format(new Date(date));
+export const formatDateTime = (date: string): string => dateTimeFormat().format(new Date(date));
 
 /** Returns `just now`, `5 min ago`, `3 h ago`, `yesterday`, `4 days ago`, or the date after a week. */
 export function formatAge(date: string, now: number): string {
@@ -55,7 +59,9 @@ export const formatInZone = (date: Date, timeZone: string): string =>
     timeZoneName: "short",
   }).format(date);
 
-const dayFormat = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
+const dayFormat = lazily(
+  () => new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" }),
+);
 
 /** Returns, for example, `Nov 21, 2026` for the day `2026-11-21`, wherever the reader is. */
-export const formatDay = (day: string): string => dayFormat.format(new Date(`${day}T00:00:00Z`));
+export const formatDay = (day: string): string => dayFormat().format(new Date(`${day}T00:00:00Z`));

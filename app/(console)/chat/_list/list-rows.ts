@@ -1,5 +1,6 @@
 /** The rows of the chat list: headings and chats, each with its height, so that only visible ones are rendered. */
 import type { FoundChat } from "@/lib/sessions/session.ts";
+import { lazily } from "../../_ui/lazily.ts";
 import type { ChatFeedView } from "./chat-feed.ts";
 
 export type ListRow =
@@ -46,8 +47,8 @@ export function rowsOf({ sections, current, filter }: ChatFeedView, now: Date): 
   return rows;
 }
 
-const thisYear = new Intl.DateTimeFormat("en", { month: "long" });
-const anyYear = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
+const thisYear = lazily(() => new Intl.DateTimeFormat("en", { month: "long" }));
+const anyYear = lazily(() => new Intl.DateTimeFormat("en", { month: "long", year: "numeric" }));
 
 /** Returns what tells the heading of a chat: `Today`, `Previous 7 days`, `October`, `October 2025`. */
 function dateLabels(now: Date): (chat: FoundChat) => string {
@@ -61,6 +62,6 @@ function dateLabels(now: Date): (chat: FoundChat) => string {
     if (time >= yesterday) return "Yesterday";
     if (time >= week) return "Previous 7 days";
     if (time >= month) return "Previous 30 days";
-    return (at.getFullYear() === now.getFullYear() ? thisYear : anyYear).format(at);
+    return (at.getFullYear() === now.getFullYear() ? thisYear() : anyYear()).format(at);
   };
 }
