@@ -2,7 +2,6 @@
 import { ChevronDown } from "lucide-react";
 import { useRef, useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { cn } from "../_ui/class-names.ts";
 import { type Model, useModels } from "./use-models.ts";
 
 const ModelList = lazyComponent(() =>
@@ -52,12 +51,11 @@ export function ModelPicker({
         aria-expanded={isOpen}
         aria-label={name === "" ? "Model" : `Model: ${name}`}
         onClick={() => setOpen(!isOpen)}
-        className={cn(
-          "flex min-w-0 items-center gap-1 rounded-lg text-sm hover:bg-hover",
+        className={`flex min-w-0 items-center gap-1 rounded-lg text-sm hover:bg-hover ${
           isField
             ? "h-9 w-full justify-between border border-input bg-surface px-3"
-            : "h-8 max-w-52 px-2 text-muted-foreground",
-        )}
+            : "h-8 max-w-52 px-2 text-muted-foreground"
+        }`}
       >
         <span className="truncate">{name || "Model"}</span>
         <ChevronDown aria-hidden className="size-3.5 shrink-0" />

@@ -5,13 +5,14 @@ import { cn } from "./class-names.ts";
 
 /** Also styles links as buttons: `className={buttonStyle({ variant: "outline" })}`. */
 export const buttonStyle = cva(
-  "inline-flex shrink-0 items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none [&_svg]:size-4 [&_svg]:shrink-0",
+  "relative inline-flex shrink-0 items-center justify-center gap-2 font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none [&_svg]:size-4 [&_svg]:shrink-0",
   {
     variants: {
       variant: {
         primary: "bg-primary text-primary-foreground hover:bg-primary-hover",
         outline: "border border-input bg-surface hover:bg-muted",
         ghost: "hover:bg-hover",
+        quiet: "text-muted-foreground hover:bg-hover",
         danger: "bg-danger text-danger-foreground hover:bg-danger-hover",
         "danger-ghost": "text-danger-text hover:bg-danger-soft",
       },
@@ -21,8 +22,9 @@ export const buttonStyle = cva(
         lg: "h-10 px-5",
         icon: "size-8",
       },
+      corners: { small: "rounded-md", large: "rounded-lg", round: "rounded-full" },
     },
-    defaultVariants: { variant: "primary", size: "md" },
+    defaultVariants: { variant: "primary", size: "md", corners: "small" },
   },
 );
 
@@ -35,6 +37,7 @@ interface ButtonProps extends ComponentProps<"button">, VariantProps<typeof butt
 export function Button({
   variant,
   size,
+  corners,
   busy = false,
   className,
   disabled,
@@ -47,14 +50,14 @@ export function Button({
       {...rest}
       disabled={disabled || busy}
       aria-busy={busy || undefined}
-      className={cn(buttonStyle({ variant, size }), "relative", className)}
+      className={cn(buttonStyle({ variant, size, corners }), className)}
     >
       {busy && (
         <span className="absolute inset-0 grid place-items-center">
           <LoaderCircle aria-hidden className="animate-spin" />
         </span>
       )}
-      <span className={cn("contents", busy && "[&>*]:invisible")}>
+      <span className={busy ? "contents [&>*]:invisible" : "contents"}>
         {busy ? (
           <span className="invisible inline-flex items-center gap-2">{children}</span>
         ) : (

@@ -150,16 +150,15 @@ export function Composer({
               </Button>
             )}
             {!isBusy && (
-              <Button
+              <button
                 type="submit"
-                size="icon"
                 aria-label="Send"
                 title={blocker ?? "Send (Enter)"}
                 disabled={!isReady}
-                className="rounded-full disabled:bg-hover disabled:text-muted-foreground disabled:opacity-100"
+                className="grid size-8 shrink-0 place-items-center rounded-full bg-primary text-primary-foreground transition-colors hover:bg-primary-hover disabled:pointer-events-none disabled:bg-hover disabled:text-muted-foreground"
               >
-                <ArrowUp aria-hidden />
-              </Button>
+                <ArrowUp aria-hidden className="size-4" />
+              </button>
             )}
             {isBusy && canQueue && !isEmpty && (
               <Button
@@ -196,11 +195,11 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
         }}
       />
       <Button
-        variant="ghost"
+        variant="quiet"
         size="icon"
+        corners="large"
         aria-label="Attach files"
         title="Attach files, or drop or paste them"
-        className="rounded-lg text-muted-foreground"
         onClick={() => input.current?.click()}
       >
         <Paperclip aria-hidden />
