@@ -2,7 +2,7 @@
 import { Menu } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
-import { type ReactNode, useState } from "react";
+import { Activity, memo, type ReactNode, useState } from "react";
 import { useSession } from "@/app/(console)/_session/auth.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button, buttonStyle } from "../_ui/button.tsx";
@@ -76,7 +76,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
-function SignedInFrame({ children }: { readonly children: ReactNode }) {
+/**
+ * Each boundary is hydrated by itself, so that the page can be used before the navigation. Memoized,
+ * because new properties would hydrate all of them at once when the session is known.
+ */
+const SignedInFrame = memo(function SignedInFrame({ children }: { readonly children: ReactNode }) {
   const [drawer, setDrawer] = useState(false);
   return (
     <SidebarSlotProvider>
@@ -98,18 +102,20 @@ function SignedInFrame({ children }: { readonly children: ReactNode }) {
             <SearchButton />
           </header>
           <aside className="hidden w-62 shrink-0 flex-col border-r bg-sidebar md:flex">
-            <div className="flex h-13 shrink-0 items-center justify-between pr-2 pl-4">
-              <Brand />
-              <SearchButton />
-            </div>
-            <div className="shrink-0 px-2 pb-2">
-              <ScopeSwitcher />
-            </div>
-            <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
-              <Navigation />
-            </div>
-            {drawer ? <div className="flex-1" /> : <SidebarSlot />}
-            <Account />
+            <Activity>
+              <div className="flex h-13 shrink-0 items-center justify-between pr-2 pl-4">
+                <Brand />
+                <SearchButton />
+              </div>
+              <div className="shrink-0 px-2 pb-2">
+                <ScopeSwitcher />
+              </div>
+              <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
+                <Navigation />
+              </div>
+              {drawer ? <div className="flex-1" /> : <SidebarSlot />}
+              <Account />
+            </Activity>
           </aside>
           {drawer && <Drawer onClose={() => setDrawer(false)} />}
           <Main>{children}</Main>
@@ -118,7 +124,7 @@ function SignedInFrame({ children }: { readonly children: ReactNode }) {
       </Commands>
     </SidebarSlotProvider>
   );
-}
+});
 
 /** Runs only for a session: before, there is nothing to read. */
 function RunNotices() {

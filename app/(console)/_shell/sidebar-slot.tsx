@@ -1,5 +1,13 @@
 "use client";
-import { createContext, type ReactNode, useContext, useState } from "react";
+import {
+  createContext,
+  type ReactNode,
+  startTransition,
+  useCallback,
+  useContext,
+  useMemo,
+  useState,
+} from "react";
 import { createPortal } from "react-dom";
 
 const SlotContext = createContext<{
@@ -9,7 +17,13 @@ const SlotContext = createContext<{
 
 export function SidebarSlotProvider({ children }: { readonly children: ReactNode }) {
   const [place, setPlace] = useState<HTMLElement | null>(null);
-  return <SlotContext value={{ place, setPlace }}>{children}</SlotContext>;
+  // In a transition: otherwise the page would be hydrated in one piece with the page's content.
+  const choose = useCallback(
+    (next: HTMLElement | null) => startTransition(() => setPlace(next)),
+    [],
+  );
+  const value = useMemo(() => ({ place, setPlace: choose }), [place, choose]);
+  return <SlotContext value={value}>{children}</SlotContext>;
 }
 
 /** The place for a page's own content in the sidebar, or in the drawer while that is open. */

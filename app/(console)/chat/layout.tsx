@@ -1,10 +1,12 @@
-import type { ReactNode } from "react";
+import { Activity, type ReactNode } from "react";
 import { ChatSidebar } from "./_list/chat-sidebar.tsx";
 
 export default function ChatLayout({ children }: { readonly children: ReactNode }) {
   return (
     <>
-      <ChatSidebar />
+      <Activity>
+        <ChatSidebar />
+      </Activity>
       {children}
     </>
   );

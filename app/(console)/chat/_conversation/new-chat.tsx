@@ -1,7 +1,7 @@
 "use client";
 import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
-import { useCallback, useEffect, useState } from "react";
+import { Activity, useCallback, useEffect, useState } from "react";
 import type { ApiError } from "@/app/(console)/_api/request.ts";
 import { useSession } from "@/app/(console)/_session/auth.ts";
 import { useScope } from "@/app/(console)/_session/scope.ts";
@@ -106,29 +106,46 @@ export function NewChat() {
             <ModelPicker value={modelId} onChoose={setModelId} />
             <ConnectorsPicker chosen={connectors} onChoose={setConnectors} />
           </Composer>
-          <ul
-            aria-label="Suggestions"
-            className="mx-auto flex w-full max-w-4xl gap-2 px-4 max-sm:overflow-x-auto max-sm:pb-3 max-sm:[scrollbar-width:none] sm:flex-wrap sm:justify-center"
-          >
-            {suggestions.map(({ title, prompt, icon: Icon }) => (
-              <li key={title}>
-                <button
-                  type="button"
-                  disabled={isBusy}
-                  onClick={() => setReturned({ text: prompt, files: [] })}
-                  className="flex h-9 items-center gap-2 rounded-full border bg-surface px-3.5 text-sm whitespace-nowrap shadow-xs transition-colors hover:border-input hover:bg-muted disabled:opacity-55"
-                >
-                  <Icon aria-hidden className="size-4 text-muted-foreground" />
-                  {title}
-                </button>
-              </li>
-            ))}
-          </ul>
-          {!hasAiModel && <StandInNote />}
+          <Activity>
+            <Suggestions
+              isDisabled={isBusy}
+              onChoose={(prompt) => setReturned({ text: prompt, files: [] })}
+            />
+            {!hasAiModel && <StandInNote />}
+          </Activity>
         </div>
         <Checklist />
       </div>
     </FileDrop>
+  );
+}
+
+function Suggestions({
+  isDisabled,
+  onChoose,
+}: {
+  readonly isDisabled: boolean;
+  readonly onChoose: (prompt: string) => void;
+}) {
+  return (
+    <ul
+      aria-label="Suggestions"
+      className="mx-auto flex w-full max-w-4xl gap-2 px-4 max-sm:overflow-x-auto max-sm:pb-3 max-sm:[scrollbar-width:none] sm:flex-wrap sm:justify-center"
+    >
+      {suggestions.map(({ title, prompt, icon: Icon }) => (
+        <li key={title}>
+          <button
+            type="button"
+            disabled={isDisabled}
+            onClick={() => onChoose(prompt)}
+            className="flex h-9 items-center gap-2 rounded-full border bg-surface px-3.5 text-sm whitespace-nowrap shadow-xs transition-colors hover:border-input hover:bg-muted disabled:opacity-55"
+          >
+            <Icon aria-hidden className="size-4 text-muted-foreground" />
+            {title}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 
