@@ -28,6 +28,24 @@ const ask = (url: string, headers: Record<string, string> = {}, width?: string) 
     headers: { "x-api-key": key, ...headers },
   });
 
+/** A progressive JPEG of 64 blocks, with a scan for each coefficient of brightness: all of them are zero. */
+async function makeJpegOfManyScans(): Promise<Buffer> {
+  const create = { width: 64, height: 64, channels: 3, background: "#336699" } as const;
+  const image = sharp({ create }).jpeg({ progressive: true, chromaSubsampling: "4:4:4" });
+  const whole = await image.toBuffer();
+  // The first scan has the mean of each block and ends with the next table.
+  const means = whole.subarray(0, whole.indexOf("ffc4", whole.indexOf("ffda", 0, "hex"), "hex"));
+  // One code: the next 64 blocks have nothing more.
+  const table = [0xff, 0xc4, 0, 20, 0x10, 1, ...Array(15).fill(0), 0x60];
+  const scans = Array.from({ length: 63 }, (_, index) => {
+    const coefficient = index + 1;
+    return [0xff, 0xda, 0, 8, 1, 1, 0, coefficient, coefficient, 0, 0x01];
+  });
+  const made = Buffer.concat([means, Buffer.from([...table, ...scans.flat(), 0xff, 0xd9])]);
+  expect((await sharp(made).stats()).isOpaque).toBe(true);
+  return made;
+}
+
 describe("GET /api/media/proxy 200", () => {
   it.each(["png", "jpeg", "webp", "gif"] as const)("%s, by its content", async (format) => {
     const image = await makeImage(format);
@@ -61,6 +79,11 @@ describe("GET /api/media/proxy 200", () => {
     }
     expect(host.requests.length - before).toBe(1);
     expect((await ask(url, {}, "161")).status).toBe(400);
+  });
+
+  it("as it is where decoding would take long: a JPEG of more scans than encoders write", async () => {
+    const answer = await ask(host.serve(await makeJpegOfManyScans()), {}, "160");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
   });
 
   it("after redirects", async () => {

@@ -1,9 +1,17 @@
 /** Small WebP versions of images, so that lists of images load quickly. */
 import { FairQueue } from "../../platform/fair-queue.ts";
 import { processWide } from "../../platform/process-wide.ts";
+import { sniffType } from "./sniff-type.ts";
 
 /** Bounds the memory that decoding needs: 8K. */
 const MAX_PIXELS = 35_000_000;
+
+/**
+ * Bounds the time that decoding needs: each scan of a progressive JPEG goes over all of its blocks, though
+ * it may have a hundred bytes. Encoders write about ten.
+ */
+const MAX_SCANS = 50;
+const START_OF_SCAN = Buffer.from([0xff, 0xda]);
 
 /** How long a small version is kept, and how many: one has about 10 to 60 kB. */
 export const THUMBNAIL_CACHE = { ttlMs: 60 * 60 * 1000, maxEntries: 300 } as const;
@@ -24,6 +32,7 @@ export async function shrinkImage(
   bytes: Uint8Array,
   width: number,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (hasManyScans(bytes)) return null;
   try {
     // Loaded when first needed, and not traced: functions keep their media elsewhere, and go without.
     const { default: sharp } = await import(/* turbopackIgnore: true */ "sharp");
@@ -33,4 +42,16 @@ export async function shrinkImage(
   } catch {
     return null;
   }
+}
+
+function hasManyScans(bytes: Uint8Array): boolean {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // Other formats may have these two bytes anywhere.
+  if (sniffType(data) !== "image/jpeg") return false;
+  let at = -1;
+  for (let scans = 0; scans <= MAX_SCANS; scans++) {
+    at = data.indexOf(START_OF_SCAN, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
 }
