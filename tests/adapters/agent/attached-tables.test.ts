@@ -91,6 +91,12 @@ Low Tide,Sweden,Apple Music,22010,0.0071,156.27
     const rates = Array.from({ length: 20_000 }, (_, index) => `x,${index}\n`);
     const { text } = send("t.csv", "Check it", file(`a,rate\n${rates.join("")}`));
     expect(text).toMatch(/- Line \d+: rate \d+, where 10,000 is usual/);
+    // Few characters and many cells, each of which would be looked at for each column of rates.
+    const names = Array.from({ length: 50 }, (_, index) => `share ${index},by ${index}`);
+    const short = `${names.join(",")}\n${"1,x,".repeat(50)}\n${"1\n".repeat(1_000)}`;
+    expect(send("t.csv", "Check it", file(short)).text).toContain("`t.csv` holds:");
+    const spaces = `a,b\n1${" ".repeat(40)}€,2\n`;
+    expect(send("t.csv", "Check it", file(spaces)).text).not.toContain("a: 1");
     const strange = 'Attached file: "a\\q.csv" (text/csv), in the sandbox\'s home';
     expect(send("t.csv", strange, file(statement)).text).toContain("7 rows");
   });

@@ -5,9 +5,12 @@ import { digitsOf, parseAmount } from "./table-numbers.ts";
 /** A column is one of numbers if this part of its filled cells are. */
 const NUMERIC_SHARE = 0.8;
 
-/** Bounds the work, which grows with the pairs of columns, and with the rows for each of them. */
+/**
+ * Bounds the work, which grows with the pairs of columns, and with the rows for each of them. A file is read up to
+ * 50,000 characters: there are more cells only where rows are shorter than the names of the columns.
+ */
 const MAX_COLUMNS = 100;
-const MAX_ROWS = 20_000;
+const MAX_CELLS = 50_000;
 
 export interface Row {
   /** The line of the file, from 1. */
@@ -27,11 +30,12 @@ export interface Table {
   readonly rows: readonly Row[];
 }
 
-/** Returns null for a text without at least two columns and a row below their names, or with too many of either. */
+/** Returns null for a text without at least two columns and a row below their names, or with too many columns or cells. */
 export function readTable(text: string): Table | null {
   const [head, ...body] = linesOf(text);
   if (head === undefined || head.fields.length < 2 || body.length === 0) return null;
-  if (head.fields.length > MAX_COLUMNS || body.length > MAX_ROWS) return null;
+  if (head.fields.length > MAX_COLUMNS) return null;
+  if (head.fields.length * body.length > MAX_CELLS) return null;
   const rows = body.map(({ line, fields }) => ({ line, cells: fields }));
   const columns = head.fields.map((name, index): Column => {
     const cells = rows.map(({ cells: row }) => row[index]?.trim() ?? "");
