@@ -44,7 +44,8 @@ async function* chatEntries(
     const modifiedAt = new Date(updatedAt);
     yield { name: `${folder}/chats/${id}.json`, modifiedAt, content };
     const more = await exportBranches(accountId, id);
-    if (more.messages.length + more.feedback.length > 0) {
+    const choices = Object.keys(more.choices ?? {});
+    if (more.messages.length + more.feedback.length + choices.length > 0) {
       const name = `${folder}/chats/${id}.branches.json`;
       yield { name, modifiedAt, content: JSON.stringify(more, null, 2) };
     }

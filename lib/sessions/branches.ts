@@ -61,12 +61,15 @@ export const rateMessage = (
     z.union([z.object({ feedback: feedback.nullable() }), missing]),
   );
 
-const rows = z.array(z.record(z.string(), z.unknown()));
+const row = z.record(z.string(), z.unknown());
 
-/** Returns what the body of a chat leaves out: the messages of its other branches, and the ratings. */
+/**
+ * Returns what the body of a chat leaves out: the messages of its other branches, the ratings, and what was
+ * chosen for it.
+ */
 export const exportBranches = (accountId: string, chatId: string) =>
   call(
     "export_branches",
     { p_account_id: accountId, p_chat_id: chatId },
-    z.object({ messages: rows, feedback: rows }),
+    z.object({ messages: z.array(row), feedback: z.array(row), choices: row.nullable() }),
   );

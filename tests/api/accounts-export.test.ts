@@ -45,6 +45,9 @@ test("200: has everything that the account owns, and nothing of others", async (
   const messages = `/api/sessions/${session.id}/chats/${chat.id}/messages`;
   await withKey.request("PUT", `${messages}/a1/feedback`, { body: { rating: "up" } });
   await withKey.request("PUT", `/api/sessions/${session.id}/chats/${chat.id}/share`);
+  const address = `/api/sessions/${session.id}/chats/${chat.id}`;
+  await withKey.patch(address, { instructions: "Write in German" });
+  await withKey.request("PUT", `${address}/connectors`, { body: { connectors: ["gmail"] } });
   await withKey.post("/api/sandbox", { sessionId: session.id });
   await writeSandboxFile(session.id, "in/notes.txt", "notes");
 
@@ -93,6 +96,7 @@ test("200: has everything that the account owns, and nothing of others", async (
   expect(read(`${folder}/chats/${chat.id}.branches.json`)).toMatchObject({
     messages: [{ id: "a0", parent_id: "m1" }],
     feedback: [{ message_id: "a1", rating: "up" }],
+    choices: { instructions: "Write in German", connectors: ["gmail"] },
   });
   expect(strFromU8(files[`${folder}/files/in/notes.txt`] ?? new Uint8Array())).toBe("notes");
   expect(Buffer.from(files[mediaName] ?? "").equals(image)).toBe(true);
