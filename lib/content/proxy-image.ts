@@ -20,7 +20,10 @@ const HEADERS = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** Bounds the memory of images that are being fetched: each is held whole, because its size is not known before. */
+/**
+ * Bounds the memory of images that are being fetched or made small: each is held whole, because its size is not
+ * known before.
+ */
 const queue = () =>
   processWide(
     "proxied images",
@@ -60,13 +63,13 @@ export async function proxyImage(
   const url = new URL(address);
   const fault = faultOfUrl(url, allowLoopback());
   if (fault !== null) return appError("invalid_request", `url ${fault}`, { fields: ["url"] });
-  const load = (aborted?: AbortSignal) =>
-    queue().run(accountId, aborted, () => fetchImage(url, aborted));
   const image =
     width === undefined
-      ? await load(signal)
-      : await thumbnails().get(`${accountId} ${width} ${url.href}`, async () =>
-          shrink(accountId, await load(), width),
+      ? await queue().run(accountId, signal, () => fetchImage(url, signal))
+      : await thumbnails().get(`${accountId} ${width} ${url.href}`, () =>
+          queue().run(accountId, undefined, async () =>
+            shrink(accountId, await fetchImage(url), width),
+          ),
         );
   if (isAppError(image)) return image;
   return new Response(image.bytes, { headers: { ...HEADERS, "content-type": image.type } });
