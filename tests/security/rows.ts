@@ -272,7 +272,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "POST /api/content/video": { arrange: nothing, body: () => ({ prompt: "A red kite" }) },
   "GET /api/media/{accountId}/{name}": { arrange: anImage },
-  "GET /api/media/proxy": { arrange: nothing, query: () => ({ url: "https://127.0.0.1/a.png" }) },
+  "GET /api/media/proxy": { arrange: nothing, query: () => ({ url: "https://10.0.0.1/a.png" }) },
   "DELETE /api/media/{accountId}/{name}": { arrange: aMadeImage },
   "GET /api/tasks/runs": { arrange: aTaskRun, query: ({ runId = "" }) => ({ runId }) },
   "POST /api/tasks": { arrange: nothing, body: () => validTask },

@@ -58,8 +58,8 @@ const mediaOf = (address: string) => {
   return { url: address, accountId, name };
 };
 
-async function writeFileOf(sessionId: string): Promise<void> {
-  const file = join(hosting.machineOf(sessionId), "notes.txt");
+async function writeFileOf(sessionId: string, name = "notes.txt"): Promise<void> {
+  const file = join(hosting.machineOf(sessionId), name);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, "theirs");
 }
@@ -67,6 +67,13 @@ const anOwnFile: Row["arrange"] = async (owner, { sessionId }) => {
   await owner.withKey.post("/api/sandbox", { sessionId });
   await writeFileOf(sessionId);
   return { sessionId };
+};
+/** Each caller that may deletes one of its own. */
+const anotherOwnFile: Row["arrange"] = async (owner, { sessionId }) => {
+  await owner.withKey.post("/api/sandbox", { sessionId });
+  const name = `${crypto.randomUUID()}.txt`;
+  await writeFileOf(sessionId, name);
+  return { sessionId, name };
 };
 const aFile: Row["arrange"] = async (owner) => {
   const { sessionId = "" } = await arrangeAs("POST /api/sandbox")(owner, { sessionId: "" });
@@ -85,6 +92,12 @@ const arrangements: Readonly<Record<string, Row["arrange"]>> = {
   "GET /api/sandbox/files (own)": anOwnFile,
   "GET /api/sandbox/files/content": aFile,
   "GET /api/sandbox/files/content (own)": anOwnFile,
+  "PUT /api/sandbox/files/content": aFile,
+  "PUT /api/sandbox/files/content (own)": anOwnFile,
+  "DELETE /api/sandbox/files": aFile,
+  "DELETE /api/sandbox/files (own)": anotherOwnFile,
+  "GET /api/sandbox/archive": aFile,
+  "GET /api/sandbox/archive (own)": anOwnFile,
   "POST /api/agents/verify": async () => {
     const email = `${crypto.randomUUID()}@example.com`;
     return { email, code: await signUp(email) };

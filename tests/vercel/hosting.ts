@@ -92,6 +92,7 @@ export async function startHosting() {
     ANONYMOUS_RATE_LIMIT: "0",
     SIGNUP_RATE_LIMIT: "0",
     MEDIA_LOOPBACK: "true",
+    WEBHOOK_LOOPBACK: "true",
   };
   const redirects = {
     "https://iad1.vercel-queue.com": workflow.origin,

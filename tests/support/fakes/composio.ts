@@ -8,7 +8,7 @@ export type FakeComposio = Awaited<ReturnType<typeof startFakeComposio>>;
 
 const KEY = "composio-test-key";
 const API = "/api/v3.1";
-const TOOLKITS = ["gmail", "slack", "notion"];
+const TOOLKITS = ["gmail", "slack", "notion", "youtube", "dropbox", "github", "tiktok"];
 const PAGE_SIZE = 2;
 
 const sessionBody = z.object({
