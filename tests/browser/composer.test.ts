@@ -203,6 +203,14 @@ describeInBrowser("the message box", (browsing) => {
       .toEqual(["run: sleep 100", "Then the press text", "Add the tour dates"]);
     await expect.poll(() => page.getByRole("article", { name: "Agent" }).count()).toBe(3);
     await waitUntilIdle(page);
+    // What is beyond the box of a message is not painted.
+    const beyond = await page.locator("[data-message] footer").evaluateAll((footers) =>
+      footers.map((footer) => {
+        const box = footer.closest("[data-message]")?.getBoundingClientRect();
+        return Math.max(0, footer.getBoundingClientRect().bottom - (box?.bottom ?? 0));
+      }),
+    );
+    expect(beyond).toEqual([0, 0, 0, 0, 0, 0]);
 
     // A stop drops what waits; nothing that was written is lost.
     await sendMessage(page, "run: sleep 100");

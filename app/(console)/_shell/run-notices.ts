@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { api } from "@/app/(console)/_api/request.ts";
 import { wantsNotifications } from "@/app/(console)/_shell/notification-choice.ts";
 import { onChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
+import { shownChats } from "@/app/(console)/chat/_state/shown-chats.ts";
 import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
 import type { getChatContract } from "@/lib/sessions/contract.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
@@ -27,7 +28,7 @@ export function useRunNotices(): void {
   const tell = useCallback((chat: Chat) => {
     const ending = `${chat.id} ${chat.lastAssistantMessageAt}`;
     const path = `/chat/${chat.sessionId}/${chat.id}`;
-    const isShown = location.pathname === path && document.visibilityState === "visible";
+    const isShown = shownChats.has(chat.id) && document.visibilityState === "visible";
     if (told.current.has(ending)) return;
     told.current.add(ending);
     if (!isShown) announce(chat.title || "New chat", path);

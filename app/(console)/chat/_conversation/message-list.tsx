@@ -4,6 +4,7 @@ import { ArrowDown } from "lucide-react";
 import { useCallback, useRef } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
+import { useMessageActions } from "../_message/message-actions.ts";
 import { MessageView } from "../_message/message-view.tsx";
 import { TypingIndicator } from "./typing-indicator.tsx";
 import { useEarlierMessages } from "./use-earlier-messages.ts";
@@ -15,6 +16,10 @@ import { useStickToEnd } from "./use-stick-to-end.ts";
  */
 const messageStyle =
   "-mx-2 px-2 py-1 [contain-intrinsic-block-size:auto_10rem] [content-visibility:auto]";
+
+/** What follows moves into the space of a footer that is mostly invisible. Inside the message, that would cut it off. */
+const pullUp = (message: UIMessage, last: UIMessage | undefined): string =>
+  message.role === "user" ? " -mb-4" : message === last ? "" : " -mb-2";
 
 /**
  * The messages of a chat, newest last. In a long chat, only the latest are rendered at first, and
@@ -39,6 +44,7 @@ export function MessageList({
   const { isAtEnd, jump } = useStickToEnd(scroller, content, sentMessageId);
   const { shown, hidden, marker, showEarlier } = useEarlierMessages(messages, scroller);
   const last = messages.at(-1);
+  const hasFooters = useMessageActions() !== null;
   const answerable = useCallback(
     (message: UIMessage) => (message === last && !isBusy ? onAnswer : null),
     [last, isBusy, onAnswer],
@@ -64,7 +70,11 @@ export function MessageList({
             </p>
           )}
           {shown.map((message) => (
-            <div key={message.id} data-message={message.id} className={messageStyle}>
+            <div
+              key={message.id}
+              data-message={message.id}
+              className={hasFooters ? messageStyle + pullUp(message, last) : messageStyle}
+            >
               <MessageView
                 message={message}
                 isStreaming={isBusy && message === last && message.role === "assistant"}

@@ -4,6 +4,7 @@ import {
   openConversation,
   retainConversation,
 } from "@/app/(console)/chat/_state/open-conversations.ts";
+import { shownChats } from "@/app/(console)/chat/_state/shown-chats.ts";
 
 export type ShownConversation = ReturnType<typeof useConversation>;
 
@@ -23,6 +24,7 @@ export function useConversation(sessionId: string, chatId: string) {
   const messages = useSyncExternalStore(chat.subscribe, chat.getShown, chat.getShown);
   useEffect(() => {
     const release = retainConversation(chatId);
+    shownChats.add(chatId);
     const refresh = () => {
       if (document.visibilityState === "visible") void conversation.refresh();
     };
@@ -34,6 +36,7 @@ export function useConversation(sessionId: string, chatId: string) {
       document.removeEventListener("visibilitychange", refresh);
       window.removeEventListener("focus", refresh);
       window.removeEventListener("online", refresh);
+      shownChats.delete(chatId);
       release();
     };
   }, [conversation, chatId]);

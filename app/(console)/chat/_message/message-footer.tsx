@@ -21,6 +21,8 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
   const reason = textAt(metadata, "finishReason") ?? "";
   const ending = ENDINGS[reason];
   const isLast = id === actions?.lastMessageId;
+  // Where answers are tried and compared, the figures of each are what counts.
+  const isQuiet = actions !== null && !isLast;
   const canRetry = isLast && !actions?.isBusy && !actions?.hasError && reason === "error";
   const repeat = ({ currentTarget }: MouseEvent) => {
     focusConversation(currentTarget);
@@ -29,12 +31,7 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
   return (
     <RateAnswer messageId={id} className="flex flex-col">
       {(thumbs) => (
-        <footer
-          className={cn(
-            "flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted-foreground",
-            !isLast && "-mb-2",
-          )}
-        >
+        <footer className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted-foreground">
           {ending !== undefined && <span className="font-medium text-warning-text">{ending}</span>}
           {canRetry && (
             <Button variant="outline" size="sm" onClick={repeat}>
@@ -43,7 +40,7 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
             </Button>
           )}
           <BranchArrows messageId={id} />
-          <div className={cn("flex flex-wrap items-center gap-x-2", !isLast && quietStyle)}>
+          <div className={cn("flex flex-wrap items-center gap-x-2", isQuiet && quietStyle)}>
             <div className="-ml-1.5 flex items-center">
               {text !== "" && (
                 <CopyButton

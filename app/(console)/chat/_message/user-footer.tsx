@@ -25,7 +25,7 @@ export function UserFooter({
   if (!actions) return null;
   const isUnanswered = messageId === actions.lastMessageId && !actions.isBusy && !actions.hasError;
   return (
-    <footer className="-mb-4 flex min-h-7 flex-wrap items-center justify-end gap-x-1">
+    <footer className="flex min-h-7 flex-wrap items-center justify-end gap-x-1">
       {isUnanswered && (
         <>
           <span className="text-xs font-medium text-warning-text">Not answered</span>
