@@ -11,7 +11,7 @@ export default function NotFound() {
       <Disc3 aria-hidden className="size-12 text-muted-foreground" strokeWidth={1.25} />
       <p className="mt-4 text-sm font-medium text-muted-foreground">404</p>
       <h1 className="mt-1 text-xl font-semibold tracking-tight">Page not found</h1>
-      <p className="mt-1 text-muted-foreground">
+      <p className="mt-1 text-balance text-muted-foreground">
         The address may be wrong, or the page may have been removed.
       </p>
       <Link

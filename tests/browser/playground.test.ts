@@ -87,7 +87,14 @@ describeInBrowser("the playground", (browsing) => {
         .waitFor();
     }
     await waitUntilIdle(page);
+    const figures = page.locator("footer").getByText(/ tokens · /);
+    const opacities = figures.evaluateAll((all) =>
+      all.map((one) => getComputedStyle(one.parentElement ?? one).opacity),
+    );
+    expect(await opacities).toEqual(["1", "1", "1", "1"]);
     await expectGood(page);
+    // They are on the page: no notice tells that they are ready.
+    expect(await page.getByText(/ is ready\.$/).count()).toBe(0);
     const sessions = z.object({ chats: z.array(z.object({ sessionId: z.string() })) });
     const { chats } = sessions.parse((await client({ bearer }).get("/api/chats")).body);
     expect(new Set(chats.map(({ sessionId }) => sessionId)).size).toBe(1);

@@ -2,6 +2,7 @@
 import { Plug } from "lucide-react";
 import { useRef, useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
+import { cn } from "../_ui/class-names.ts";
 
 const ConnectorsMenu = lazyComponent(() =>
   import("./connectors-menu.tsx").then((module) => module.ConnectorsMenu),
@@ -10,10 +11,13 @@ const ConnectorsMenu = lazyComponent(() =>
 /** A button that tells how many connectors the agent may use, and opens the list of those that are connected. */
 export function ConnectorsPicker({
   chosen,
+  isField = false,
   onChoose,
 }: {
   /** The slugs; undefined while they are loaded. */
   readonly chosen: readonly string[] | undefined;
+  /** Whether it is as wide as the fields of a form. */
+  readonly isField?: boolean;
   readonly onChoose: (connectors: readonly string[]) => void;
 }) {
   const [isOpen, setOpen] = useState(false);
@@ -34,10 +38,17 @@ export function ConnectorsPicker({
           openedByKey.current = event.detail === 0;
           setOpen(!isOpen);
         }}
-        className="flex h-8 items-center gap-1 rounded-lg px-2 text-sm text-muted-foreground hover:bg-hover disabled:opacity-55"
+        className={cn(
+          "flex items-center rounded-lg text-sm hover:bg-hover disabled:opacity-55",
+          isField
+            ? "h-9 w-full gap-2 border border-input bg-surface px-3"
+            : "h-8 gap-1 px-2 text-muted-foreground",
+        )}
       >
-        <Plug aria-hidden className="size-4" />
-        {count > 0 && <span className="tabular-nums">{count}</span>}
+        <Plug aria-hidden className="size-4 text-muted-foreground" />
+        {(isField || count > 0) && (
+          <span className="tabular-nums">{count > 0 ? count : "None"}</span>
+        )}
       </button>
       {isOpen && chosen !== undefined && (
         <ConnectorsMenu

@@ -97,7 +97,7 @@ function KeyRow({
   };
   return (
     <div className="mt-4 flex flex-wrap items-center justify-between gap-3 rounded-lg border px-3 py-2.5">
-      <p className="min-w-0 flex-1 text-sm text-muted-foreground" role="status">
+      <p className="min-w-0 flex-1 basis-60 text-sm text-muted-foreground" role="status">
         {apiKey === null ? (
           <>
             The code reads your key from <code className="font-mono">AGENT_PLATFORM_API_KEY</code>.

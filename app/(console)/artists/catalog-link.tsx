@@ -53,7 +53,7 @@ export function CatalogLink({
       ) : (
         <>
           <div className="flex flex-wrap items-center justify-between gap-2">
-            <p className="min-w-0 flex-1 text-sm text-muted-foreground">
+            <p className="min-w-0 flex-1 basis-56 text-sm text-muted-foreground">
               Link the artist, so that its albums and tracks are the right ones.
             </p>
             <Button

@@ -149,7 +149,7 @@ function Columns({
   readonly bodies: readonly [ReactNode, ReactNode];
 }) {
   return (
-    <div className="grid min-h-0 flex-1 auto-rows-fr @2xl:grid-cols-2">
+    <div className="mb-3 grid min-h-0 flex-1 auto-rows-fr border-b @2xl:grid-cols-2">
       {(["First model", "Second model"] as const).map((label, index) => (
         <section
           key={label}

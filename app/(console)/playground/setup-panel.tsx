@@ -87,9 +87,10 @@ export function SetupPanel({
           />
         )}
       </Field>
-      <div className="flex items-center justify-between">
-        <h2 className="text-sm font-medium">Connectors</h2>
+      <div>
+        <h2 className="mb-1.5 text-sm font-medium">Connectors</h2>
         <ConnectorsPicker
+          isField
           chosen={setup.connectors}
           onChoose={(connectors) => onChange({ connectors })}
         />

@@ -94,7 +94,12 @@ function StepRow({
         <Link
           href={step.href}
           prefetch={false}
-          className={buttonStyle({ variant: isNext ? "primary" : "outline", size: "sm" })}
+          className={buttonStyle({
+            variant: isNext ? "primary" : "outline",
+            size: "sm",
+            // On a phone, below the text.
+            className: "max-sm:ml-10",
+          })}
         >
           {step.action}
         </Link>

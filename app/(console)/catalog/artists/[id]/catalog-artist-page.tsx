@@ -38,7 +38,7 @@ export function CatalogArtistPage({ id }: { readonly id: string }) {
           round
           className="size-24 shadow-sm sm:size-28"
         />
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 basis-48">
           <h1 className="text-2xl font-semibold tracking-tight wrap-anywhere">
             {name || "Artist"}
           </h1>
