@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { formatUsd } from "../../app/(console)/_ui/format-number.ts";
 import { agentTools } from "../../app/(console)/playground/agent-tools.ts";
 import { toolSchemas } from "../../lib/agent/tools/index.ts";
 import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
@@ -66,6 +67,13 @@ describeInBrowser("the playground", (browsing) => {
     const tab = await browsing.newTab();
     const { page } = tab;
     const { bearer } = await signIn(tab);
+    await page.route("**/api/models", async (route) => {
+      const response = await route.fetch();
+      const { models, ...rest } = await response.json();
+      const pricing = { input: 1_000, output: 1_000 };
+      const json = { ...rest, models: models.map((model: object) => ({ ...model, pricing })) };
+      await route.fulfill({ response, json });
+    });
     await page.goto("/playground");
     await page.getByRole("button", { name: "Compare" }).click();
     const columns = ["First model", "Second model"].map((name) =>
@@ -81,10 +89,10 @@ describeInBrowser("the playground", (browsing) => {
     await sendMessage(page, "count to 3");
     for (const column of columns) {
       await column.getByRole("article", { name: "Agent" }).nth(1).waitFor();
-      await column
-        .getByText(/ tokens · [\d.]+ s$/)
-        .last()
-        .waitFor();
+      const line = column.getByText(/ tokens · [\d.]+ s$/).nth(1);
+      const tokens = /([\d,]+) tokens/.exec((await line.textContent()) ?? "")?.[1];
+      const cost = formatUsd(Number(tokens?.replace(",", "")) / 1_000);
+      await column.getByText(cost, { exact: true }).waitFor();
     }
     await waitUntilIdle(page);
     const figures = page.locator("footer").getByText(/ tokens · /);

@@ -1,7 +1,8 @@
 "use client";
 import { type ReactNode, useCallback } from "react";
 import { ModelPicker } from "../_models/model-picker.tsx";
-import { useModels } from "../_models/use-models.ts";
+import { type Model, useModels } from "../_models/use-models.ts";
+import { formatUsd } from "../_ui/format-number.ts";
 import { Composer } from "../chat/_conversation/composer.tsx";
 import { FileDrop } from "../chat/_conversation/file-drop.tsx";
 import { MessageList } from "../chat/_conversation/message-list.tsx";
@@ -10,8 +11,11 @@ import { type ShownConversation, useConversation } from "../chat/_conversation/u
 import { useEscape } from "../chat/_conversation/use-escape.ts";
 import { FilesSessionContext } from "../chat/_message/message-files.tsx";
 import type { ChatAddress } from "../chat/_state/attachment.ts";
+import { numberAt, textAt, valueAt } from "../chat/_state/tool-call.ts";
 import type { PlaygroundSetup } from "./setup.ts";
 import { usePlaygroundChats } from "./use-playground-chats.ts";
+
+const TOKENS_OF_A_PRICE = 1_000_000;
 
 type ComposerProps = ReturnType<typeof usePlaygroundChats>["composer"];
 
@@ -42,7 +46,12 @@ export function ComparedChats({
       className="@container relative flex min-h-0 min-w-0 flex-1 flex-col"
     >
       {left && right ? (
-        <Conversations chats={[left, right]} heads={heads} composer={composer} />
+        <Conversations
+          chats={[left, right]}
+          heads={heads}
+          models={data?.models ?? []}
+          composer={composer}
+        />
       ) : (
         <>
           <Columns
@@ -75,10 +84,12 @@ export function ComparedChats({
 function Conversations({
   chats: [left, right],
   heads,
+  models,
   composer: { isStarting, returned, onReturnedTaken, ...composer },
 }: {
   readonly chats: readonly [ChatAddress, ChatAddress];
   readonly heads: readonly [ReactNode, ReactNode];
+  readonly models: readonly Model[];
   readonly composer: ComposerProps;
 }) {
   const first = useConversation(left.sessionId, left.chatId);
@@ -99,6 +110,10 @@ function Conversations({
     <FilesSessionContext value={left.sessionId}>
       <Columns
         heads={heads}
+        costs={[
+          <Cost key="1" shown={first} models={models} />,
+          <Cost key="2" shown={second} models={models} />,
+        ]}
         bodies={[
           <Answers key="1" shown={first} label="Conversation with the first model" />,
           <Answers key="2" shown={second} label="Conversation with the second model" />,
@@ -140,12 +155,38 @@ function Answers({
   );
 }
 
+/** What the newest answer cost, by the list prices of its model. */
+function Cost({
+  shown: { messages },
+  models,
+}: {
+  readonly shown: ShownConversation;
+  readonly models: readonly Model[];
+}) {
+  const metadata = messages.findLast(({ role }) => role === "assistant")?.metadata;
+  const usage = valueAt(metadata, "usage");
+  const price = models.find(({ id }) => id === textAt(metadata, "modelId"))?.pricing;
+  const input = numberAt(usage, "inputTokens");
+  const output = numberAt(usage, "outputTokens");
+  if (!price || input === null || output === null) return null;
+  return (
+    <span
+      title="The newest answer, by the model's list prices"
+      className="shrink-0 text-xs text-muted-foreground tabular-nums"
+    >
+      {formatUsd((input * price.input + output * price.output) / TOKENS_OF_A_PRICE)}
+    </span>
+  );
+}
+
 /** Two columns, or two rows where there is no room. */
 function Columns({
   heads,
+  costs,
   bodies,
 }: {
   readonly heads: readonly [ReactNode, ReactNode];
+  readonly costs?: readonly [ReactNode, ReactNode];
   readonly bodies: readonly [ReactNode, ReactNode];
 }) {
   return (
@@ -156,8 +197,9 @@ function Columns({
           aria-label={label}
           className="flex min-h-0 min-w-0 flex-col not-first:border-t @2xl:not-first:border-t-0 @2xl:not-first:border-l"
         >
-          <div className="flex h-10 shrink-0 items-center border-b bg-muted/40 px-2">
+          <div className="flex h-10 shrink-0 items-center justify-between gap-2 border-b bg-muted/40 pr-4 pl-2">
             {heads[index]}
+            {costs?.[index]}
           </div>
           {bodies[index]}
         </section>

@@ -157,16 +157,17 @@ function PartView({
   return <ToolRow call={call} />;
 }
 
-/** Groups consecutive tool calls and drops empty parts. */
+/** Groups consecutive steps, which are reasoning and tool calls, and drops empty parts. */
 function group(parts: readonly Part[]): Part[][] {
-  const groups: { isTools: boolean; parts: Part[] }[] = [];
+  const groups: { isSteps: boolean; parts: Part[] }[] = [];
   for (const part of parts) {
     const isTool = part.type.startsWith("tool-");
     const isText = (part.type === "text" || part.type === "reasoning") && part.text.trim() !== "";
     if (!isTool && !isText) continue;
+    const isStep = part.type !== "text";
     const last = groups.at(-1);
-    if (isTool && last?.isTools) last.parts.push(part);
-    else groups.push({ isTools: isTool, parts: [part] });
+    if (isStep && last?.isSteps) last.parts.push(part);
+    else groups.push({ isSteps: isStep, parts: [part] });
   }
   return groups.map((one) => one.parts);
 }

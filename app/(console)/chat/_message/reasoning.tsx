@@ -30,7 +30,11 @@ export function Reasoning({
           className={cn("size-3.5 transition-transform", isOpen && "rotate-90")}
         />
       </button>
-      <div id={id} hidden={!isOpen} className="mt-1 border-l-2 pl-3 text-sm text-muted-foreground">
+      <div
+        id={id}
+        hidden={!isOpen}
+        className="mt-1 mb-2 border-l-2 pl-3 text-sm text-muted-foreground"
+      >
         {isOpen && <Markdown text={text} isStreaming={isStreaming} />}
       </div>
     </div>
