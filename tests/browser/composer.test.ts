@@ -267,6 +267,9 @@ describeInBrowser("the message box", (browsing) => {
     await page.getByRole("button", { name: "Reload" }).click();
     await newVersion.waitFor({ state: "detached" });
     await expect.poll(() => messageBox(page).inputValue()).toBe("[deltas:2] Plan the release");
+    // The draft is there before the chat was read.
+    const send = page.getByRole("button", { name: "Send", exact: true });
+    await expect.poll(() => send.isEnabled()).toBe(true);
     await messageBox(page).press("Enter");
     await page.getByRole("article", { name: "Agent" }).waitFor();
     await waitUntilIdle(page);

@@ -19,12 +19,12 @@ describeInBrowser("schedules", ({ newTab }) => {
     const account = await signIn(tab);
     const api = client({ bearer: account.bearer });
     await api.patch("/api/accounts/me", { timezone: "America/New_York" });
-    const models40 = Array.from({ length: 40 }, (_, index) => ({
+    const manyModels = Array.from({ length: 40 }, (_, index) => ({
       ...{ id: `test/${index + 1}`, name: `Model ${index + 1}`, type: "language" },
       ...{ context_window: 200_000, pricing: null },
     }));
     await page.route("**/api/models", (route) =>
-      route.fulfill({ json: { default: "test/1", models: models40 } }),
+      route.fulfill({ json: { default: "test/1", models: manyModels } }),
     );
     await page.goto("/schedules");
     await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
@@ -42,6 +42,7 @@ describeInBrowser("schedules", ({ newTab }) => {
     await expect.poll(() => models.evaluate((list) => list.scrollTop)).toBeGreaterThan(200);
     await page.keyboard.press("Escape");
     await models.waitFor({ state: "detached" });
+    await page.unroute("**/api/models");
     expect(await dialog.getByLabel("Time zone").inputValue()).toBe("America/New_York");
     await dialog.getByLabel("Title").fill("Chart watch");
     await dialog.getByLabel("Prompt").fill("Say hello");
