@@ -7,7 +7,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chmod, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -204,6 +213,15 @@ describe.each(isolations)("media are read and made as before with %o", (isolatio
     const order = imageOrder({ references: [image] });
     const folder = await mediaFolder.folder();
     expect(isAppError(await provider.images(order, folder, never))).toBe(false);
+    expect(await readdir(folder)).toEqual(["image-1.png"]);
+  });
+
+  test("in a folder below one that only the server may enter", async () => {
+    const provider = createEmbeddedContent({ isolation, report: (cause) => console.error(cause) });
+    const closed = await mediaFolder.folder();
+    const folder = join(closed, "work");
+    await mkdir(folder, { mode: 0o700 });
+    expect(isAppError(await provider.images(imageOrder({}), folder, never))).toBe(false);
     expect(await readdir(folder)).toEqual(["image-1.png"]);
   });
 });

@@ -16,6 +16,7 @@ import { killGroup } from "../../../platform/isolation/kill-group.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import { type RenderReply, type RenderRequest, renderReply } from "./protocol.ts";
+import { withRelativePaths } from "./relative-paths.ts";
 import { rendererProgram } from "./renderer.ts";
 
 export type Outcome =
@@ -27,8 +28,8 @@ export interface Job {
   readonly request: RenderRequest;
   /** The files that the child may read. */
   readonly inputs: readonly string[];
-  /** The folder that the child may write to. */
-  readonly folder: string | null;
+  /** The folder that the child may write to, which is also its working directory. */
+  readonly folder: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** The strongest that the host supports by default. */
@@ -49,7 +50,8 @@ const LAUNCH_SCRIPT = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
 const NICENESS = "5";
 
 export async function runJob(job: Job): Promise<Outcome> {
-  const { request, timeoutMs, signal, isolation = isolationOfHost() } = job;
+  const { folder, timeoutMs, signal, isolation = isolationOfHost() } = job;
+  const request = withRelativePaths(job.request, folder);
   if (isolation.kind === "user") await grantAccess(job);
   if (signal.aborted) return { op: "ended", why: "aborted" };
   const view = viewOf(job);
@@ -62,7 +64,7 @@ export async function runJob(job: Job): Promise<Outcome> {
     `--max-old-space-size=${MAX_HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
     "--no-warnings",
-    rendererProgram(view.cwd),
+    rendererProgram(realpathSync(process.cwd())),
   ];
   const confined = confine(argv, view, isolation);
   const child = spawn("/bin/sh", ["-c", LAUNCH_SCRIPT, "sh", NICENESS, ...confined], {
@@ -118,7 +120,7 @@ export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View
     "/etc/alpine-release",
     ...inputs,
   ];
-  return { read, write: folder ? [folder] : [], cwd: root, network: false };
+  return { read, write: [folder], cwd: folder, network: false };
 }
 
 /**
@@ -130,5 +132,5 @@ async function grantAccess({ inputs, folder }: Job): Promise<void> {
     await chmod(dirname(input), 0o711);
     await chmod(input, 0o644);
   }
-  if (folder) await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+  await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
 }

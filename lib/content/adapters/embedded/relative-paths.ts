@@ -1,0 +1,45 @@
+/** The paths of a job as its child process uses them. */
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import type { EditStep, MediaFile } from "../../port.ts";
+import type { RenderRequest } from "./protocol.ts";
+
+/**
+ * Returns the request with all paths relative to the folder, which is the child's working directory.
+ * The child's user may not be allowed to pass through the folders above, which belong to the server.
+ *
+ * @param folder a real path, without symbolic links
+ */
+export function withRelativePaths(request: RenderRequest, folder: string): RenderRequest {
+  const place = (path: string): string =>
+    relative(folder, join(realpathSync(dirname(path)), basename(path)));
+  const file = (one: MediaFile): MediaFile => ({ ...one, path: place(one.path) });
+  const step = (one: EditStep): EditStep =>
+    one.kind === "audio" ? { ...one, audio: file(one.audio) } : one;
+  switch (request.op) {
+    case "images": {
+      const { order, paths } = request;
+      const references = order.references.map(file);
+      return { op: "images", order: { ...order, references }, paths: paths.map(place) };
+    }
+    case "video": {
+      const { order, path } = request;
+      const { image, endImage, video, audio, edit } = order;
+      const files = {
+        image: image && file(image),
+        endImage: endImage && file(endImage),
+        video: video && file(video),
+        audio: audio && file(audio),
+      };
+      return {
+        op: "video",
+        order: { ...order, ...files, edit: edit?.map(step) },
+        path: place(path),
+      };
+    }
+    case "edit": {
+      const { input, steps, path } = request;
+      return { op: "edit", input: place(input), steps: steps.map(step), path: place(path) };
+    }
+  }
+}
