@@ -25,6 +25,7 @@ export const runItem = z
       description: "A message of a chat, `POST /api/chat/runs`, or a scheduled prompt",
     }),
     title: z.string().meta({ description: "The title of the chat" }),
+    artist_id: uuid.nullable().meta({ description: "The artist that the work is for" }),
     model_id: z.string(),
     usage: usage.meta({ description: "Of all model calls of the run, subagents included" }),
     cost_usd: cost,
@@ -100,7 +101,6 @@ export type RunStep = z.output<typeof runStep>;
 
 const runDetail = runItem
   .extend({
-    artist_id: uuid.nullable().meta({ description: "The artist that the work was for" }),
     prompt: z.string().nullable().meta({
       description:
         "The text of the message that the run answers, at most 10,000 characters; null when it has none or is gone",

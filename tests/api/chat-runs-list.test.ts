@@ -52,6 +52,7 @@ describe("GET /api/chat/runs 200", () => {
       ...ended,
       kind: "headless",
       title: "run: echo hi",
+      artist_id: null,
       model_id: expect.any(String),
       usage: expect.any(Object),
       cost_usd: 0,

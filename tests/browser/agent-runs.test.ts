@@ -41,6 +41,24 @@ describeInBrowser("agent runs", ({ newTab }) => {
     await expect.poll(() => rows.count()).toBe(25);
   });
 
+  it("name the artist that they work for, and can be narrowed to it", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await signIn(tab);
+    const api = client({ bearer: account.bearer });
+    const { body } = await api.post("/api/artists", { name: "Mara Vale" });
+    const { account_id: artist } = Object(body).artist;
+    await storeRuns(account, { count: 1, status: "completed", artist });
+    await storeRuns(account, { count: 1, status: "completed" });
+    await page.goto("/runs");
+    const rows = page.getByRole("main").getByRole("listitem");
+    await expect.poll(() => rows.count()).toBe(2);
+    await rows.filter({ hasText: "Mara Vale" }).waitFor();
+    await page.getByLabel("Artist").selectOption("Mara Vale");
+    await expect.poll(() => rows.count()).toBe(1);
+    await expectGood(page);
+  });
+
   it("are started, followed on a timeline, run again and cancelled", async () => {
     const tab = await newTab();
     const { page } = tab;
@@ -64,6 +82,13 @@ describeInBrowser("agent runs", ({ newTab }) => {
     await timeline.getByRole("button", { name: /bash/ }).click();
     const details = page.getByRole("region", { name: "Step details" });
     await details.getByText("Completed").waitFor();
+    const bar = timeline.getByRole("button", { name: /bash/ }).locator("[style*=width]");
+    const share = () => bar.evaluate((one) => Number.parseFloat(one.style.width));
+    const ofWholeRun = await share();
+    await timeline.getByRole("button", { name: "Zoom to step" }).click();
+    await expect.poll(share).toBeGreaterThan(70);
+    await timeline.getByRole("button", { name: "Show whole run" }).click();
+    await expect.poll(share).toBe(ofWholeRun);
 
     const firstUrl = page.url();
     await page.getByRole("button", { name: "Run again" }).click();
@@ -135,19 +160,21 @@ async function storeRuns(
     status,
     error = null,
     title = "Release plan",
+    artist = null,
   }: {
     readonly count: number;
     readonly status: string;
     readonly error?: string | null;
     readonly title?: string;
+    readonly artist?: string | null;
   },
 ): Promise<void> {
   const { session, chat } = await createSession(client({ bearer: account.bearer }), { title });
   const finishedAt = status === "queued" || status === "running" ? null : new Date();
-  await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, kind, error,
+  await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, kind, error, artist_id,
       message_id, assistant_message_id, model_id, created_at, finished_at)
     select gen_random_uuid(), ${account.id}, ${session.id}, ${chat.id},
-      ${`wrun_${randomUUID().slice(0, 8)}`} || n, ${status}, 'chat', ${error},
+      ${`wrun_${randomUUID().slice(0, 8)}`} || n, ${status}, 'chat', ${error}, ${artist},
       'm', 'a', 'auto', now() - make_interval(secs => n), ${finishedAt}
     from generate_series(1, ${count}) n`;
 }

@@ -3,6 +3,7 @@ import { Bot, CalendarClock, MessageSquare, Plus, SearchX } from "lucide-react";
 import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
+import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
 import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
@@ -21,14 +22,17 @@ import {
   runDurationOf,
   runStateOf,
 } from "@/app/(console)/runs/_state/run-state.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { Cover } from "../_ui/cover.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { LoadMore } from "../_ui/load-more.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { ListSkeleton } from "../_ui/skeleton.tsx";
 import { listHeadStyle } from "../_ui/table.tsx";
+import { coverSeed } from "../artists/cover-seed.ts";
 import { RunFilterBar } from "./run-filter-bar.tsx";
 import { RunStatus } from "./run-status.tsx";
 
@@ -55,11 +59,13 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   usePoll(refresh, !loading, isLive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
   const now = useClock(isLive);
   const isFiltered = hasFilters(filters);
+  const artists = useArtists();
+  const artistOf = (id: string | null) => artists.find(({ account_id }) => account_id === id);
 
   if (items?.length === 0 && !isFiltered) return <NoRuns onStart={onStart} />;
   return (
     <>
-      <RunFilterBar filters={filters} onChange={setFilters} />
+      <RunFilterBar filters={filters} artists={artists} onChange={setFilters} />
       {error !== null && (
         <div className="mb-3">
           <ErrorState error={error} onRetry={refresh} />
@@ -101,7 +107,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
             <ul className="divide-y">
               {items.map((run) => (
                 <li key={run.runId}>
-                  <Row run={run} now={now} />
+                  <Row run={run} artist={artistOf(run.artist_id)} now={now} />
                 </li>
               ))}
             </ul>
@@ -113,7 +119,15 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   );
 }
 
-function Row({ run, now }: { readonly run: RunItem; readonly now: number }) {
+function Row({
+  run,
+  artist,
+  now,
+}: {
+  readonly run: RunItem;
+  readonly artist: Artist | undefined;
+  readonly now: number;
+}) {
   const Icon = icons[run.kind];
   const kind = RUN_KIND_LABELS[run.kind];
   const duration = formatDuration(run.duration_ms ?? runDurationOf(run, now));
@@ -137,7 +151,21 @@ function Row({ run, now }: { readonly run: RunItem; readonly now: number }) {
               {duration}
               {" · "}
             </span>
-            <span className={cn(run.error !== null && "max-lg:hidden")}>{kind}</span>
+            <span className={cn(run.error !== null && "max-lg:hidden")}>
+              {kind}
+              {artist !== undefined && (
+                <>
+                  {" · "}
+                  <Cover
+                    seed={coverSeed(artist)}
+                    image={artist.image}
+                    round
+                    className="mr-1 inline-block size-3.5 align-[-0.125rem]"
+                  />
+                  {artist.name}
+                </>
+              )}
+            </span>
             {run.error !== null && (
               <span className="text-danger-text">
                 <span className="max-lg:hidden"> · </span>

@@ -1,24 +1,25 @@
 "use client";
 import { X } from "lucide-react";
-import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import {
   KIND_OPTIONS,
   type RunFilters,
   SINCE_OPTIONS,
   STATUS_OPTIONS,
 } from "@/app/(console)/runs/_state/run-filters.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
 import { Button } from "../_ui/button.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { Select } from "../_ui/select.tsx";
 
 export function RunFilterBar({
   filters,
+  artists,
   onChange,
 }: {
   readonly filters: RunFilters;
+  readonly artists: readonly Artist[];
   readonly onChange: (next: Partial<RunFilters>) => void;
 }) {
-  const artists = useArtists();
   return (
     <div className="mb-4 flex flex-wrap items-center gap-2">
       <Segmented

@@ -1,9 +1,17 @@
 "use client";
-import { Hourglass, ListTree, type LucideIcon, Sparkles } from "lucide-react";
+import { Hourglass, ListTree, type LucideIcon, Sparkles, ZoomIn, ZoomOut } from "lucide-react";
 import { useState } from "react";
 import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import { type Span, spansOf, stateOf, ticksOf } from "@/app/(console)/runs/_state/run-spans.ts";
+import {
+  type Range,
+  rangeAround,
+  type Span,
+  spansOf,
+  stateOf,
+  ticksOf,
+} from "@/app/(console)/runs/_state/run-spans.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { EmptyState } from "../../_ui/empty-state.tsx";
 import { toolIcon } from "../../chat/_tools/tool-icon.ts";
@@ -12,14 +20,25 @@ import { SpanDetails } from "./span-details.tsx";
 /** The model calls and tools of a run as bars on a common time axis, with the details of a chosen one. */
 export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly now: number }) {
   const [chosen, setChosen] = useState<string | null>(null);
+  const [isZoomed, setIsZoomed] = useState(false);
   const spans = spansOf(trace, now);
   const { run } = trace;
   const ended = run.finishedAt === null ? now : Date.parse(run.finishedAt);
   const total = Math.max(1, ended - Date.parse(run.createdAt), ...spans.map(({ end }) => end));
+  const whole = { from: 0, to: total };
   const span = spans.find(({ id }) => id === chosen) ?? spans.find(isFailed) ?? spans.at(-1);
+  const range = isZoomed && span !== undefined ? rangeAround(span, whole) : whole;
   return (
     <section aria-label="Timeline" className="mt-6">
-      <h2 className="mb-2 text-sm font-medium text-muted-foreground">Timeline</h2>
+      <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
+        <h2 className="text-sm font-medium text-muted-foreground">Timeline</h2>
+        {spans.length > 1 && (
+          <Button variant="ghost" size="sm" onClick={() => setIsZoomed(!isZoomed)}>
+            {isZoomed ? <ZoomOut aria-hidden /> : <ZoomIn aria-hidden />}
+            {isZoomed ? "Show whole run" : "Zoom to step"}
+          </Button>
+        )}
+      </div>
       {spans.length === 0 || span === undefined ? (
         <EmptyState
           icon={ListTree}
@@ -29,13 +48,13 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
       ) : (
         <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_19rem]">
           <div className="overflow-hidden rounded-xl border bg-surface">
-            <Axis total={total} />
+            <Axis range={range} />
             <ol className="py-1.5">
               {spans.map((one) => (
                 <li key={one.id}>
                   <Row
                     span={one}
-                    total={total}
+                    range={range}
                     isChosen={one === span}
                     onChoose={() => setChosen(one.id)}
                   />
@@ -53,7 +72,7 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
 const columns =
   "grid grid-cols-[minmax(0,9.5rem)_minmax(0,1fr)_4rem] items-center gap-x-3 px-3 sm:grid-cols-[minmax(0,15rem)_minmax(0,1fr)_4.5rem]";
 
-function Axis({ total }: { readonly total: number }) {
+function Axis({ range }: { readonly range: Range }) {
   return (
     <div
       aria-hidden
@@ -61,11 +80,11 @@ function Axis({ total }: { readonly total: number }) {
     >
       <span>Step</span>
       <span className="relative h-4 overflow-hidden">
-        {ticksOf(total).map((at) => (
+        {ticksOf(range).map((at) => (
           <span
             key={at}
             className="absolute top-0 border-l pl-1 whitespace-nowrap tabular-nums max-sm:nth-[even]:hidden"
-            style={{ left: `${(at / total) * 100}%` }}
+            style={{ left: percent(placeOf(at, range)) }}
           >
             {at === 0 ? "0" : formatDuration(at)}
           </span>
@@ -78,12 +97,12 @@ function Axis({ total }: { readonly total: number }) {
 
 function Row({
   span,
-  total,
+  range,
   isChosen,
   onChoose,
 }: {
   readonly span: Span;
-  readonly total: number;
+  readonly range: Range;
   readonly isChosen: boolean;
   readonly onChoose: () => void;
 }) {
@@ -111,12 +130,12 @@ function Row({
           {failed && <span className="sr-only"> (failed)</span>}
         </span>
       </span>
-      <span aria-hidden className="relative h-full">
-        {ticksOf(total).map((at) => (
+      <span aria-hidden className="relative h-full overflow-hidden">
+        {ticksOf(range).map((at) => (
           <span
             key={at}
             className="absolute inset-y-0 border-l max-sm:nth-[even]:hidden"
-            style={{ left: `${(at / total) * 100}%` }}
+            style={{ left: percent(placeOf(at, range)) }}
           />
         ))}
         <span
@@ -125,10 +144,7 @@ function Row({
             barOf(span),
             span.isOpen && "animate-pulse",
           )}
-          style={{
-            left: `min(${(span.start / total) * 100}%, 100% - 0.25rem)`,
-            width: `${((span.end - span.start) / total) * 100}%`,
-          }}
+          style={barStyle(span, range)}
         />
       </span>
       <span className="text-right text-sm text-muted-foreground tabular-nums">
@@ -137,6 +153,19 @@ function Row({
       </span>
     </button>
   );
+}
+
+/** Returns where a moment is on the axis: 0 at its beginning, 1 at its end. */
+const placeOf = (at: number, { from, to }: Range): number => (at - from) / (to - from);
+const percent = (share: number): string => `${share * 100}%`;
+
+/** Short steps at the end of the axis are shown whole; those outside of it are not shown. */
+function barStyle({ start, end }: Span, range: Range) {
+  const left = percent(placeOf(start, range));
+  return {
+    left: start > range.to ? left : `min(${left}, 100% - 0.25rem)`,
+    width: percent((end - start) / (range.to - range.from)),
+  };
 }
 
 function isFailed(span: Span): boolean {

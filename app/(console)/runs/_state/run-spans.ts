@@ -78,11 +78,29 @@ export function spansOf({ run, steps }: RunTrace, now: number): Span[] {
   return spans;
 }
 
+/** A part of a time axis, in milliseconds since the run was created. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Around a step that fills the axis, some of what is before and after it is shown. */
+const MARGIN = 0.15;
+/** A shorter range would show nothing but the step's own bar. */
+const MIN_RANGE_MS = 10;
+
+/** Returns the part of a whole axis in which a step is seen well. */
+export function rangeAround({ start, end }: Span, whole: Range): Range {
+  const margin = Math.max(MIN_RANGE_MS, end - start) * MARGIN;
+  return { from: Math.max(whole.from, start - margin), to: Math.min(whole.to, end + margin) };
+}
+
 /** Returns at most six round marks of a time axis, in milliseconds. */
-export function ticksOf(total: number): number[] {
-  const power = 10 ** Math.floor(Math.log10(Math.max(total, 1) / 5));
-  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => total / one <= 5) ?? total;
+export function ticksOf({ from, to }: Range): number[] {
+  const length = Math.max(to - from, 1);
+  const power = 10 ** Math.floor(Math.log10(length / 5));
+  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => length / one <= 5) ?? length;
   const ticks: number[] = [];
-  for (let at = 0; at <= total; at += step) ticks.push(at);
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push(at);
   return ticks;
 }
