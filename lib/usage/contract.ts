@@ -17,18 +17,27 @@ const sums = {
   videos: count,
 };
 
+const part = {
+  key: z.string().nullable().meta({
+    description:
+      "The day (`2026-11-22`, UTC), the id of the model, API key or artist, or the kind (`chat`, `headless`, `task`, `image`, `video`); null without an API key or an artist",
+  }),
+  ...sums,
+};
+
 export const usageReport = z.object({
   totals: z.object(sums),
   items: z.array(
     z.object({
-      key: z.string().nullable().meta({
-        description:
-          "The day (`2026-11-22`, UTC), the id of the model, API key or artist, or the kind (`chat`, `headless`, `task`, `image`, `video`); null without an API key or an artist",
+      ...part,
+      parts: z.array(z.object(part)).optional().meta({
+        description: "With `split_by`: what the item consists of, the costliest first, at most 20",
       }),
-      ...sums,
     }),
   ),
 });
+
+const GROUPS = ["day", "model", "api_key", "artist", "kind"] as const;
 
 export const getUsageContract = contract({
   method: "GET",
@@ -46,8 +55,11 @@ export const getUsageContract = contract({
       description: "The first moment. Default: the start of the current month (UTC)",
     }),
     to: instant.optional().meta({ description: "The moment after the last. Default: now" }),
-    group_by: z.enum(["day", "model", "api_key", "artist", "kind"]).default("day").meta({
+    group_by: z.enum(GROUPS).default("day").meta({
       description: "What an item stands for; there are at most 1,000",
+    }),
+    split_by: z.enum(GROUPS).optional().meta({
+      description: "What a part of an item stands for. Default: items have no `parts`",
     }),
   }),
   responses: {

@@ -5,9 +5,10 @@ import { type UsageQuery, usageReport } from "./contract.ts";
 /** Returns what the account has used. */
 export function selectUsage(
   accountId: string,
-  { from, to, group_by }: UsageQuery,
+  { from, to, group_by, split_by }: UsageQuery,
 ): Promise<z.output<typeof usageReport>> {
   const range = { p_from: from ?? null, p_to: to ?? null };
-  const args = { p_account_id: accountId, ...range, p_group_by: group_by };
+  const groups = { p_group_by: group_by, p_split_by: split_by ?? null };
+  const args = { p_account_id: accountId, ...range, ...groups };
   return call("usage_report", args, usageReport);
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { startRun, waitForRun } from "../support/harness/runs.ts";
+import { sql } from "../support/harness/stack.ts";
 
 describe("GET /api/usage 200", () => {
   test("an account that has used nothing has totals of 0", async () => {
@@ -34,14 +35,48 @@ describe("GET /api/usage 200", () => {
         { key: null, steps: 0, images: 2 },
       ],
     });
+    const day = new Date().toISOString().slice(0, 10);
+    expect(await read("day&split_by=kind")).toMatchObject({
+      totals: { runs: 1, steps: 2, images: 2 },
+      items: [
+        {
+          key: day,
+          runs: 1,
+          images: 2,
+          parts: expect.toSatisfy((parts: readonly { readonly key: string }[]) =>
+            ["headless", "image"].every((kind) => parts.some(({ key }) => key === kind)),
+          ),
+        },
+      ],
+    });
+    expect(await read("day")).not.toHaveProperty("items.0.parts");
+  });
+
+  test("an item has at most 20 parts, the costliest first", async () => {
+    const person = await createPerson();
+    await sql`insert into usage_entries (account_id, source, step, tool, call, kind, model_id,
+        input_tokens, output_tokens, cost_usd)
+      select ${person.id}, 'turn', n, 0, 0, 'chat', 'model-' || n, 10, 5, n
+      from generate_series(1, 25) n`;
+    const { body } = await person.withKey.get("/api/usage?group_by=kind&split_by=model");
+    const items = Object(body).items;
+    expect(items).toMatchObject([{ key: "chat", steps: 25, cost_usd: 325 }]);
+    expect(items[0].parts).toHaveLength(20);
+    expect(items[0].parts[0]).toEqual({
+      ...{ key: "model-25", runs: 1, steps: 1, input_tokens: 10, output_tokens: 5, cost_usd: 25 },
+      ...{ images: 0, videos: 0 },
+    });
   });
 });
 
 describe("GET /api/usage 400", () => {
-  test.each(["from=yesterday", "to=2026-02-30T00:00:00Z", "group_by=hour"])("%s", async (query) => {
-    const person = await createPerson();
-    const answer = await person.withKey.get(`/api/usage?${query}`);
-    expect(answer.status).toBe(400);
-    expectErrorShape(answer, "error");
-  });
+  test.each(["from=yesterday", "to=2026-02-30T00:00:00Z", "group_by=hour", "split_by=hour"])(
+    "%s",
+    async (query) => {
+      const person = await createPerson();
+      const answer = await person.withKey.get(`/api/usage?${query}`);
+      expect(answer.status).toBe(400);
+      expectErrorShape(answer, "error");
+    },
+  );
 });

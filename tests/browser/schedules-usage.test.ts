@@ -158,6 +158,31 @@ describeInBrowser("usage", ({ newTab }) => {
     await page.getByText("86 % of the budget is spent.").waitFor();
   });
 
+  it("divides each day by the models with the most, and by what else may have caused it", async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const account = await signIn(tab);
+    await sql`insert into usage_entries (account_id, source, step, tool, call, kind, model_id,
+        input_tokens, output_tokens, cost_usd)
+      select ${account.id}, 'turn', n, 0, 0, 'chat', 'model-' || n, 1000, 500, n
+      from generate_series(1, 8) n`;
+    await page.goto("/usage");
+    const chart = page.getByRole("region", { name: "Cost by day" });
+    await chart.getByRole("img", { name: /\$36 in all/ }).waitFor();
+    const legend = chart.getByRole("listitem");
+    await expect
+      .poll(() => legend.allTextContents())
+      .toEqual(["model-8$8", "model-7$7", "model-6$6", "model-5$5", "model-4$4", "Other$6"]);
+    await page.getByRole("button", { name: "View as table" }).click();
+    await chart.getByRole("columnheader", { name: "model-8" }).waitFor();
+    await expectGood(page);
+    // A run may call several models: the runs of a day are not divided by them.
+    await page.getByRole("radio", { name: "Runs" }).check();
+    const runs = page.getByRole("region", { name: "Runs by day" });
+    await runs.getByRole("columnheader", { name: "Runs", exact: true }).waitFor();
+    expect(await runs.getByRole("columnheader").count()).toBe(2);
+  });
+
   it("has a log of requests with filters and the details of each", async () => {
     const tab = await newTab();
     const { page } = tab;

@@ -1,17 +1,12 @@
 "use client";
 import { Download } from "lucide-react";
-import { useState } from "react";
-import type { z } from "zod";
-import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
-import { formatDay } from "@/app/(console)/_ui/format-time.ts";
-import { RUN_KIND_LABELS } from "@/app/(console)/runs/_state/run-state.ts";
 import { usageCsv } from "@/app/(console)/usage/_state/csv.ts";
+import { GROUPS, type Group, type Names } from "@/app/(console)/usage/_state/groups.ts";
 import type { Metric, Report } from "@/app/(console)/usage/_state/metrics.ts";
 import { type Days, usagePath } from "@/app/(console)/usage/_state/range.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
-import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { saveFile } from "../_ui/save-file.ts";
@@ -20,52 +15,21 @@ import { Skeleton } from "../_ui/skeleton.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 import { ArtistTag } from "../artists/artist-tag.tsx";
 
-type Keys = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
-
-const GROUPS = [
-  { value: "model", label: "Model" },
-  { value: "api_key", label: "API key" },
-  { value: "artist", label: "Artist" },
-  { value: "kind", label: "Kind" },
-  { value: "day", label: "Day" },
-] as const;
-type Group = (typeof GROUPS)[number]["value"];
-
-const KIND_LABELS: Readonly<Record<string, string>> = {
-  ...RUN_KIND_LABELS,
-  image: "Image",
-  video: "Video",
-};
-
-/** Names a key of the group, and finds its artist if it is one: both may be gone. */
-function useNames(group: Group) {
-  const keys = useQuery<Keys>(group === "api_key" ? "/api/keys" : null).data?.keys;
-  const artists = useArtists(group === "artist");
-  const artistOf = (key: string | null) => artists.find(({ account_id }) => account_id === key);
-  const nameOf = (key: string | null): string => {
-    switch (group) {
-      case "day":
-        return key === null ? "" : formatDay(key);
-      case "kind":
-        return KIND_LABELS[key ?? ""] ?? key ?? "";
-      case "api_key":
-        if (key === null) return "Console and bearer tokens";
-        return keys?.find(({ id }) => id === key)?.key_name ?? "Revoked key";
-      case "artist":
-        if (key === null) return "No artist";
-        return artistOf(key)?.name ?? "Former artist";
-      case "model":
-        return key ?? "";
-    }
-  };
-  return { nameOf, artistOf };
-}
-
 /** The usage of a range by what caused it. */
-export function Breakdown({ days, metric }: { readonly days: Days; readonly metric: Metric }) {
-  const [group, setGroup] = useState<Group>("model");
-  const { data, error, reload } = useQuery<Report>(usagePath(days, group));
-  const { nameOf, artistOf } = useNames(group);
+export function Breakdown({
+  days,
+  metric,
+  group,
+  names: { nameOf, artistOf },
+  onGroup,
+}: {
+  readonly days: Days;
+  readonly metric: Metric;
+  readonly group: Group;
+  readonly names: Names;
+  readonly onGroup: (group: Group) => void;
+}) {
+  const { data, error, reload } = useQuery<Report>(usagePath(days, { group_by: group }));
   const items = data?.items.toSorted((one, other) =>
     group === "day"
       ? String(other.key).localeCompare(String(one.key))
@@ -80,7 +44,7 @@ export function Breakdown({ days, metric }: { readonly days: Days; readonly metr
   return (
     <section aria-label="Breakdown">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
-        <Segmented label="By" hideLabel options={GROUPS} value={group} onChange={setGroup} />
+        <Segmented label="By" hideLabel options={GROUPS} value={group} onChange={onGroup} />
         <Button variant="outline" size="sm" disabled={!items?.length} onClick={download}>
           <Download aria-hidden />
           Download CSV

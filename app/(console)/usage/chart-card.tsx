@@ -37,7 +37,7 @@ export function ChartCard({
       </div>
       {isTable ? (
         <div className="max-h-72 overflow-y-auto">
-          <Table label={title}>{table}</Table>
+          <Table label={`${title}, table`}>{table}</Table>
         </div>
       ) : (
         chart

@@ -1,28 +1,36 @@
 "use client";
-import { formatDay } from "@/app/(console)/_ui/format-time.ts";
-import { type Metric, NO_USAGE, type UsageItem } from "@/app/(console)/usage/_state/metrics.ts";
-import { type Days, eachDay } from "@/app/(console)/usage/_state/range.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { chartOf, dividedChartOf } from "@/app/(console)/usage/_state/chart.ts";
+import type { Group, Names } from "@/app/(console)/usage/_state/groups.ts";
+import type { Metric, Report, UsageItem } from "@/app/(console)/usage/_state/metrics.ts";
+import { type Days, eachDay, usagePath } from "@/app/(console)/usage/_state/range.ts";
 import { StackedBars, sumOf } from "../_ui/stacked-bars.tsx";
 import { Cell, HeadCell } from "../_ui/table.tsx";
 import { ChartCard } from "./chart-card.tsx";
 
-/** One measure by day as bars, or as a table. */
+/** One measure by day as bars that are divided by what caused it, or as a table. */
 export function DayChart({
   days,
   items,
   metric,
+  group,
+  names,
 }: {
   readonly days: Days;
   readonly items: readonly UsageItem[];
   readonly metric: Metric;
+  readonly group: Group;
+  readonly names: Names;
 }) {
-  const byDay = new Map(items.map((item) => [item.key, item]));
-  const series = [{ key: "all", label: metric.label, color: "text-accent" }];
-  const bars = eachDay(days).map((day) => ({
-    key: day,
-    label: formatDay(day),
-    amounts: [metric.of(byDay.get(day) ?? NO_USAGE)],
-  }));
+  // A run may call several models, so that their runs are more than those of the day.
+  const isDivided = group !== "day" && !(group === "model" && metric.value === "runs");
+  const groups = { group_by: "day", split_by: group };
+  const divided = useQuery<Report>(isDivided ? usagePath(days, groups) : null).data;
+  const shownDays = eachDay(days);
+  const { series, bars } =
+    divided === undefined
+      ? chartOf(shownDays, items, metric)
+      : dividedChartOf(shownDays, divided.items, metric, names.nameOf);
   const totals = bars.map(({ amounts }) => sumOf(amounts));
   const max = Math.max(...totals);
   const best = bars[totals.indexOf(max)];
@@ -40,6 +48,12 @@ export function DayChart({
           <thead>
             <tr>
               <HeadCell>Day</HeadCell>
+              {series.length > 1 &&
+                series.map(({ key, label }) => (
+                  <HeadCell key={key} className="text-right">
+                    {label}
+                  </HeadCell>
+                ))}
               <HeadCell className="text-right">{metric.label}</HeadCell>
             </tr>
           </thead>
@@ -47,6 +61,12 @@ export function DayChart({
             {bars.toReversed().map(({ key, label, amounts }) => (
               <tr key={key}>
                 <Cell>{label}</Cell>
+                {series.length > 1 &&
+                  series.map((one, index) => (
+                    <Cell key={one.key} className="text-right tabular-nums">
+                      {metric.format(amounts[index] ?? 0)}
+                    </Cell>
+                  ))}
                 <Cell className="text-right tabular-nums">{metric.format(sumOf(amounts))}</Cell>
               </tr>
             ))}

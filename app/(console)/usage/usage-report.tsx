@@ -3,6 +3,7 @@ import { useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import { type Group, useNames } from "@/app/(console)/usage/_state/groups.ts";
 import {
   METRICS,
   type Metric,
@@ -24,7 +25,9 @@ import { DayChart } from "./day-chart.tsx";
 export function UsageReport() {
   const query = useSearchParams();
   const { name, days } = readRange(query, Date.now());
-  const { data, error, reload } = useQuery<Report>(usagePath(days, "day"));
+  const { data, error, reload } = useQuery<Report>(usagePath(days, { group_by: "day" }));
+  const [group, setGroup] = useState<Group>("model");
+  const names = useNames(group);
   const [wanted, setWanted] = useState<Metric["value"] | null>(null);
   // Models without a price have tokens to show.
   const metric = wanted ?? (data?.totals.cost_usd === 0 ? "tokens" : "cost");
@@ -76,10 +79,10 @@ export function UsageReport() {
       ) : (
         <>
           <Totals totals={data.totals} />
-          <DayChart days={days} items={data.items} metric={chosen} />
+          <DayChart {...{ days, group, names }} items={data.items} metric={chosen} />
         </>
       )}
-      <Breakdown days={days} metric={chosen} />
+      <Breakdown {...{ days, group, names }} metric={chosen} onGroup={setGroup} />
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { getUsageContract, usageReport } from "@/lib/usage/contract.ts";
 
 export type Report = z.output<(typeof getUsageContract)["responses"][200]["schema"]>;
 export type UsageItem = z.output<typeof usageReport>["items"][number];
-export type Sums = Omit<UsageItem, "key">;
+export type Sums = Omit<UsageItem, "key" | "parts">;
 
 export interface Metric {
   readonly value: "cost" | "tokens" | "runs" | "media";

@@ -50,9 +50,9 @@ function daysOf(name: RangeName, now: number): Days {
 }
 
 /** Returns the path of a report. */
-export function usagePath({ first, last }: Days, groupBy: string): string {
+export function usagePath({ first, last }: Days, groups: Readonly<Record<string, string>>): string {
   const to = new Date(Date.parse(last) + DAY_MS).toISOString();
-  const query = new URLSearchParams({ from: `${first}T00:00:00Z`, to, group_by: groupBy });
+  const query = new URLSearchParams({ from: `${first}T00:00:00Z`, to, ...groups });
   return `/api/usage?${query}`;
 }
 

@@ -1,0 +1,55 @@
+/** What usage is told apart by. */
+import type { z } from "zod";
+import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
+import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { formatDay } from "@/app/(console)/_ui/format-time.ts";
+import { RUN_KIND_LABELS } from "@/app/(console)/runs/_state/run-state.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
+import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
+
+type Keys = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
+
+export const GROUPS = [
+  { value: "model", label: "Model" },
+  { value: "api_key", label: "API key" },
+  { value: "artist", label: "Artist" },
+  { value: "kind", label: "Kind" },
+  { value: "day", label: "Day" },
+] as const;
+export type Group = (typeof GROUPS)[number]["value"];
+
+const KIND_LABELS: Readonly<Record<string, string>> = {
+  ...RUN_KIND_LABELS,
+  image: "Image",
+  video: "Video",
+};
+
+/** Names a key of a group, and finds its artist if it is one: both may be gone. */
+export interface Names {
+  readonly nameOf: (key: string | null) => string;
+  readonly artistOf: (key: string | null) => Artist | undefined;
+}
+
+/** Loads the names of a group. */
+export function useNames(group: Group): Names {
+  const keys = useQuery<Keys>(group === "api_key" ? "/api/keys" : null).data?.keys;
+  const artists = useArtists(group === "artist");
+  const artistOf = (key: string | null) => artists.find(({ account_id }) => account_id === key);
+  const nameOf = (key: string | null): string => {
+    switch (group) {
+      case "day":
+        return key === null ? "" : formatDay(key);
+      case "kind":
+        return KIND_LABELS[key ?? ""] ?? key ?? "";
+      case "api_key":
+        if (key === null) return "Console and bearer tokens";
+        return keys?.find(({ id }) => id === key)?.key_name ?? "Revoked key";
+      case "artist":
+        if (key === null) return "No artist";
+        return artistOf(key)?.name ?? "Former artist";
+      case "model":
+        return key ?? "";
+    }
+  };
+  return { nameOf, artistOf };
+}
