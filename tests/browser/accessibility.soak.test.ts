@@ -139,16 +139,17 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
     const tab = await newTab({ expected: /status of 404/ });
     const { page } = tab;
     await signIn(tab);
-    for (const kind of ["albums", "artists"]) {
-      await page.goto("/catalog");
+    for (const [kind, missing] of [
+      ["albums", "Album not found"],
+      ["artists", "Artist not found"],
+    ]) {
+      await page.goto("/catalog?q=hana");
       await page.locator(`main a[href^="/catalog/${kind}/"]`).first().click();
       await page.waitForURL(`**/catalog/${kind}/*`);
-      await page.getByRole("link", { name: "Catalog", exact: true }).last().waitFor();
-      await page.waitForLoadState("networkidle");
+      await page.getByRole("main").getByRole("listitem").first().waitFor();
       await expectGood(page);
       await page.goto(`/catalog/${kind}/unknown`);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.waitForLoadState("networkidle");
+      await page.getByRole("heading", { level: 1, name: missing }).waitFor();
       await expectGood(page);
     }
   });

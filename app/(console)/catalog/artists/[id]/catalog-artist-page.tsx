@@ -1,5 +1,5 @@
 "use client";
-import { UserPlus } from "lucide-react";
+import { UserPlus, UserX } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
@@ -10,7 +10,10 @@ import { lazyComponent } from "../../../_load/lazy-component.tsx";
 import { BackLink } from "../../../_ui/back-link.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
+import { EmptyState } from "../../../_ui/empty-state.tsx";
+import { Loaded } from "../../../_ui/loaded.tsx";
 import { Page } from "../../../_ui/page-header.tsx";
+import { Skeleton } from "../../../_ui/skeleton.tsx";
 import { Discography } from "../../discography.tsx";
 import { Popularity } from "../../popularity.tsx";
 
@@ -21,16 +24,51 @@ const ArtistForm = lazyComponent(() =>
 /** An artist of the catalog, who can be added to the artists that the account works for. */
 export function CatalogArtistPage({ id }: { readonly id: string }) {
   const given = useSearchParams().get("name") ?? "";
-  const name = useNameInCatalog(id, given);
-  const found = useQuery<CatalogSearch>(
-    name === "" ? null : searchPath(byArtist(name), ["artist"], 10),
+  return (
+    <Page>
+      <BackLink href="/catalog">Catalog</BackLink>
+      {given === "" ? <Unnamed id={id} /> : <Details id={id} name={given} />}
+    </Page>
   );
+}
+
+/** The address can be shared without the name: then the artist's albums have it. */
+function Unnamed({ id }: { readonly id: string }) {
+  const missing = (
+    <EmptyState
+      icon={UserX}
+      isWholePage
+      title="Artist not found"
+      text="The catalog has no artist at this address. Search for them by name."
+    />
+  );
+  return (
+    <Loaded
+      query={useQuery<AlbumPage>(artistAlbumsPath(id))}
+      missing={missing}
+      loading={
+        <>
+          <p className="sr-only">Loading the artist…</p>
+          <Skeleton className="h-28 rounded-xl" />
+        </>
+      }
+    >
+      {({ items }) => {
+        const credits = items.flatMap(({ artists }) => artists);
+        const name = credits.find((one) => one.id === id)?.name;
+        return name === undefined ? missing : <Details id={id} name={name} />;
+      }}
+    </Loaded>
+  );
+}
+
+function Details({ id, name }: { readonly id: string; readonly name: string }) {
+  const found = useQuery<CatalogSearch>(searchPath(byArtist(name), ["artist"], 10));
   const router = useRouter();
   const [adding, setAdding] = useState(false);
   const artist = found.data?.artists?.items.find((one) => one.id === id);
   return (
-    <Page>
-      <BackLink href="/catalog">Catalog</BackLink>
+    <>
       <header className="mb-8 flex flex-wrap items-center gap-5">
         <Cover
           seed={id}
@@ -39,9 +77,7 @@ export function CatalogArtistPage({ id }: { readonly id: string }) {
           className="size-24 shadow-sm sm:size-28"
         />
         <div className="min-w-0 flex-1 basis-48">
-          <h1 className="text-2xl font-semibold tracking-tight wrap-anywhere">
-            {name || "Artist"}
-          </h1>
+          <h1 className="text-2xl font-semibold tracking-tight wrap-anywhere">{name}</h1>
           <p className="mt-1 text-muted-foreground">{artist?.genres?.join(", ")}</p>
           <div className="mt-2 flex flex-wrap items-center gap-4 text-sm text-muted-foreground">
             {artist?.popularity !== undefined && <Popularity value={artist.popularity} />}
@@ -50,14 +86,12 @@ export function CatalogArtistPage({ id }: { readonly id: string }) {
             )}
           </div>
         </div>
-        {name !== "" && (
-          <Button variant="outline" onClick={() => setAdding(true)}>
-            <UserPlus aria-hidden />
-            Add to my artists
-          </Button>
-        )}
+        <Button variant="outline" onClick={() => setAdding(true)}>
+          <UserPlus aria-hidden />
+          Add to my artists
+        </Button>
       </header>
-      {name !== "" && <Discography id={id} name={name} />}
+      <Discography id={id} name={name} />
       {adding && (
         <ArtistForm
           artist={null}
@@ -66,13 +100,6 @@ export function CatalogArtistPage({ id }: { readonly id: string }) {
           onSaved={(saved) => router.push(`/artists/${saved.account_id}`)}
         />
       )}
-    </Page>
+    </>
   );
-}
-
-/** The address can be shared without the name: then the artist's albums have it. */
-function useNameInCatalog(id: string, given: string): string {
-  const { data } = useQuery<AlbumPage>(given === "" ? artistAlbumsPath(id) : null);
-  const credits = data?.items.flatMap(({ artists }) => artists) ?? [];
-  return given || (credits.find((one) => one.id === id)?.name ?? "");
 }
