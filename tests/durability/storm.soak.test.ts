@@ -77,6 +77,9 @@ const turns: Turn[] = [];
 const events: Event[] = [];
 let resumes = 0;
 
+/** Whether a server has refused for now what may be asked again, as clients are told to do. */
+const isBusy = (error: unknown): boolean => error instanceof Error && /^503 /.test(error.message);
+
 /** A conversation at whichever instance answers. */
 class Caller {
   readonly #client: Client;
@@ -91,7 +94,7 @@ class Caller {
     for (;;) {
       const url = `http://127.0.0.1:${ports[this.#next++ % INSTANCES]}`;
       const value = await work(clientAt(url, this.#client)).catch((error: unknown) => {
-        if (error instanceof TypeError) return undefined;
+        if (error instanceof TypeError || isBusy(error)) return undefined;
         throw error;
       });
       if (value !== undefined && isServed(value)) return value;
