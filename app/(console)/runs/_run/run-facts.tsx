@@ -38,7 +38,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   return (
     <div className="min-w-0">
       <dt className="text-xs text-muted-foreground">{name}</dt>
-      <dd className="mt-0.5 truncate tabular-nums">{children}</dd>
+      <dd className="mt-0.5 tabular-nums wrap-anywhere sm:truncate">{children}</dd>
     </div>
   );
 }

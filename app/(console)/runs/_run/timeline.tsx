@@ -86,7 +86,14 @@ function Axis({ range }: { readonly range: Range }) {
             className="absolute top-0 border-l pl-1 whitespace-nowrap tabular-nums max-sm:nth-[even]:hidden"
             style={{ left: percent(placeOf(at, range)) }}
           >
-            {at === 0 ? "0" : formatDuration(at)}
+            <span
+              className={cn(
+                placeOf(at, range) > 0.6 && "max-sm:hidden",
+                placeOf(at, range) > 0.9 && "hidden",
+              )}
+            >
+              {at === 0 ? "0" : formatDuration(at)}
+            </span>
           </span>
         ))}
       </span>
