@@ -1,7 +1,7 @@
 /** A chat as a person uses it: the first answer, stopping, scrolling, the list and the files. */
 import { expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import {
   answers,
   expectShown,
@@ -35,6 +35,24 @@ describeInBrowser("the chat", (browsing) => {
     const list = page.getByRole("navigation", { name: "Chats" });
     await list.getByRole("link", { name: "run `echo first-answer`" }).waitFor();
     await page.getByRole("heading", { level: 1, name: "run `echo first-answer`" }).waitFor();
+  });
+
+  it("tells the name of each page that is opened after it", async () => {
+    const tab = await browsing.newTab({ url: place.server.url });
+    const { page } = tab;
+    await signIn(tab, place.server.url);
+    // Leads to the new chat.
+    await page.goto("/");
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
+    await sendMessage(page, "Plan a tour");
+    await expect.poll(() => page.title()).toBe("Plan a tour · Agent Platform");
+    const announced = page.locator("next-route-announcer").getByRole("alert");
+    for (const name of ["Artists", "Content", "Templates"]) {
+      await page.getByRole("link", { name, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await expect.poll(() => announced.textContent()).toMatch(new RegExp(`^${name}`));
+      await expect.poll(() => page.title()).toBe(`${name} · Agent Platform`);
+    }
   });
 
   it("shows each tool's work as what it is", async () => {

@@ -2,13 +2,14 @@
 import type { UIMessage } from "ai";
 import { MessageSquareOff } from "lucide-react";
 import Link from "next/link";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
 import { attachmentsOf } from "@/app/(console)/chat/_state/attachments.ts";
 import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
 import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
 import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
 import { ChatConnectors } from "../../_connectors/chat-connectors.tsx";
+import { useDocumentTitle } from "../../_hooks/use-document-title.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { buttonStyle } from "../../_ui/button.tsx";
@@ -62,9 +63,7 @@ export function ConversationPage({
     [conversation, siblings, ratings, isAnswering, lastMessageId, hasError],
   );
   const title = chat ? titleOfChat(chat) : "";
-  useEffect(() => {
-    if (title !== "") document.title = `${title} · Agent Platform`;
-  }, [title]);
+  useDocumentTitle(title === "" ? "" : `${title} · Agent Platform`);
 
   if (phase === "missing") return <MissingChat />;
   if (phase === "failed" && error) {
