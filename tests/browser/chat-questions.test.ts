@@ -51,7 +51,11 @@ describeInBrowser("a question of the agent", (browsing) => {
     const { page, conversation } = await openChatPage(browsing, place.server);
     await sendMessage(page, "[script:ask-one]");
     const card = page.getByRole("region", { name: "Question from the agent" });
-    await card.getByRole("button", { name: /^Single/ }).click();
+    await page.getByRole("status").getByText("The agent has a question").waitFor();
+    await card.getByRole("button", { name: /^Single/ }).press("Enter");
+    // Not lost with the button that had it.
+    const focused = () => page.evaluate(() => document.activeElement?.ariaLabel);
+    await expect.poll(focused).toBe("Conversation");
     await page.getByText('Told: {"answers":{"Which format?":"Single"}}').waitFor();
     await waitUntilIdle(page);
     expect(await answers(page).count()).toBe(1);

@@ -124,6 +124,7 @@ describeInBrowser("the chat", (browsing) => {
     await page.getByText("As far as this.").waitFor();
     await page.keyboard.press("Escape");
     await answers(page).last().getByText("Stopped").waitFor();
+    await page.getByRole("status").getByText("The answer was stopped").waitFor();
     await page.reload();
     await answers(page).last().getByText("Stopped").waitFor();
     await expectShown(page, conversation, "As far as this.");
@@ -141,6 +142,7 @@ describeInBrowser("the chat", (browsing) => {
     await sendMessage(page, "[script:fails]");
     await page.getByRole("alert").getByText("The model failed to answer").waitFor();
     await answers(page).last().getByText("Ended with an error").waitFor();
+    expect(await page.getByText("The agent has answered").count()).toBe(0);
     // The cause is stored.
     await page.reload();
     await page.getByRole("alert").getByText("The model failed to answer").waitFor();

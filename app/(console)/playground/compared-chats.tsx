@@ -150,7 +150,12 @@ function Answers({
         isBusy={view.isReading}
         onAnswer={conversation.answer}
       />
-      <Notices view={view} onRetry={null} onDismiss={() => conversation.dismissError()} />
+      <Notices
+        view={view}
+        messages={messages}
+        onRetry={null}
+        onDismiss={() => conversation.dismissError()}
+      />
     </>
   );
 }

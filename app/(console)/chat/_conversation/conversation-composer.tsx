@@ -11,7 +11,7 @@ import { useEscape } from "./use-escape.ts";
 
 /** The end of a conversation: its notices, the messages that wait, and the form for the next one. */
 export function ConversationComposer({
-  shown: { conversation, view, queued, isBusy },
+  shown: { conversation, view, messages, queued, isBusy },
   attachments,
   canSend,
   returned,
@@ -36,7 +36,12 @@ export function ConversationComposer({
   useEscape(isBusy ? conversation.stop : null);
   return (
     <div className="relative before:pointer-events-none before:absolute before:inset-x-0 before:-top-8 before:h-8 before:bg-linear-to-t before:from-background">
-      <Notices view={view} onRetry={onRetry} onDismiss={() => conversation.dismissError()} />
+      <Notices
+        view={view}
+        messages={messages}
+        onRetry={onRetry}
+        onDismiss={() => conversation.dismissError()}
+      />
       <QueuedMessages conversation={conversation} messages={queued} />
       <Composer
         draftKey={conversation.chatId}

@@ -1,10 +1,13 @@
 "use client";
+import type { UIMessage } from "ai";
 import { CircleAlert, RotateCw, WifiOff, X } from "lucide-react";
 import Link from "next/link";
 import { useEffect, useState } from "react";
 import { Button, buttonStyle } from "@/app/(console)/_ui/button.tsx";
 import { cn } from "@/app/(console)/_ui/class-names.ts";
 import type { ConversationView } from "@/app/(console)/chat/_state/conversation.ts";
+import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
+import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
 
 /** Shorter interruptions are not shown. */
 const NOTICE_DELAY_MS = 800;
@@ -12,10 +15,12 @@ const NOTICE_DELAY_MS = 800;
 /** Shows a lost connection and the last error, and announces turns to screen readers. */
 export function Notices({
   view: { connection, error, isReading },
+  messages,
   onRetry,
   onDismiss,
 }: {
   readonly view: ConversationView;
+  readonly messages: readonly UIMessage[];
   /** Null when there is nothing to answer again. */
   readonly onRetry: (() => void) | null;
   readonly onDismiss: () => void;
@@ -25,8 +30,9 @@ export function Notices({
   if (isReading && !wasBusy) setWasBusy(true);
   return (
     <div className="mx-auto w-full max-w-3xl px-4">
-      <p className="sr-only" role="status">
-        {isReading ? "The agent is answering…" : wasBusy ? "The agent has answered" : ""}
+      {/* What names `aria-live` is not hidden behind dialogs. It would be read again when they close. */}
+      <p className="sr-only" role="status" aria-live="polite">
+        {isReading ? "The agent is answering…" : wasBusy && !error ? endOf(messages.at(-1)) : ""}
       </p>
       <div role="status">
         {isLost && (
@@ -75,6 +81,14 @@ export function Notices({
       )}
     </div>
   );
+}
+
+/** Returns how a turn ended. An error has its own notice. */
+function endOf(last: UIMessage | undefined): string {
+  if (last?.parts.some(isOpenQuestion)) return "The agent has a question";
+  return textAt(last?.metadata, "finishReason") === "interrupted"
+    ? "The answer was stopped"
+    : "The agent has answered";
 }
 
 /** Returns true once `value` has been true for `ms` milliseconds, and false as soon as it is false. */

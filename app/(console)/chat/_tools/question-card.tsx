@@ -1,6 +1,6 @@
 "use client";
 import { Check, MessageCircleQuestion } from "lucide-react";
-import { useId, useState } from "react";
+import { useId, useRef, useState } from "react";
 import {
   type Question,
   readAnswers,
@@ -10,6 +10,7 @@ import {
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Input } from "../../_ui/input.tsx";
+import { focusConversation } from "../_message/message-actions.ts";
 
 type Choice = readonly string[];
 
@@ -23,13 +24,19 @@ export function QuestionCard({
   readonly onAnswer: ((output: unknown) => void) | null;
 }) {
   const questions = readQuestions(call.input);
+  const card = useRef<HTMLElement>(null);
+  const answer = (output: unknown) => {
+    if (card.current) focusConversation(card.current);
+    onAnswer?.(output);
+  };
   return (
     <section
+      ref={card}
       aria-label="Question from the agent"
       className="flex flex-col gap-4 rounded-xl border bg-surface p-4 shadow-xs"
     >
       {call.state === "open" && onAnswer !== null ? (
-        <OpenQuestions questions={questions} onAnswer={onAnswer} />
+        <OpenQuestions questions={questions} onAnswer={answer} />
       ) : (
         <Answered questions={questions} call={call} />
       )}
