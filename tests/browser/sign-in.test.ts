@@ -25,6 +25,10 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
     await page.goto("/keys");
     await page.getByLabel("Email").fill(email);
     await page.getByRole("button", { name: "Send code" }).click();
+    // A field of its own, not the one of the address with another label: its name is read aloud.
+    const hasFocus = () =>
+      page.getByLabel("Code").evaluate((one) => one === document.activeElement);
+    await expect.poll(hasFocus).toBe(true);
     await page.getByLabel("Code").fill("00000000");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").getByText("This code is incorrect or has expired").waitFor();

@@ -67,7 +67,7 @@ export function SignIn() {
       )}
       <form onSubmit={submit} className="flex flex-col gap-4" aria-busy={busy}>
         {!isCodeSent ? (
-          <Field label="Email">
+          <Field key="email" label="Email">
             {(ids) => (
               <Input
                 {...ids}
@@ -81,7 +81,7 @@ export function SignIn() {
             )}
           </Field>
         ) : (
-          <Field label="Code" hint={`Sent to ${email}. It expires in 15 minutes.`}>
+          <Field key="code" label="Code" hint={`Sent to ${email}. It expires in 15 minutes.`}>
             {(ids) => (
               <Input
                 {...ids}
