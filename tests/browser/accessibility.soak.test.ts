@@ -91,7 +91,7 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
     ] as const) {
       await page.goto(path);
       await page.getByRole("button", { name: opener, exact: true }).first().click();
-      const dialog = page.getByRole("dialog");
+      const dialog = page.getByRole(/^(Revoke|Delete) ?/.test(opener) ? "alertdialog" : "dialog");
       await dialog.waitFor();
       await expectGood(page);
       if (submit === null) continue;

@@ -142,7 +142,7 @@ describeInBrowser("the list of chats", (browsing) => {
     const bar = page.getByRole("region", { name: "Selected chats" });
     await bar.getByText("3 selected").waitFor();
     await bar.getByRole("button", { name: "Delete" }).click();
-    const dialog = page.getByRole("dialog", { name: "Delete 3 chats?" });
+    const dialog = page.getByRole("alertdialog", { name: "Delete 3 chats?" });
     await expect
       .poll(() => dialog.getByRole("button", { name: "Cancel" }).evaluate(isFocused))
       .toBe(true);
@@ -152,6 +152,22 @@ describeInBrowser("the list of chats", (browsing) => {
     const [left] =
       await sql`select count(*)::int as sessions from sessions where account_id = ${id}`;
     expect(left?.sessions).toBe(9_997);
+  });
+
+  it("gives the focus back to the button of a chat's menu when a dialog of it is closed", async () => {
+    const { page, list } = await openList(browsing, 1);
+    await page.goto("/chat");
+    const actions = list.getByRole("button", { name: "Actions for Chat 1" });
+    const cancel = page.getByRole("alertdialog").getByRole("button", { name: "Cancel" });
+    for (const key of ["Enter", "Escape"]) {
+      await actions.focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("menuitem", { name: "Delete" }).press("Enter");
+      await expect.poll(() => cancel.evaluate(isFocused)).toBe(true);
+      await page.keyboard.press(key);
+      await cancel.waitFor({ state: "detached" });
+      await expect.poll(() => actions.evaluate(isFocused)).toBe(true);
+    }
   });
 
   it("shares a chat as it is now, until the link is revoked, and exports it", async () => {

@@ -232,7 +232,7 @@ describeInBrowser("the chat", (browsing) => {
     await list.getByRole("link", { name: "Better name" }).hover();
     await list.getByRole("button", { name: "Actions for Better name" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
     await list.getByRole("link", { name: "Better name" }).waitFor({ state: "detached" });
     expect((await caller.get(`/api/sessions/${conversation.sessionId}`)).status).toBe(404);

@@ -54,7 +54,7 @@ describeInBrowser("the connectors", ({ newTab }) => {
     await expect.poll(stored).toEqual([[]]);
     await page.goto("/connectors");
     await card.getByRole("button", { name: "Disconnect Gmail" }).click();
-    const dialog = page.getByRole("dialog", { name: "Disconnect Gmail?" });
+    const dialog = page.getByRole("alertdialog", { name: "Disconnect Gmail?" });
     await expect
       .poll(() => dialog.getByRole("button", { name: "Cancel" }).evaluate(isFocused))
       .toBe(true);

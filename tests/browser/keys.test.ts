@@ -40,7 +40,7 @@ describeInBrowser("the keys", ({ newTab }) => {
     expect(await page.content()).not.toContain(key);
 
     await page.getByRole("button", { name: "Revoke release script" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("heading", { name: "No keys yet" }).waitFor();
     // Not lost with the row that had it.
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");

@@ -56,10 +56,10 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await cardOf(page, changed)
       .getByRole("button", { name: `Delete ${changed}` })
       .click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     // The card is out of reach while the dialog is open, too.
     await expect.poll(() => templatesOf(caller, id)).toEqual([]);
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
     await cardOf(page, changed).waitFor({ state: "detached" });
   });
 

@@ -62,7 +62,10 @@ function isTaken(target: EventTarget | null): boolean {
   const isTyping =
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches("input, textarea, select"));
-  return isTyping || document.querySelector('[role="dialog"], [role="menu"]') !== null;
+  return (
+    isTyping ||
+    document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null
+  );
 }
 
 /** The button that opens the palette. */

@@ -52,6 +52,7 @@ export function ConfirmDialog({
   };
   return (
     <Dialog
+      role="alertdialog"
       title={title}
       description={description}
       trigger={trigger}

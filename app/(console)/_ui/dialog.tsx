@@ -15,6 +15,7 @@ export function Dialog({
   trigger,
   open,
   onOpenChange,
+  role = "dialog",
   className,
   initialFocus,
   children,
@@ -24,6 +25,8 @@ export function Dialog({
   readonly trigger?: ReactNode;
   readonly open?: boolean;
   readonly onOpenChange?: (open: boolean) => void;
+  /** An alert dialog has its description read aloud as it opens. */
+  readonly role?: "dialog" | "alertdialog";
   readonly className?: string;
   /** What has the focus when the dialog opens, in place of its first field or its primary action. */
   readonly initialFocus?: RefObject<HTMLElement | null>;
@@ -40,6 +43,7 @@ export function Dialog({
       <Base.Portal>
         <Base.Overlay className="fixed inset-0 z-40 bg-black/45 backdrop-blur-[1px]" />
         <Base.Content
+          role={role}
           {...(description === undefined ? { "aria-describedby": undefined } : {})}
           onOpenAutoFocus={(event) => {
             focus.onOpenAutoFocus();

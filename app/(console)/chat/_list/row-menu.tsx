@@ -39,7 +39,8 @@ export function RowMenu({
   const router = useRouter();
   const close = () => {
     setDialog(null);
-    state.button.current?.focus();
+    // While the dialog is there, it keeps the focus.
+    setTimeout(() => state.button.current?.focus());
   };
   const addChat = async () => {
     const result = await api<{ chat: Chat }>(`/api/sessions/${sessionId}/chats`, { body: {} });
