@@ -84,7 +84,8 @@ describeInBrowser("the playground", (browsing) => {
     for (const column of columns)
       await column.getByRole("button", { name: /Running sleep 100/ }).waitFor();
     await page.getByRole("button", { name: "Stop", exact: true }).click();
-    for (const column of columns) await column.getByText("Stopped", { exact: true }).waitFor();
+    for (const column of columns)
+      await column.getByText("Stopped", { exact: true }).first().waitFor();
     await waitUntilIdle(page);
     await sendMessage(page, "count to 3");
     for (const column of columns) {
