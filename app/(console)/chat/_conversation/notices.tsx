@@ -11,6 +11,8 @@ import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
 
 /** Shorter interruptions are not shown. */
 const NOTICE_DELAY_MS = 800;
+/** Screen readers may miss what a new page says from its start. */
+const ANNOUNCEMENT_DELAY_MS = 300;
 
 /** Shows a lost connection and the last error, and announces turns to screen readers. */
 export function Notices({
@@ -26,13 +28,16 @@ export function Notices({
   readonly onDismiss: () => void;
 }) {
   const isLost = useDelayedTrue(connection === "lost", NOTICE_DELAY_MS);
+  const isAnnounced = useDelayedTrue(isReading, ANNOUNCEMENT_DELAY_MS);
   const [wasBusy, setWasBusy] = useState(isReading);
   if (isReading && !wasBusy) setWasBusy(true);
+  const begun = isAnnounced ? "The agent is answering…" : "";
+  const ended = wasBusy && !error ? endOf(messages.at(-1)) : "";
   return (
     <div className="mx-auto w-full max-w-3xl px-4">
       {/* What names `aria-live` is not hidden behind dialogs. It would be read again when they close. */}
       <p className="sr-only" role="status" aria-live="polite">
-        {isReading ? "The agent is answering…" : wasBusy && !error ? endOf(messages.at(-1)) : ""}
+        {isReading ? begun : ended}
       </p>
       <div role="status">
         {isLost && (
