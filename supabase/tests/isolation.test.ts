@@ -345,6 +345,8 @@ const withoutLookup = [
   "media_removals_of",
   "crash_lost_task_runs",
   "create_agent_template",
+  "create_key",
+  "require_key_room",
   "create_organization",
   "create_session",
   "get_account",

@@ -47,6 +47,27 @@ describe("POST /api/keys", () => {
     expect(days).toBeCloseTo(3, 2);
   });
 
+  it("403: an account has at most 1,000, of which two at once take no more than the last", async () => {
+    const person = await createPerson();
+    const [first] = await list(person);
+    await sql`insert into api_keys (account_id, name, hash, prefix)
+      select ${person.id}, 'many', md5(${person.id} || n), 'prefix_' from generate_series(1, 998) n`;
+    const answers = await Promise.all(
+      ["one", "other"].map((key_name) => person.withBearer.post("/api/keys", { key_name })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 403]);
+    const refused = answers.find(({ status }) => status === 403);
+    expect(refused?.body).toMatchObject({
+      error: "The account has too many keys: revoke one first",
+    });
+    expect(await list(person)).toHaveLength(1_000);
+    // With a grace time a rotation would leave one more.
+    const path = `/api/keys/${first?.id}/rotate`;
+    expect((await person.withBearer.post(path, { grace_seconds: 60 })).status).toBe(403);
+    expect((await person.withKey.get("/api/keys")).status).toBe(200);
+    expect((await person.withBearer.post(path, {})).status).toBe(201);
+  });
+
   it("400: names the field and the rule", async () => {
     const { withKey } = await createPerson();
     for (const [body, sentence] of [

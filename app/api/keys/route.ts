@@ -1,3 +1,4 @@
+import { isAppError } from "@/lib/contract/app-error.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
@@ -9,8 +10,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listKeysContract, async ({ caller }) => ({
     body: { status: "success", keys: (await selectKeys(caller.accountId)).map(describeKey) },
   })),
-  POST: endpoint(createKeyContract, async ({ caller, body }) => ({
-    status: 201,
-    body: await createKey(caller.accountId, body.key_name, body.expires_in_days),
-  })),
+  POST: endpoint(createKeyContract, async ({ caller, body }) => {
+    const key = await createKey(caller.accountId, body.key_name, body.expires_in_days);
+    return isAppError(key) ? key : { status: 201, body: key };
+  }),
 });

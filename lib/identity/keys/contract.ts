@@ -36,7 +36,8 @@ export const createKeyContract = contract({
   method: "POST",
   path: "/api/keys",
   summary: "Create an API key",
-  description: "The key belongs to the account of the credential and is shown only in this answer.",
+  description:
+    "The key belongs to the account of the credential and is shown only in this answer. An account has at most 1,000.",
   tag: "Keys",
   family: "error",
   auth: "required",
@@ -46,7 +47,7 @@ export const createKeyContract = contract({
     expires_in_days: z.int().min(1).max(3650).optional().describe("Never expires when absent"),
   }),
   responses: { 201: { description: "The new key", schema: createdKey } },
-  errors: [],
+  errors: ["quota_exceeded"],
 });
 
 export const listKeysContract = contract({
@@ -100,5 +101,5 @@ export const rotateKeyContract = contract({
       .describe("How long the old key keeps working"),
   }),
   responses: { 201: { description: "The new key", schema: createdKey } },
-  errors: ["not_found", "conflict"],
+  errors: ["not_found", "conflict", "quota_exceeded"],
 });

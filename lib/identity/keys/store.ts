@@ -7,6 +7,9 @@ import type { NewKey } from "./key-format.ts";
 
 const COLUMNS = "id, name, prefix, created_at, last_used_at, expires_at, revoked_at";
 
+/** Those that are listed, which come in one answer. */
+const MAX_KEYS = 1_000;
+
 const row = z.object({
   id: z.string(),
   name: z.string(),
@@ -18,24 +21,22 @@ const row = z.object({
 });
 export type KeyRow = z.output<typeof row>;
 
-export async function insertKey(
+/** Raises 403 when the account has as many keys as it may have. */
+export function insertKey(
   accountId: string,
   name: string,
   { hash, prefix }: NewKey,
   expiresAt: Date | null,
-): Promise<KeyRow> {
-  const answer = await db()
-    .from("api_keys")
-    .insert({
-      account_id: accountId,
-      name,
-      hash,
-      prefix,
-      expires_at: expiresAt?.toISOString() ?? null,
-    })
-    .select(COLUMNS)
-    .single();
-  return parseAnswer("insert a key", answer, row);
+): Promise<KeyRow | Raised> {
+  const args = {
+    p_account_id: accountId,
+    p_name: name,
+    p_hash: hash,
+    p_prefix: prefix,
+    p_expires_at: expiresAt?.toISOString() ?? null,
+    p_max: MAX_KEYS,
+  };
+  return rpc("create_key", args, row);
 }
 
 /** Returns the account's valid keys, newest first, without those of runs. */
@@ -64,7 +65,7 @@ export async function revokeKey(accountId: string, id: string): Promise<boolean>
   return parseAnswer("revoke a key", answer, z.array(z.object({ id: z.string() }))).length > 0;
 }
 
-/** Replaces a key. Raises 404 when there is no such key, and 409 when it was rotated before. */
+/** Replaces a key. Raises 404 when there is no such key, 409 when it was rotated before, and 403 as `insertKey`. */
 export async function replaceKey(
   accountId: string,
   id: string,
@@ -77,6 +78,7 @@ export async function replaceKey(
     p_hash: hash,
     p_prefix: prefix,
     p_grace_seconds: graceSeconds,
+    p_max: MAX_KEYS,
   };
   return rpc("rotate_key", args, row);
 }
