@@ -219,10 +219,16 @@ describe.each(isolations)("media are read and made as before with %o", (isolatio
   test("in a folder below one that only the server may enter", async () => {
     const provider = createEmbeddedContent({ isolation, report: (cause) => console.error(cause) });
     const closed = await mediaFolder.folder();
-    const folder = join(closed, "work");
-    await mkdir(folder, { mode: 0o700 });
-    expect(isAppError(await provider.images(imageOrder({}), folder, never))).toBe(false);
-    expect(await readdir(folder)).toEqual(["image-1.png"]);
+    const [folder, stored] = [join(closed, "work"), join(closed, "stored")];
+    for (const path of [folder, stored]) await mkdir(path, { mode: 0o700 });
+    const image = { path: join(stored, "scene.png"), contentType: "image/png", url: "" };
+    await writeFile(image.path, await drawScene("#444", { x: 200, y: 100 }), { mode: 0o600 });
+    for (const order of [imageOrder({}), imageOrder({ references: [image, image] })]) {
+      expect(isAppError(await provider.images(order, folder, never))).toBe(false);
+      expect(await readdir(folder)).toEqual(["image-1.png"]);
+    }
+    const video = videoOrder({ image, seconds: 4 });
+    expect(isAppError(await provider.video(video, folder, never))).toBe(false);
   });
 });
 

@@ -9,18 +9,27 @@ import type { RenderRequest } from "./protocol.ts";
  * The child's user may not be allowed to pass through the folders above, which belong to the server.
  *
  * @param folder a real path, without symbolic links
+ * @param lent where the child reads an input, if not at the input's own path
  */
-export function withRelativePaths(request: RenderRequest, folder: string): RenderRequest {
-  const place = (path: string): string =>
+export function withRelativePaths(
+  request: RenderRequest,
+  folder: string,
+  lent: ReadonlyMap<string, string>,
+): RenderRequest {
+  const output = (path: string): string =>
     relative(folder, join(realpathSync(dirname(path)), basename(path)));
-  const file = (one: MediaFile): MediaFile => ({ ...one, path: place(one.path) });
+  const input = (path: string): string => {
+    const real = realpathSync(path);
+    return relative(folder, lent.get(real) ?? real);
+  };
+  const file = (one: MediaFile): MediaFile => ({ ...one, path: input(one.path) });
   const step = (one: EditStep): EditStep =>
     one.kind === "audio" ? { ...one, audio: file(one.audio) } : one;
   switch (request.op) {
     case "images": {
       const { order, paths } = request;
       const references = order.references.map(file);
-      return { op: "images", order: { ...order, references }, paths: paths.map(place) };
+      return { op: "images", order: { ...order, references }, paths: paths.map(output) };
     }
     case "video": {
       const { order, path } = request;
@@ -34,12 +43,17 @@ export function withRelativePaths(request: RenderRequest, folder: string): Rende
       return {
         op: "video",
         order: { ...order, ...files, edit: edit?.map(step) },
-        path: place(path),
+        path: output(path),
       };
     }
     case "edit": {
-      const { input, steps, path } = request;
-      return { op: "edit", input: place(input), steps: steps.map(step), path: place(path) };
+      const { steps, path } = request;
+      return {
+        op: "edit",
+        input: input(request.input),
+        steps: steps.map(step),
+        path: output(path),
+      };
     }
   }
 }

@@ -7,14 +7,15 @@
  */
 import { spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
-import { chmod, chown } from "node:fs/promises";
-import { dirname } from "node:path";
+import { chown, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { confine, UNPRIVILEGED_ID, type View } from "../../../platform/isolation/confine.ts";
 import { isolation as isolationOfHost } from "../../../platform/isolation/detect.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { killGroup } from "../../../platform/isolation/kill-group.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
+import { lendInputs } from "./lend-inputs.ts";
 import { type RenderReply, type RenderRequest, renderReply } from "./protocol.ts";
 import { withRelativePaths } from "./relative-paths.ts";
 import { rendererProgram } from "./renderer.ts";
@@ -50,17 +51,33 @@ const LAUNCH_SCRIPT = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
 const NICENESS = "5";
 
 export async function runJob(job: Job): Promise<Outcome> {
-  const { folder, timeoutMs, signal, isolation = isolationOfHost() } = job;
-  const request = withRelativePaths(job.request, folder);
-  if (isolation.kind === "user") await grantAccess(job);
+  const { folder, inputs, isolation = isolationOfHost() } = job;
+  if (isolation.kind !== "user") return runChild(job, isolation, new Map());
+  const lent = await lendInputs(folder, inputs);
+  try {
+    await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+    return await runChild(job, isolation, lent.paths);
+  } finally {
+    await rm(lent.folder, { recursive: true, force: true });
+  }
+}
+
+/** @param lent where the child reads an input, if not at the input's own path */
+function runChild(
+  { folder, inputs, timeoutMs, signal, ...job }: Job,
+  isolation: Isolation,
+  lent: ReadonlyMap<string, string>,
+): Promise<Outcome> | Outcome {
   if (signal.aborted) return { op: "ended", why: "aborted" };
-  const view = viewOf(job);
+  const request = withRelativePaths(job.request, folder, lent);
+  const view = viewOf({ inputs: inputs.map((input) => lent.get(input) ?? input), folder });
   const argv = [
     process.execPath,
     "--permission",
     "--allow-addons",
     ...view.read.map((path) => `--allow-fs-read=${path}`),
-    ...view.write.map((path) => `--allow-fs-write=${path}`),
+    // What is in the folder. Node finds out by itself only where the child's user can look it up.
+    ...view.write.map((path) => `--allow-fs-write=${join(path, "*")}`),
     `--max-old-space-size=${MAX_HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
     "--no-warnings",
@@ -121,16 +138,4 @@ export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View
     ...inputs,
   ];
   return { read, write: [folder], cwd: folder, network: false };
-}
-
-/**
- * Lets the unprivileged user read the inputs, without listing their folders, and write to the
- * folder.
- */
-async function grantAccess({ inputs, folder }: Job): Promise<void> {
-  for (const input of inputs) {
-    await chmod(dirname(input), 0o711);
-    await chmod(input, 0o644);
-  }
-  await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
 }
