@@ -109,7 +109,7 @@ describeInBrowser("schedules", ({ newTab }) => {
     await page.getByText(/^Next /).waitFor();
     await page.getByRole("link", { name: "Chart watch" }).click();
     await page.getByRole("button", { name: "Delete" }).click();
-    await dialog.getByRole("button", { name: "Delete schedule" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete schedule" }).click();
     await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
     await page.goto(`/schedules/${id}`);
     await page.getByRole("heading", { name: "Schedule not found" }).waitFor();
