@@ -1,6 +1,7 @@
 /** Makes the inputs of a job reachable for a child process of another user. */
 import { chmod, copyFile, link, mkdtemp } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
+import { runtimePath } from "../../../platform/runtime-path.ts";
 
 export interface LentInputs {
   /** A new folder, to be removed after the job. */
@@ -16,11 +17,11 @@ export interface LentInputs {
  * @param inputs real paths, without symbolic links
  */
 export async function lendInputs(folder: string, inputs: readonly string[]): Promise<LentInputs> {
-  const lent = await mkdtemp(join(folder, "inputs-"));
+  const lent = await mkdtemp(runtimePath(folder, "inputs-"));
   await chmod(lent, 0o711);
   const paths = new Map<string, string>();
   for (const input of new Set(inputs)) {
-    const path = join(lent, `${paths.size}-${basename(input)}`);
+    const path = runtimePath(lent, `${paths.size}-${basename(input)}`);
     // The inputs may be on another file system, or on one without links.
     await link(input, path).catch(() => copyFile(input, path));
     await chmod(path, 0o644);

@@ -1,6 +1,7 @@
 /** The paths of a job as its child process uses them. */
 import { realpathSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
+import { runtimePath } from "../../../platform/runtime-path.ts";
 import type { EditStep, MediaFile } from "../../port.ts";
 import type { RenderRequest } from "./protocol.ts";
 
@@ -17,7 +18,7 @@ export function withRelativePaths(
   lent: ReadonlyMap<string, string>,
 ): RenderRequest {
   const output = (path: string): string =>
-    relative(folder, join(realpathSync(dirname(path)), basename(path)));
+    relative(folder, runtimePath(realpathSync(dirname(path)), basename(path)));
   const input = (path: string): string => {
     const real = realpathSync(path);
     return relative(folder, lent.get(real) ?? real);

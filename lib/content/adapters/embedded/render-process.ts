@@ -8,7 +8,6 @@
 import { spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { chown, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { confine, UNPRIVILEGED_ID, type View } from "../../../platform/isolation/confine.ts";
 import { isolation as isolationOfHost } from "../../../platform/isolation/detect.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
@@ -77,7 +76,7 @@ function runChild(
     "--allow-addons",
     ...view.read.map((path) => `--allow-fs-read=${path}`),
     // What is in the folder. Node finds out by itself only where the child's user can look it up.
-    ...view.write.map((path) => `--allow-fs-write=${join(path, "*")}`),
+    ...view.write.map((path) => `--allow-fs-write=${runtimePath(path, "*")}`),
     `--max-old-space-size=${MAX_HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
     "--no-warnings",
