@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-/** Reports on a long run before its end, which is when the test runner does. */
+/** Reports on a long run, and its failures, before its end, which is when the test runner does. */
 const failed: number[] = [];
 function report(round: number): void {
   const failures = failed.length === 0 ? "none failed" : `failed: ${failed.join(", ")}`;
@@ -37,6 +37,7 @@ describe("a simulation", () => {
       } catch (error) {
         failed.push(seed);
         report(round);
+        console.log(error);
         throw error;
       }
       if (round % REPORT_EVERY === 0) report(round);

@@ -87,6 +87,21 @@ export async function startCluster(): Promise<Cluster> {
     return all[choice % all.length] ?? pick(choice);
   };
 
+  /** Whether the servers that run, and no others, have a row in `engine.instances`. */
+  const allRegistered = async () => {
+    await starting.catch(() => {});
+    const rows = await sql`select from engine.instances`;
+    const ready = await Promise.all(
+      [...nodes].map(({ server }) =>
+        fetch(`${server.url}/api/health/ready`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      ),
+    );
+    return rows.length === nodes.size && ready.every(Boolean);
+  };
+
   add(workspace.server);
   return {
     workspace,
@@ -95,7 +110,10 @@ export async function startCluster(): Promise<Cluster> {
     crash: kill,
     drain: retire,
     async fence(node) {
-      await starting;
+      // A server that has just been fenced has no row to lose until it registers again.
+      await expect
+        .poll(async () => !nodes.has(node) || (await allRegistered()), { interval: 20 })
+        .toBe(true);
       if (!nodes.has(node)) return;
       const before = await sql`select id from engine.instances`;
       node.line.partition();
