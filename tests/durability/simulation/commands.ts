@@ -120,9 +120,11 @@ async function remove(model: Model, node: Node, chat: Chat, what: string): Promi
   const session = `/api/sessions/${sessionId}`;
   const path = what === "chat" ? `${session}/chats/${chatId}` : session;
   const answered = await attempt(() => callerAt(model, node).delete(path));
-  if (chat.state === "there") chat.state = "unsure";
-  const told = expectOneOf(chat, answered, [200, 204]);
-  if (answered && answered.status !== 503) chat.state = "deleted";
+  const target = what === "chat" ? chat : chat.session;
+  const ended = new Set([target, chat]);
+  for (const one of ended) if (one.state === "there") one.state = "unsure";
+  const told = expectOneOf(target, answered, [200, 204]);
+  if (answered && answered.status !== 503) for (const one of ended) one.state = "deleted";
   return told;
 }
 

@@ -7,7 +7,12 @@ import type { Cluster } from "./cluster.ts";
 import type { TurnPlan } from "./plan.ts";
 import { scriptOf } from "./script.ts";
 
-export interface Chat {
+export interface Stored {
+  /** Unsure after a request to delete it that got no answer. */
+  state: "there" | "unsure" | "deleted";
+}
+
+export interface Chat extends Stored {
   readonly conversation: Conversation;
   /** Ids of the user messages that were sent. */
   readonly sent: Set<string>;
@@ -15,8 +20,8 @@ export interface Chat {
   readonly accepted: Set<string>;
   newest: Entry | undefined;
   readonly turns: { readonly name: string; readonly gate: Gate }[];
-  /** Unsure after a request to delete it that got no answer. */
-  state: "there" | "unsure" | "deleted";
+  /** Outlives the chat when only that is deleted. */
+  readonly session: Stored;
 }
 
 /** Scripts of the model server are never removed, so their names are unique in a process. */
@@ -51,6 +56,7 @@ export class Model {
       accepted: new Set(),
       newest: undefined,
       turns: [],
+      session: { state: "there" },
       state: "there",
     }));
   }

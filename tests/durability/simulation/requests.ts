@@ -6,7 +6,7 @@ import type { Conversation, Entry } from "../../support/harness/conversation.ts"
 import type { TurnStream } from "../../support/harness/turn-stream.ts";
 import { clientAt } from "../../support/harness/workspace.ts";
 import type { Node } from "./cluster.ts";
-import type { Chat, Model } from "./model.ts";
+import type { Chat, Model, Stored } from "./model.ts";
 
 export const callerAt = (model: Model, node: Node): Client =>
   clientAt(node.server.url, model.caller);
@@ -73,11 +73,11 @@ export async function attempt<T>(ask: () => Promise<T>): Promise<T | undefined> 
 }
 
 /**
- * Any request may also find the database away, and only a deleted chat is missing.
+ * Any request may also find the database away, and only what is deleted is missing.
  * @returns the answer, for the history
  */
 export function expectOneOf(
-  chat: Chat,
+  { state }: Stored,
   answered: Pick<Answer | TurnStream, "status" | "text"> | undefined,
   statuses: readonly number[],
 ): string {
@@ -85,8 +85,8 @@ export function expectOneOf(
   const { status, text } = answered;
   const allowed = [
     503,
-    ...(chat.state === "there" ? [] : [404]),
-    ...(chat.state === "deleted" ? [] : statuses),
+    ...(state === "there" ? [] : [404]),
+    ...(state === "deleted" ? [] : statuses),
   ];
   if (!allowed.includes(status)) throw new Error(`The answer was ${status}: ${text}`);
   return String(status);
