@@ -85,7 +85,7 @@ export async function startTurn(
     "turn.claim",
     { attributes: { "app.turn.id": claim.turnId } },
     async (span) => {
-      const answer = await claimTurn(claim);
+      const answer = await claimOrRelease(claim);
       span.set({ "app.claim.outcome": answer.outcome });
       return answer;
     },
@@ -128,6 +128,17 @@ export async function startTurn(
       return appError("conflict", "The message id belongs to an assistant message of this chat");
     case "answer_stale":
       return appError("conflict", "The question has been answered already");
+  }
+}
+
+/** A claim may stand although its answer was lost: then it is released, as nobody starts its run. */
+async function claimOrRelease(claim: Claim): Promise<ClaimOutcome> {
+  try {
+    return await claimTurn(claim);
+  } catch (error) {
+    // If this fails as well, the claim expires after a minute.
+    await abandonTurn(claim.turnId).catch(() => {});
+    throw error;
   }
 }
 

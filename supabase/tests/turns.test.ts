@@ -123,6 +123,46 @@ describe("a turn", () => {
     }));
 });
 
+describe("abandon_turn", () => {
+  const stateOf = async ({ sql: query }: Transaction, turnId: string) => {
+    const [row] = await query`
+      select t.status, c.active_stream_id, k.revoked_at is not null as revoked
+      from turns t join chats c on c.id = t.chat_id join api_keys k on k.id = t.key_id
+      where t.id = ${turnId}`;
+    return row;
+  };
+
+  test("frees the chat, and the next claim takes it", () =>
+    rolledBack(async (transaction) => {
+      const chat = await openChat(transaction);
+      const claim = claimOf(chat);
+      await transaction.call("claim_turn_within", claim);
+      const { turn_id } = claim;
+      expect(await transaction.call("abandon_turn", { turn_id })).toEqual({});
+      expect(await stateOf(transaction, turn_id)).toEqual({
+        status: "failed",
+        active_stream_id: null,
+        revoked: true,
+      });
+      const next = { ...claimOf(chat), message_id: "m2" };
+      expect(await transaction.call("claim_turn_within", next)).toEqual({ outcome: "claimed" });
+    }));
+
+  test("leaves a turn alone whose run has begun", () =>
+    rolledBack(async (transaction) => {
+      const claim = claimOf(await openChat(transaction));
+      await transaction.call("claim_turn_within", claim);
+      const { turn_id } = claim;
+      await transaction.call("load_turn", { turn_id, run_id: "run-1" });
+      expect(await transaction.call("abandon_turn", { turn_id })).toEqual({});
+      expect(await stateOf(transaction, turn_id)).toEqual({
+        status: "running",
+        active_stream_id: "run-1",
+        revoked: false,
+      });
+    }));
+});
+
 describe("provision_run_within", () => {
   const planOf = (account: string) => ({
     account_id: account,

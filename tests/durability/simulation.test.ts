@@ -3,6 +3,7 @@
  * `SIMULATION_SEED=… npm test -- tests/durability/simulation.test.ts` repeats a seed.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openConversation } from "../support/harness/conversation.ts";
 import { type Cluster, startCluster } from "./simulation/cluster.ts";
 import { pointNames } from "./simulation/faults.ts";
 import { planOf } from "./simulation/plan.ts";
@@ -49,6 +50,17 @@ describe("a simulation", () => {
       },
       "This",
     ));
+
+  it("frees a chat whose claim was made, but answered to nobody", async () => {
+    cluster.heal();
+    const { server } = await cluster.pick(0);
+    const chat = await openConversation(await cluster.workspace.createCaller(server.url));
+    cluster.faults.arm({ point: "claim", phase: "after", effect: "cut" });
+    expect((await chat.send("Hello")).status).toBe(503);
+    const next = await chat.send("Hello again");
+    expect(next.status).toBe(200);
+    await next.ended;
+  });
 
   it.runIf(SIMULATION_SEED === undefined)("passes every point at which it can fail", () => {
     expect([...cluster.faults.seen].sort()).toEqual([...pointNames].sort());

@@ -126,10 +126,16 @@ export async function startCluster(): Promise<Cluster> {
     },
     async crashDatabase() {
       await starting;
-      const before = await sessionsOf(workspace);
-      // PostgreSQL takes its memory for damaged, ends all sessions and recovers from its log.
+      let before: number[] = [];
+      // The servers are without sessions for a moment after another crash.
+      const connected = async () => {
+        before = await sessionsOf(workspace).catch(() => []);
+        return before.length > 0;
+      };
+      await expect.poll(connected, { interval: 20 }).toBe(true);
       const [victim] = before;
       if (victim === undefined) throw new Error("PostgreSQL has no sessions");
+      // PostgreSQL takes its memory for damaged, ends all sessions and recovers from its log.
       process.kill(victim, "SIGKILL");
       await expect
         .poll(

@@ -16,6 +16,8 @@ export async function settle(model: Model): Promise<void> {
   const { cluster } = model;
   cluster.heal();
   await expectStopsDone(model);
+  // What waits in a chat begins when the claim of a request that died is void.
+  await letAMinutePass(model);
   await expectAllEnded(model);
   await letAMinutePass(model);
   const node = await cluster.pick(0);
