@@ -14,6 +14,8 @@ export async function register(): Promise<void> {
   markPeers();
   const { secureResponses } = await import("./lib/http/secure-responses.ts");
   secureResponses();
+  const { dropStalledReaders } = await import("./lib/http/drop-stalled-readers.ts");
+  dropStalledReaders();
   const { checkStart } = await import("./lib/health/check-start.ts");
   await checkStart(process.env);
   const { services } = await import("./lib/platform/services.ts");

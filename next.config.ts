@@ -19,6 +19,9 @@ const config: NextConfig = {
         source: "/:path((?:api|auth|connectors/consent|\\.well-known)(?:/.*)?)/",
         destination: "/api/unknown",
       },
+      // No page uses Next's image optimizer, which would let anyone convert images here and would keep the
+      // results after the originals are deleted.
+      { source: "/_next/image", destination: "/api/unknown" },
     ],
     afterFiles: [],
     fallback: [],
@@ -31,6 +34,7 @@ const config: NextConfig = {
       headers: [{ key: "referrer-policy", value: "no-referrer" }],
     },
   ],
+  images: { unoptimized: true },
   // It would lie over the account in the console's corner.
   devIndicators: false,
   // Those of the API are in the service's own log. The engine has its own loaded by asking for them; in

@@ -6,15 +6,19 @@ import { refuseUndecodablePath } from "@/lib/http/refuse-undecodable-path.ts";
 /** Paths that are not pages of the console, or pages with a policy of their own. */
 const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|_next\/|\.well-known\/)/;
 
+/** Paths under which clients of other APIs look for endpoints and metadata that do not exist here. */
+const NO_ROUTE = /^\/(?:v1|\.well-known)(?:\/|$)/;
+
 export function proxy(request: NextRequest): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
+  const isEngine = pathname.startsWith("/.well-known/workflow/");
+  if (!isEngine && NO_ROUTE.test(pathname)) return answerUnknownPath(request);
   const isPage = !NO_PAGE.test(pathname);
   if (isPage) {
     const hasTrailingSlash = pathname.length > 1 && pathname.endsWith("/");
     return hasTrailingSlash ? redirectWithoutSlash(request) : guardPage(request);
   }
   // The engine's health check would reveal the version of the runtime.
-  const isEngine = pathname.startsWith("/.well-known/workflow/");
   if (isEngine && searchParams.has("__health")) return answerUnknownPath(request);
   return isEngine ? NextResponse.next() : refuseUndecodablePath(request);
 }
@@ -31,7 +35,7 @@ export const config = {
     // Of the API, only paths with an escape; all others go directly to their route.
     "/api/:path(.*%.*)",
     // `has` cannot select `__health`, because it ignores a parameter without a value.
-    "/.well-known/workflow/:path*",
+    "/.well-known/:path*",
     // The console's pages: all paths except those of `NO_PAGE`.
     "/((?!api(?:/|$)|auth/|connectors/consent|_next/|\\.well-known/).*)",
   ],

@@ -1,13 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongestFirst, quickFiles } from "./tests/test-files.ts";
+
+const isQuick = process.env.QUICK === "1";
 
 export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
   test: {
-    include: ["tests/**/*.test.ts", "supabase/tests/**/*.test.ts"],
+    include: isQuick ? quickFiles() : ["tests/**/*.test.ts", "supabase/tests/**/*.test.ts"],
     exclude: process.env.SOAK === "1" ? [] : ["tests/**/*.soak.test.ts"],
-    globalSetup: ["tests/global-setup.ts"],
-    setupFiles: ["tests/support/harness/observe-answers.ts"],
+    globalSetup: isQuick ? [] : ["tests/global-setup.ts"],
+    setupFiles: isQuick ? [] : ["tests/support/harness/observe-answers.ts"],
     // No guarantee is one of time: these only end what hangs, on the slowest machine too.
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -15,8 +18,9 @@ export default defineConfig({
     teardownTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: "forks",
-    // Every worker drives the same server, and many tests wait for a deadline: more of them than this
-    // only measure how long they wait.
-    maxWorkers: 3,
+    // More than two processors can run, because many tests wait for a deadline. Every worker drives
+    // the same server: still more of them only measure how long they wait.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
   },
 });

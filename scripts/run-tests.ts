@@ -7,18 +7,21 @@ import { runProgram } from "./run-program.ts";
 
 const reportSchema = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
 
+/** Set for `vitest.config.ts`. */
+const SUITE_ENV = { tests: {}, quick: { QUICK: "1" }, soak: { SOAK: "1" } };
+
 /**
  * Builds the application, runs the tests and prints the number of passed and failed ones. With
- * `NO_SERVER=1` it does not build, because no test of such a run starts the server.
+ * `NO_SERVER=1`, and for the quick tests, it does not build: no test of such a run starts the server.
  *
  * @param args are passed on to vitest
  */
 export async function test(
   distDir: string,
-  suite: "tests" | "soak",
+  suite: "tests" | "quick" | "soak",
   args: string[],
 ): Promise<number> {
-  if (process.env.NO_SERVER !== "1") await ensureFreshBuild(distDir);
+  if (suite !== "quick" && process.env.NO_SERVER !== "1") await ensureFreshBuild(distDir);
   const folder = mkdtempSync(join(tmpdir(), "vitest-report-"));
   const report = join(folder, "report.json");
   try {
@@ -33,7 +36,7 @@ export async function test(
         `--outputFile.json=${report}`,
         ...args,
       ],
-      { ...process.env, NEXT_DIST_DIR: distDir, ...(suite === "soak" ? { SOAK: "1" } : {}) },
+      { ...process.env, NEXT_DIST_DIR: distDir, ...SUITE_ENV[suite] },
     );
     if (existsSync(report)) {
       const { numPassedTests, numFailedTests } = reportSchema.parse(

@@ -30,6 +30,7 @@ const scripts: Record<string, () => Promise<number>> = {
   package: buildDist,
   client: packClientHere,
   test: () => test(distDir, "tests", args),
+  "test:quick": () => test(distDir, "quick", args),
   soak: () => test(distDir, "soak", args),
   bench: () => bench(distDir, args),
   "bench:peers": () => benchPeers(distDir, args),

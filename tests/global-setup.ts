@@ -8,6 +8,7 @@ import { freePort } from "../scripts/free-port.ts";
 import { type RunningNext, runNext } from "../scripts/run-next.ts";
 import { startParts } from "../scripts/start-parts.ts";
 import { startModelRouter } from "./support/fakes/model-router.ts";
+import { copyDataDir, createTemplate } from "./support/harness/database-template.ts";
 import { type OpenApi, openApi } from "./support/harness/open-api.ts";
 import { noteSettings } from "./support/secrets/known.ts";
 import { StorageSearch } from "./support/secrets/search-storage.ts";
@@ -19,6 +20,8 @@ export type Stack = {
   /** The environment of that server: what a further server on the same database needs. */
   env: Record<string, string>;
   distDir: string;
+  /** A data directory with a migrated, empty database, for `copyTemplate`. */
+  template: string;
   /** Where the run keeps the secrets that it knows and what its servers logged. */
   records: string;
 };
@@ -43,7 +46,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const withServer = process.env.NO_SERVER !== "1";
   if (withServer) await ensureFreshBuild(distDir);
 
-  const dataDir = await mkdtemp(join(tmpdir(), "agent-platform-test-"));
+  const template = await createTemplate();
+  const dataDir = copyDataDir(template);
   const records = await mkdtemp(join(tmpdir(), "agent-platform-records-"));
   await mkdir(join(records, "logs"));
   const port = await freePort();
@@ -92,7 +96,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
 
   noteSettings(records, env);
-  project.provide("stack", { url, env, distDir, records });
+  project.provide("stack", { url, env, distDir, template, records });
   project.provide("published", server ? await readOpenApi(url) : null);
   project.provide("models", models.origin);
   return async () => {
@@ -106,8 +110,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
       ...(await search.database(parts.env.DATABASE_URL ?? "")),
     ];
     await parts.stop();
-    traces.push(...(await search.folder(dataDir)));
+    traces.push(...(await search.folder(dataDir, template)));
     await rm(dataDir, { recursive: true, force: true });
+    await rm(template, { recursive: true, force: true });
     await rm(records, { recursive: true, force: true });
     if (traces.length === 0) return;
     throw new Error(`Secrets of the tests were left behind:\n  ${traces.join("\n  ")}`);

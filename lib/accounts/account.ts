@@ -10,10 +10,14 @@ export const accountView = z.object({
       email: z.string().nullable().meta({ description: "Null unless `kind` is `personal`" }),
       name: z.string().nullable(),
       image: z.string().nullable(),
-      monthly_budget_usd: z
-        .number()
-        .nullable()
-        .meta({ description: "What the turns of a calendar month may cost; null for no budget" }),
+      monthly_budget_usd: z.number().nullable().meta({
+        description:
+          "What model calls, images and videos of a calendar month (UTC) may cost; null for no budget",
+      }),
+      allow_unpriced_models: z.boolean().meta({
+        description:
+          "Whether models without a known price may be used although there is a budget, which cannot count them",
+      }),
       timezone: z
         .string()
         .nullable()

@@ -65,7 +65,15 @@ const changes = z.object({
     .max(1_000_000_000)
     .nullable()
     .optional()
-    .describe("What the turns of a calendar month may cost. Null removes the budget"),
+    .describe(
+      "What model calls, images and videos of a calendar month (UTC) may cost. Null removes the budget",
+    ),
+  allow_unpriced_models: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether models without a known price may be used although there is a budget, which cannot count them. Initially false",
+    ),
   timezone: timezone
     .nullable()
     .optional()
@@ -92,7 +100,8 @@ export const deleteAccountContract = contract({
   description:
     "Permanent: sessions, files, media, artists of its own, templates, keys and memberships. 409 while " +
     "it is the last owner of an organization. A request that fails midway can be repeated. The " +
-    "identity provider's user and connections at a vendor stay; who signs in again gets a new account.",
+    "identity provider's user and connections at a vendor stay; who signs in again gets a new account. " +
+    "Earlier sign-ins end: a keyed hash of the address, by which their tokens are refused, is kept for 30 days.",
   body: z.object({ confirm: emailAddress.describe("The account's own e-mail address") }),
   responses: {
     200: {

@@ -1,4 +1,6 @@
 import type { Caller } from "../identity/credentials/caller.ts";
+import { storedCredentials } from "../identity/credentials/read-credential.ts";
+import { isWellFormedKey } from "../identity/keys/key-format.ts";
 import type { AccountView } from "./account.ts";
 
 /**
@@ -6,7 +8,7 @@ import type { AccountView } from "./account.ts";
  * @param headers of the request: the credential of a run is a key or a bearer token
  */
 export function describeCaller(view: AccountView, { credential }: Caller, headers: Headers) {
-  const type = headers.has("x-api-key") ? "api_key" : "bearer";
+  const type = storedCredentials(headers).some(isWellFormedKey) ? "api_key" : "bearer";
   const scope = credential.kind === "run" ? "run" : "full";
   return { body: { status: "success", ...view, credential: { type, scope } } } as const;
 }

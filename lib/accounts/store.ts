@@ -7,6 +7,7 @@ import type { MediaKey } from "../content/storage/media-name.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { clearedFields } from "../contract/fields.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { hashIdentity } from "../identity/credentials/verified-email.ts";
 import { call } from "../platform/database/query.ts";
 import { type AccountView, accountView, type FirstSteps, firstSteps } from "./account.ts";
 import type { AccountChanges } from "./contract.ts";
@@ -26,6 +27,7 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
       p_name: name ?? null,
       p_image: image ?? null,
       p_monthly_budget_usd: budget ?? null,
+      p_allow_unpriced_models: changes.allow_unpriced_models ?? null,
       p_timezone: timezone ?? null,
       p_clear: clearedFields(changes),
     },
@@ -52,10 +54,11 @@ export function leaveOrganizations(
   return call("leave_organizations", args, z.union([left, refusal]));
 }
 
-/** Errors: as `leaveOrganizations`. */
+/** No token that was issued before signs in again. Errors: as `leaveOrganizations`. */
 export function removeAccount(accountId: string, email: string): Promise<AppError | undefined> {
   const done = z.object({ done: z.literal(true) }).transform(() => undefined);
-  const args = { p_account_id: accountId, p_email: email };
+  const hash = hashIdentity(email);
+  const args = { p_account_id: accountId, p_email: email, p_identity_hash: hash };
   return call("delete_account", args, z.union([done, refusal]));
 }
 

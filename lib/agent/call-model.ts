@@ -15,6 +15,7 @@ import { closeOpenCalls } from "./close-open-calls.ts";
 import { describeFailure } from "./describe-failure.ts";
 import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
+import { budgetRefusalIn } from "./models/budget-refusal.ts";
 import { shareModel } from "./models/share-model.ts";
 import { systemPrompt } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";
@@ -104,7 +105,7 @@ export async function callModel({
     const answer = failure === undefined ? await readAnswer(result, results) : null;
     if (answer !== null) return answer;
     const error = describeFailure(failure);
-    if (isQueueRefusal(failure)) return { error };
+    if (isQueueRefusal(failure) || budgetRefusalIn(failure)) return { error };
     serverLog().warn({ err: failure, runId, modelId: turn.model_id, attempt }, "model call failed");
     // The SDK retries a call that fails before its first chunk, but not a stream that breaks.
     if (attempt >= MAX_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return { error };

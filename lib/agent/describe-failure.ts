@@ -1,5 +1,6 @@
 import { APICallError, RetryError } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
+import { budgetRefusalIn } from "./models/budget-refusal.ts";
 
 /** What providers say in a 400 or 413 about a conversation that exceeds the model's context. */
 const CONTEXT_TOO_LONG =
@@ -11,6 +12,8 @@ const CONTEXT_TOO_LONG =
  */
 export function describeFailure(failure: unknown): string {
   if (isQueueRefusal(failure)) return "Too many model calls are waiting: try again later";
+  const refusal = budgetRefusalIn(failure);
+  if (refusal) return refusal.message;
   const cause = RetryError.isInstance(failure) ? failure.lastError : failure;
   if (isTimeout(cause)) return "The model did not answer in time: try again";
   if (!(cause instanceof Error) || !("statusCode" in cause)) return "The model failed to answer";

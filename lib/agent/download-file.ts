@@ -1,6 +1,6 @@
 /**
- * Downloads files for the AI SDK that a user's message names by URL and the model cannot fetch. The
- * SDK checks the URL and each redirect; the dispatcher checks the addresses that they resolve to.
+ * Downloads files that a user's message names by URL. The SDK checks the URL and each redirect; the
+ * dispatcher checks the addresses that they resolve to.
  */
 import { createDownload } from "ai";
 import { publicOnly } from "../platform/outbound/public-only.ts";
@@ -9,6 +9,7 @@ import { vendorFetch } from "../platform/outbound/vendor-fetch.ts";
 const MAX_BYTES = 20 * 1024 * 1024;
 const DEADLINE_MS = 30_000;
 
+/** For the AI SDK, whose own download would reach any address. */
 export const downloadFile = createDownload({
   maxBytes: MAX_BYTES,
   fetch: (input, init) => {
@@ -23,3 +24,17 @@ export const downloadFile = createDownload({
     return vendorFetch("web", input, request);
   },
 });
+
+/**
+ * Returns a function that resolves to the bytes at a URL. All its downloads together take at most 30
+ * seconds, because a turn waits for them, and end with `signal`.
+ */
+export function fileDownloader(signal: AbortSignal): (url: URL) => Promise<Uint8Array> {
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const abortSignal = AbortSignal.any([signal, deadline]);
+  return async (url) => {
+    const [file] = await downloadFile([{ url, isUrlSupportedByModel: false, abortSignal }]);
+    if (!file) throw new Error("The download has no content");
+    return file.data;
+  };
+}

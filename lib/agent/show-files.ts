@@ -2,15 +2,27 @@ import type { FileUIPart, UIMessage } from "ai";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
+const DATA_URL = /^data:[^,]*,/i;
 /** What the usual models take. */
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/i;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 /** Of a conversation, the newest first. */
 const MAX_IMAGES = 10;
 
+/** The provider metadata of a file part whose URL could not be fetched. */
+const UNFETCHABLE = { agentPlatform: { unfetchable: true } };
+
+export const markUnfetchable = (part: FileUIPart): FileUIPart => ({
+  ...part,
+  providerMetadata: { ...part.providerMetadata, ...UNFETCHABLE },
+});
+
+export const isUnfetchable = ({ providerMetadata }: FileUIPart): boolean =>
+  providerMetadata?.agentPlatform?.unfetchable === true;
+
 /**
- * Returns the messages as the model gets them: each file of the sandbox is named by its path, and an
- * image is shown, too. Files at https URLs stay as they are.
+ * Returns the messages as the model gets them: each file is named, one in the sandbox by its path, and
+ * an image is shown, too. No part refers to a URL that the call of a model would have to fetch.
  */
 export async function showFiles(
   history: readonly UIMessage[],
@@ -21,7 +33,7 @@ export async function showFiles(
   for (const message of history.toReversed()) {
     const parts: UIMessage["parts"] = [];
     for (const part of message.parts) {
-      if (message.role !== "user" || part.type !== "file" || /^https:/i.test(part.url)) {
+      if (part.type !== "file" || (message.role !== "user" && DATA_URL.test(part.url))) {
         parts.push(part);
         continue;
       }
@@ -38,15 +50,21 @@ export async function showFiles(
 }
 
 /** The path is relative to the home, where commands begin. */
-function describe({ url, filename, mediaType }: FileUIPart): string {
-  return SANDBOX_URL.test(url)
-    ? `Attached file: ${JSON.stringify(url.replace(SANDBOX_URL, ""))} (${mediaType}), in the sandbox's home`
-    : `Attached file: ${JSON.stringify(filename ?? "")} (${mediaType}), which could not be stored in the sandbox`;
+function describe(part: FileUIPart): string {
+  const { url, filename, mediaType } = part;
+  if (SANDBOX_URL.test(url)) {
+    return `Attached file: ${JSON.stringify(url.replace(SANDBOX_URL, ""))} (${mediaType}), in the sandbox's home`;
+  }
+  const problem = isUnfetchable(part)
+    ? "could not be fetched from its URL"
+    : "could not be stored in the sandbox";
+  return `Attached file: ${JSON.stringify(filename ?? "")} (${mediaType}), which ${problem}`;
 }
 
-/** Null for an image that is missing or too large. */
+/** Null for an image that is missing, elsewhere or too large. */
 async function open(part: FileUIPart, sandbox: Sandbox): Promise<FileUIPart | null> {
-  if (!SANDBOX_URL.test(part.url)) return part;
+  if (DATA_URL.test(part.url)) return part;
+  if (!SANDBOX_URL.test(part.url)) return null;
   try {
     const bytes = await sandbox.readFile(part.url.replace(SANDBOX_URL, ""));
     if (bytes.byteLength > MAX_IMAGE_BYTES) return null;

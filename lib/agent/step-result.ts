@@ -19,10 +19,11 @@ interface StepTrace {
   /** ISO 8601, as is `finishedAt`. */
   readonly startedAt: string;
   readonly finishedAt: string;
+  /** The model that answered. */
   readonly modelId: string;
   /** How often the model was called until it answered, in all processes. */
   readonly attempts: number;
-  /** Null when no price is known. */
+  /** Null when the price of a call is not known. */
   readonly costUsd: number | null;
 }
 

@@ -1,7 +1,8 @@
 /**
  * The items of the catalog as a provider returns them, without the URLs that only this service knows
  * (`present.ts` adds those). Fields that a provider may omit are optional here and absent from the
- * answer; they are never invented.
+ * answer; they are never invented. Spotify omits `popularity`, `followers`, `available_markets`,
+ * `album_group` and `publisher` for apps in development mode.
  */
 import { z } from "zod";
 
@@ -13,6 +14,7 @@ const image = z.object({
 
 const images = z.array(image).default([]);
 const text = z.string().default("");
+const publisher = text.describe("Empty where the catalog does not name one.");
 const availableMarkets = z.array(z.string()).optional();
 const people = z.array(z.object({ name: z.string() })).default([]);
 
@@ -64,7 +66,7 @@ const playlist = named.extend({
 const show = named.extend({
   images,
   description: text,
-  publisher: text,
+  publisher,
   explicit: z.boolean(),
   total_episodes: z.int().optional(),
   available_markets: availableMarkets,
@@ -82,7 +84,7 @@ const audiobook = named.extend({
   description: text,
   authors: people,
   narrators: people,
-  publisher: text,
+  publisher,
   explicit: z.boolean(),
   total_chapters: z.int().optional(),
   available_markets: availableMarkets,

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { appError } from "../contract/app-error.ts";
+import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { services } from "../platform/services.ts";
@@ -14,13 +15,13 @@ import { describeFault, notConfigured } from "./describe-fault.ts";
  */
 export async function authorizeConnector(
   request: {
-    readonly accountId: string;
+    readonly caller: Caller;
     readonly connector: string;
     readonly callbackUrl: string | null | undefined;
   },
   log: Logger,
 ) {
-  const { accountId, connector, callbackUrl } = request;
+  const { caller, connector, callbackUrl } = request;
   const { CONNECTOR_CALLBACK_ORIGINS: origins } = config();
   // The console is the default callback, so it need not be listed.
   const allowed = origins.length === 0 ? origins : [...origins, serviceOrigin()];
@@ -31,7 +32,8 @@ export async function authorizeConnector(
   const provider = services().connectors;
   if (!provider) return notConfigured;
   const started = await provider.authorize({
-    accountId,
+    accountId: caller.accountId,
+    starter: { accountId: caller.ownerId, keyId: keyIdOf(caller) },
     connector,
     callbackUrl: callbackUrl ?? `${serviceOrigin()}/connectors`,
   });

@@ -24,11 +24,23 @@ interface ActionResult {
   readonly error: string | null;
 }
 
+/** Whose right to act for the account a connection needs until it is completed. */
+export interface ConnectionStarter {
+  /** The account of the credential. */
+  readonly accountId: string;
+  /** Null for a bearer. */
+  readonly keyId: string | null;
+}
+
 export interface ConnectorProvider extends Checkable {
   readonly name: "composio" | "embedded";
-  /** Starts a connection. The person completes it at `url` and is then redirected to `callbackUrl`. */
+  /**
+   * Starts a connection. The person completes it at `url` and is then redirected to `callbackUrl`. One
+   * that is completed after its starter has lost the right cannot be used.
+   */
   authorize(request: {
     readonly accountId: string;
+    readonly starter: ConnectionStarter;
     readonly connector: string;
     readonly callbackUrl: string;
   }): Promise<{ readonly kind: "started"; readonly url: string } | ConnectorFault>;

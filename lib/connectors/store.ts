@@ -10,6 +10,7 @@ import { db } from "../platform/database/client.ts";
 import { timestamp } from "../platform/database/columns.ts";
 import { call, parseAnswer } from "../platform/database/query.ts";
 import type { Connection } from "./contract.ts";
+import type { ConnectionStarter } from "./port.ts";
 
 const MAX_CONNECTIONS = 200;
 
@@ -22,10 +23,15 @@ const row = z.object({
   expires_at: timestamp,
 });
 const decided = z.object({ connector: z.string(), callback_url: z.string() });
+const starterArguments = ({ accountId, keyId }: ConnectionStarter) => ({
+  p_started_by: accountId,
+  p_key_id: keyId,
+});
 const pending = decided.extend({ account: z.string() });
 
 export async function insertConnection(connection: {
   readonly accountId: string;
+  readonly starter: ConnectionStarter;
   readonly connector: string;
   readonly stateHash: string;
   readonly callbackUrl: string;
@@ -35,9 +41,31 @@ export async function insertConnection(connection: {
     p_connector: connection.connector,
     p_state_hash: connection.stateHash,
     p_callback_url: connection.callbackUrl,
+    ...starterArguments(connection.starter),
   };
   await call("start_connection", args, z.string());
 }
+
+/** Records the starter of a connection at a vendor. */
+export async function recordLink(
+  accountId: string,
+  connectionId: string,
+  starter: ConnectionStarter,
+): Promise<void> {
+  const args = { p_account_id: accountId, p_connection_id: connectionId };
+  await call("record_connector_link", { ...args, ...starterArguments(starter) }, z.unknown());
+}
+
+/** Returns those of the active connections at a vendor that were completed without the right to it. */
+export const refusedConnections = (
+  accountId: string,
+  activeIds: readonly string[],
+): Promise<string[]> =>
+  call(
+    "refused_connections",
+    { p_account_id: accountId, p_active_ids: activeIds },
+    z.array(z.string()),
+  );
 
 export async function selectConnections(accountId: string): Promise<Connection[]> {
   const answer = await db()
@@ -61,12 +89,12 @@ export async function selectConnections(accountId: string): Promise<Connection[]
 export const deleteConnections = (accountId: string, connector: string): Promise<number> =>
   call("remove_connections", { p_account_id: accountId, p_connector: connector }, z.int());
 
-/** Returns null for a link that has been used, has expired or never existed. */
+/** Returns null for a link that has been used, has expired, never existed, or whose starter has lost the right. */
 export async function selectPending(stateHash: string): Promise<z.output<typeof pending> | null> {
   return call("pending_connection", { p_state_hash: stateHash }, pending.nullable());
 }
 
-/** Returns null for every request except the one that decides. */
+/** Returns null for every request except the one that decides, and for a link that `selectPending` refuses. */
 export async function decideConnection(
   stateHash: string,
   allowed: boolean,

@@ -126,6 +126,7 @@ export const createVideoContract = contract({
   },
   errors: [
     "budget_reached",
+    "unpriced_model",
     "quota_exceeded",
     "not_found",
     "upstream_error",
@@ -171,6 +172,7 @@ export const createImageContract = contract({
   },
   errors: [
     "budget_reached",
+    "unpriced_model",
     "quota_exceeded",
     "not_found",
     "upstream_error",

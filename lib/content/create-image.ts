@@ -7,7 +7,7 @@ import { fetchImageOrder, planImages } from "./image-order.ts";
 import { queueGeneration } from "./queue-generation.ts";
 import { type Attempt, runGeneration } from "./run-generation.ts";
 import { showRequest } from "./show-request.ts";
-import { storeResults } from "./store-results.ts";
+import { filePrice, storeResults } from "./store-results.ts";
 
 const output = z.object({
   imageUrl: z.url(),
@@ -33,8 +33,14 @@ export async function createImage(
   if (!provider) return notConfigured;
   const plan = await planImages(body, effectId);
   if (isAppError(plan)) return plan;
+  const model =
+    provider.kind === "queueing"
+      ? provider.imageModel(plan.order, plan.inputs.length)
+      : provider.name;
+  const price = await filePrice("image", model);
   const generation = {
     ...attempt,
+    costUsd: price === null ? null : price * plan.order.count,
     artistId: body.artist_id,
     kind: "image",
     payload: showRequest(body),

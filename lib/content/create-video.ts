@@ -7,7 +7,7 @@ import type { VideoMode } from "./port.ts";
 import { queueGeneration } from "./queue-generation.ts";
 import { type Attempt, runGeneration } from "./run-generation.ts";
 import { showRequest } from "./show-request.ts";
-import { storeResults } from "./store-results.ts";
+import { filePrice, storeResults } from "./store-results.ts";
 import { fetchEdit, fetchVideoOrder, planVideo } from "./video-order.ts";
 
 const output = z.object({
@@ -37,8 +37,10 @@ export async function createVideo(
   const plan = await planVideo(body, effectId);
   if (isAppError(plan)) return plan;
   const { mode, movement, mood } = plan.order;
+  const model = provider.kind === "queueing" ? provider.videoModel(plan.order) : provider.name;
   const generation = {
     ...attempt,
+    costUsd: await filePrice("video", model),
     artistId: body.artist_id,
     kind: "video",
     payload: showRequest({ ...body, mode }),

@@ -1,11 +1,11 @@
 /** What the steps of `generation-workflow.ts` do. Each may run in another process. */
 import { z } from "zod";
-import { isAppError } from "../contract/app-error.ts";
+import { appError, isAppError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
 import { services } from "../platform/services.ts";
 import { failureOf } from "../tasks/run-task.ts";
-import { endRun, mergeMetadata, renewLeases, selectRun } from "../tasks/store.ts";
+import { endRun, hasAuthority, mergeMetadata, renewLeases, selectRun } from "../tasks/store.ts";
 import { editVideo } from "./adapters/embedded/edit-video.ts";
 import { renderQueue } from "./adapters/embedded/render-queue.ts";
 import { imageBody, videoBody } from "./contract.ts";
@@ -49,6 +49,11 @@ export interface SubmittedGeneration {
   readonly count: number;
 }
 
+const authorityEnded = appError(
+  "forbidden",
+  "The key that asked for this has ended, or its account may no longer act for the artist",
+);
+
 /** @param made the URLs of the images that earlier orders have made */
 export async function submitGeneration(
   job: GenerationJob,
@@ -56,6 +61,10 @@ export async function submitGeneration(
 ): Promise<SubmittedGeneration | null> {
   const { runId, accountId } = job;
   if (!(await isActive(job))) return null;
+  if (!(await hasAuthority(accountId, runId, job.credentialId ?? null))) {
+    await endRun(runId, failureOf(authorityEnded));
+    return null;
+  }
   const request = open(job);
   const signal = AbortSignal.timeout(STEP_TIMEOUT_MS);
   await mergeMetadata(runId, { step: "fetching" });

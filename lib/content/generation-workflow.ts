@@ -5,6 +5,7 @@
  */
 import { getStepMetadata, sleep } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";
+import { nameStep, nameWorkflow } from "../engine/workflow-names.ts";
 import {
   collectGeneration,
   failGeneration,
@@ -14,10 +15,18 @@ import {
 } from "./generation-steps.ts";
 import { traceGeneration } from "./trace-generation.ts";
 
+/** Permanent names, stored with every run: see `workflow-names.ts`. */
+export const GENERATION_WORKFLOW =
+  "workflow//./lib/content/generation-workflow//generationWorkflow";
+const submitStep = nameStep("step//./lib/content/generation-workflow//submitStep", submit);
+const collectStep = nameStep("step//./lib/content/generation-workflow//collectStep", collect);
+const failStep = nameStep("step//./lib/content/generation-workflow//failStep", fail);
+nameWorkflow(GENERATION_WORKFLOW, executeGeneration);
+
 const MAX_ATTEMPTS = 20;
 const PAUSE = "5s";
 
-export async function generationWorkflow(job: GenerationJob): Promise<void> {
+async function executeGeneration(job: GenerationJob): Promise<void> {
   "use workflow";
   try {
     let made: readonly string[] = [];
@@ -37,30 +46,31 @@ export async function generationWorkflow(job: GenerationJob): Promise<void> {
   }
 }
 
-async function submitStep(
+async function submit(
   job: GenerationJob,
   made: readonly string[],
 ): Promise<SubmittedGeneration | null> {
   "use step";
   return traceGeneration(job, "submit", () => submitGeneration(job, made));
 }
-submitStep.maxRetries = 0;
+submit.maxRetries = 0;
 
-async function collectStep(
+async function collect(
   job: GenerationJob,
   submitted: SubmittedGeneration,
   made: readonly string[],
 ): Promise<"pending" | "ended" | readonly string[]> {
   "use step";
-  const collect = () =>
-    traceGeneration(job, "collect", () => collectGeneration(job, submitted, made));
-  return retryOutage(getStepMetadata().attempt, collect);
+  return retryOutage(getStepMetadata().attempt, () =>
+    traceGeneration(job, "collect", () => collectGeneration(job, submitted, made)),
+  );
 }
-collectStep.maxRetries = MAX_ATTEMPTS;
+collect.maxRetries = MAX_ATTEMPTS;
 
-async function failStep(job: GenerationJob): Promise<void> {
+async function fail(job: GenerationJob): Promise<void> {
   "use step";
-  const fail = () => traceGeneration(job, "fail", () => failGeneration(job));
-  await retryOutage(getStepMetadata().attempt, fail);
+  await retryOutage(getStepMetadata().attempt, () =>
+    traceGeneration(job, "fail", () => failGeneration(job)),
+  );
 }
-failStep.maxRetries = MAX_ATTEMPTS;
+fail.maxRetries = MAX_ATTEMPTS;

@@ -155,6 +155,9 @@ export interface QueueingProvider extends Checkable {
   readonly kind: "queueing";
   readonly name: string;
   readonly makesVideos: true;
+  /** Returns the model that the order will use, which its price depends on. */
+  videoModel(order: Pick<VideoOrder, "mode" | "model">): string;
+  imageModel(order: Pick<ImageOrder, "model">, references: number): string;
   /** Submits the order once: it is never retried. */
   submitVideo(order: Ordered<VideoOrder>, signal: AbortSignal): Promise<Submission | AppError>;
   submitImages(order: Ordered<ImageOrder>, signal: AbortSignal): Promise<Submission | AppError>;

@@ -73,6 +73,7 @@ async function untilEnded(
 /** The errors that a run may end with and its request answers with. */
 const shown = z.object({
   name: z.enum([
+    "forbidden",
     "invalid_request",
     "not_found",
     "quota_exceeded",

@@ -31,6 +31,8 @@ export interface Generation extends Attempt {
   readonly kind: "video" | "image";
   /** Undefined stands for the artist of the run whose credential the caller has, if there is one. */
   readonly artistId: string | undefined;
+  /** In USD; null when the price is not known. */
+  readonly costUsd: number | null;
   /** The account can read the payload and the metadata: no credentials. */
   readonly payload: unknown;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -86,11 +88,11 @@ export async function runGeneration<T extends object>(
 export function taskOf({ caller, effectId, idempotencyKey, ...generation }: Generation) {
   const { accountId } = caller;
   const { CONTENT_AT_ONCE: maxActiveRuns, ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
-  const { kind, payload, metadata, artistId } = generation;
+  const { kind, payload, metadata, artistId, costUsd } = generation;
   return {
     ...{ accountId, effectId, idempotencyKey, maxActiveRuns, mediaLimitBytes },
     ...{ taskIdentifier: `generate-${kind}`, payload, metadata },
-    ...{ artistId, credentialId: keyIdOf(caller) },
+    ...{ artistId, costUsd, credentialId: keyIdOf(caller) },
   };
 }
 

@@ -6,7 +6,7 @@ import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
 import { queueJob, recordRemoteRun, takeJob } from "../tasks/store.ts";
 import { failGeneration, type GenerationJob } from "./generation-steps.ts";
-import { generationWorkflow } from "./generation-workflow.ts";
+import { GENERATION_WORKFLOW } from "./generation-workflow.ts";
 import type { Generation } from "./run-generation.ts";
 
 /** A job that the task runner does not ask for in this time is started here: its caller waits for it. */
@@ -24,7 +24,7 @@ const generationJob: z.ZodType<GenerationJob> = z.object({
 export async function startJob(stored: unknown): Promise<void> {
   const job = generationJob.parse(stored);
   try {
-    await services().engine.startRun(generationWorkflow, job);
+    await services().engine.startRun(GENERATION_WORKFLOW, job);
   } catch (error) {
     await failGeneration(job);
     throw error;

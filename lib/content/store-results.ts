@@ -50,10 +50,19 @@ async function recordFiles(
   { accountId, runId, kind, model, credentialId, earlier = 0 }: Origin,
   count: number,
 ): Promise<void> {
-  const price = (await services().models.price(model))?.[kind];
+  const price = await filePrice(kind, model);
   await recordGeneration(accountId, runId, kind, credentialId, {
     ...{ step: earlier, tool: 0, call: 0, model_id: model },
     ...(kind === "image" ? { images: count } : { videos: count }),
-    cost_usd: price === undefined ? null : price * count,
+    cost_usd: price === null ? null : price * count,
   });
+}
+
+/**
+ * Returns the price of an image or a video in USD, or null when it is not known. What this machine renders
+ * is free, unless `MODEL_PRICES` says otherwise.
+ */
+export async function filePrice(kind: Origin["kind"], model: string): Promise<number | null> {
+  const { models, content } = services();
+  return (await models.price(model))?.[kind] ?? (content?.kind === "rendering" ? 0 : null);
 }

@@ -9,6 +9,7 @@ export type ErrorCode =
   | "forbidden"
   | "quota_exceeded"
   | "budget_reached"
+  | "unpriced_model"
   | "not_found"
   | "method_not_allowed"
   | "conflict"
@@ -32,6 +33,8 @@ export interface AppError {
   readonly message: string;
   /** Dotted paths of the invalid fields, for the `missing` family. */
   readonly fields?: readonly string[];
+  /** What the caller can do about it, in one sentence; sent by the `message` family. */
+  readonly remedy?: string;
   /** Headers of the response, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -39,7 +42,7 @@ export interface AppError {
 export function appError(
   code: ErrorCode,
   message: string,
-  more: Pick<AppError, "fields" | "headers"> = {},
+  more: Pick<AppError, "fields" | "remedy" | "headers"> = {},
 ): AppError {
   return { kind: "app-error", code, message, ...more };
 }

@@ -19,3 +19,7 @@ export const chatErrors = {
   session: appError("not_found", "Session not found"),
   chat: appError("not_found", "Chat not found"),
 };
+
+/** Returns the path at which the chat is read. */
+export const chatPath = ({ sessionId, chatId }: Omit<ChatAddress, "accountId">): string =>
+  `/api/sessions/${sessionId}/chats/${chatId}`;

@@ -71,9 +71,13 @@ export const withAnyField = <S extends z.ZodObject>(body: S): S =>
 export const clearedFields = (changes: object): string[] =>
   Object.entries(changes).flatMap(([name, value]) => (value === null ? [name] : []));
 
-/** `true` or `false` in a query string. */
+/** `true` or `false` in a query string. It is no enum, whose texts would be documented beside the boolean. */
 export const queryBoolean = z
-  .enum(["true", "false"])
+  .string()
+  .check(({ value, issues }) => {
+    if (value === "true" || value === "false") return;
+    issues.push({ code: "invalid_value", values: ["true", "false"], input: value });
+  })
   .transform((text) => text === "true")
   .meta({ override: { type: "boolean" } });
 

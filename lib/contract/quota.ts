@@ -8,10 +8,23 @@ import { appError } from "./app-error.ts";
 /** The account has spent its budget of the month. */
 export const budgetReached = appError("budget_reached", "Monthly budget reached");
 
+/** The account has a budget, which cannot count what has no price. */
+export const unpricedModel = appError(
+  "unpriced_model",
+  "The price of this model is not known, so it cannot count against the monthly budget: choose another model, or allow unpriced models in the account's settings (allow_unpriced_models)",
+);
+
 export const sandboxQuotaExceeded = appError(
   "quota_exceeded",
   "The account's sandboxes are full: delete files or sandboxes to make room",
 );
+
+export const messageQuotaExceeded = appError(
+  "quota_exceeded",
+  "The account's messages take all the room that it has: delete chats or sessions to make room",
+);
+
+export const chatFull = appError("quota_exceeded", "The chat is full: start a new one");
 
 export const mediaQuotaExceeded = appError(
   "quota_exceeded",

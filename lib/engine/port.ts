@@ -46,11 +46,11 @@ export interface Engine {
   /** Is called once in each server process, before it accepts requests. */
   start(): Promise<void>;
   /**
-   * Starts a durable run of `workflow`, a function with the directive `"use workflow"`, and resolves
-   * with the run's id. The run goes on when the process that started it does not.
+   * Starts a durable run and resolves with its id. The run continues if the process that started it dies.
+   * @param workflow a name that `nameWorkflow` has given
    * @param input is stored with the run: ids, and nothing secret.
    */
-  startRun<Input>(workflow: (input: Input) => Promise<void>, input: Input): Promise<string>;
+  startRun(workflow: string, input: unknown): Promise<string>;
   /** Throws when runs cannot be started or continued at present, and while this process drains. */
   check(): Promise<void>;
   /**

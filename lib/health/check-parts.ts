@@ -1,5 +1,8 @@
+import { statfs } from "node:fs/promises";
+import { resolve } from "node:path";
 import { z } from "zod";
 import { checkIdentity } from "../identity/credentials/verify-bearer.ts";
+import { config } from "../platform/config.ts";
 import { db } from "../platform/database/client.ts";
 import { parseAnswer } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
@@ -15,6 +18,17 @@ export interface CheckedPart extends Part {
   readonly ms: number;
 }
 
+/** With less, a sandbox or a generation may fail at any time. */
+const MIN_FREE_BYTES = 64 * 1024 * 1024;
+
+/** @throws Error when the file system of the folder has fewer free bytes */
+export async function checkRoom(folder: string, minBytes = MIN_FREE_BYTES): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < minBytes) throw new Error(`The disk of ${folder} is full`);
+}
+
+const dataDir = () => resolve(/* turbopackIgnore: true */ config().DATA_DIR);
+
 const checks: Partial<Record<Part["name"], () => Promise<void>>> = {
   database: async () => {
     const answer = await db().from("accounts").select("id").limit(1);
@@ -22,6 +36,12 @@ const checks: Partial<Record<Part["name"], () => Promise<void>>> = {
   },
   identity: checkIdentity,
   durableRuns: () => services().engine.check(),
+  sandbox: async () => {
+    if (services().sandboxes.name !== "vercel") await checkRoom(dataDir());
+  },
+  mediaStorage: async () => {
+    if (services().media.name === "disk") await checkRoom(dataDir());
+  },
 };
 
 /** Checks every part concurrently. A part without a check is ready as soon as it is configured. */

@@ -76,11 +76,13 @@ export const openApiContract = contract({
   tag: "Service",
   family: "error",
   auth: "none",
+  addressLimit: true,
   responses: {
     200: {
       description: "This description of the API, as OpenAPI 3.1",
       schema: z.looseObject({ openapi: z.string() }),
     },
+    304: { description: "The document has still the `etag` that `if-none-match` names" },
   },
   errors: [],
 });

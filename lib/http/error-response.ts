@@ -8,6 +8,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   sandbox_missing: 400,
   unauthorized: 401,
   budget_reached: 402,
+  unpriced_model: 402,
   forbidden: 403,
   quota_exceeded: 403,
   not_found: 404,
@@ -35,7 +36,7 @@ const rpcCodeOf: Partial<Record<ErrorCode, number>> = {
 const SERVER_ERROR = -32000;
 
 const bodyOf: Readonly<Record<ErrorFamily, (error: AppError) => unknown>> = {
-  message: (error) => ({ status: "error", message: error.message }),
+  message: ({ message, remedy }) => ({ status: "error", message, ...(remedy && { remedy }) }),
   error: (error) => ({ status: "error", error: error.message }),
   missing: (error) => ({
     status: "error",

@@ -1,11 +1,17 @@
-/** The security headers of the console's pages: a content security policy and no framing. */
+/**
+ * What every request for a page of the console passes: the limit of its address, the pages that are
+ * rendered once, and the security headers, with a content security policy and no framing.
+ */
 import { randomBytes } from "node:crypto";
 import { NextResponse } from "next/server";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
+import { rateHeaders } from "../contract/rate-limit.ts";
+import { limitPages } from "../identity/credentials/limit-anonymous.ts";
 import { config } from "../platform/config.ts";
+import { cachedPage, nonceOfCache } from "./page-cache.ts";
+import { addressOf } from "./rate-limit.ts";
 
-/** Next adds the nonce to its own scripts when the request's headers contain the policy. */
-export function guardPage(request: Request): Response {
+export async function guardPage(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (!isDecodable(pathname)) {
     return new Response("The path is not well-formed\n", {
@@ -13,10 +19,13 @@ export function guardPage(request: Request): Response {
       headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
     });
   }
-  const policy = pagePolicy(randomBytes(16).toString("base64"));
-  const headers = new Headers(request.headers);
-  headers.set("content-security-policy", policy);
-  const response = NextResponse.next({ request: { headers } });
+  const cacheNonce = nonceOfCache(request.headers);
+  const refusal = cacheNonce === null ? await refusePage(request.headers) : null;
+  if (refusal) return refusal;
+  const nonce = cacheNonce ?? randomBytes(16).toString("base64");
+  const policy = pagePolicy(nonce);
+  const response =
+    (cacheNonce === null && (await cachedPage(request, nonce))) || continueWith(request, policy);
   response.headers.set("content-security-policy", policy);
   response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("x-frame-options", "DENY");
@@ -30,6 +39,28 @@ export function guardPage(request: Request): Response {
     "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
   );
   return response;
+}
+
+/** Next adds the nonce to its own scripts when the request's headers contain the policy. */
+function continueWith(request: Request, policy: string): Response {
+  const headers = new Headers(request.headers);
+  headers.set("content-security-policy", policy);
+  return NextResponse.next({ request: { headers } });
+}
+
+/** A page says itself that the database is away. */
+async function refusePage(headers: Headers): Promise<Response | null> {
+  const rate = await limitPages(addressOf(headers)).catch(() => null);
+  if (rate === null || rate.retry_after === null) return null;
+  return new Response("Too many requests\n", {
+    status: 429,
+    headers: {
+      "content-type": "text/plain; charset=utf-8",
+      "retry-after": String(rate.retry_after),
+      "x-content-type-options": "nosniff",
+      ...rateHeaders(rate),
+    },
+  });
 }
 
 function pagePolicy(nonce: string): string {

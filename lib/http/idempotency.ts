@@ -130,7 +130,11 @@ async function serialize(answer: AppError | Response): Promise<string | null> {
   const status = isAppError(answer) ? statusOf[answer.code] : answer.status;
   if (status >= 500 || status === 409 || status === 429) return null;
   // After a deletion the same request succeeds.
-  if (isAppError(answer) && ["quota_exceeded", "budget_reached"].includes(answer.code)) return null;
+  if (
+    isAppError(answer) &&
+    ["quota_exceeded", "budget_reached", "unpriced_model"].includes(answer.code)
+  )
+    return null;
   if (isAppError(answer)) return JSON.stringify(answer);
   const body = answer.body === null ? null : await answer.clone().text();
   const headers = Object.fromEntries(answer.headers);

@@ -1,4 +1,4 @@
-/** Recorded requests as lines for a shell: the key's header is in `$K`, the server on localhost:3000. */
+/** Recorded requests as lines for a shell: the key's header is in `$K`. */
 import type { Contract } from "../contract/contract.ts";
 import type { Exchange } from "./examples.ts";
 
@@ -13,7 +13,8 @@ export function addressOf({ path }: Contract, { params = {}, query = {} }: Reque
   return filled + (search === "" ? "" : `?${search}`);
 }
 
-export function curl(contract: Contract, request: Request): string {
+/** @param origin of the service, such as `https://api.example.com` */
+export function curl(contract: Contract, request: Request, origin: string): string {
   const { headers = {}, body } = request;
   const isStream = Object.values(contract.responses).some(({ stream }) => stream);
   const isBytes = Object.values(contract.responses).some(({ bytes }) => bytes);
@@ -23,7 +24,7 @@ export function curl(contract: Contract, request: Request): string {
     ...(isStream ? ["-N"] : []),
     ...(isBytes && contract.auth === "none" ? ["-O"] : []),
     ...(contract.method === implied ? [] : [`-X ${contract.method}`]),
-    quoted(`localhost:3000${addressOf(contract, request)}`),
+    quoted(`${origin}${addressOf(contract, request)}`),
     ...(contract.auth === "required" ? ['-H "$K"'] : []),
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [bodyOf(contract, body)]),

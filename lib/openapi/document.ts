@@ -54,8 +54,9 @@ export function describeApi(
     info: {
       title: "Agent Platform API",
       version: "1.0.0",
+      license: { name: "MIT", identifier: "MIT" },
       description:
-        "Send exactly one credential: an API key in `x-api-key`, or a bearer token. " +
+        "Send exactly one credential: an API key in `x-api-key` or in `Authorization: Bearer`, or a bearer token. " +
         "The agent's sandbox has a credential of its own for each run, in `AGENT_API_AUTH_HEADER`: " +
         "it acts for the caller's account, ends with the run, and may only call what says so. " +
         "Every response carries `x-request-id`, every error `x-error-code`. " +
@@ -78,8 +79,8 @@ export function describeApi(
         bearer: {
           type: "http",
           scheme: "bearer",
-          bearerFormat: "JWT",
-          description: "A token of the identity provider; its e-mail names a personal account.",
+          description:
+            "A JWT of the identity provider, whose e-mail names a personal account, or an API key.",
         },
       },
     },

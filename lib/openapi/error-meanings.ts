@@ -7,6 +7,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   sandbox_missing: "The session has no sandbox yet.",
   unauthorized: "There is no credential, more than one, or one that is not valid.",
   budget_reached: "The account has spent its monthly budget.",
+  unpriced_model:
+    "The price of the model is not known, so it cannot count against the monthly budget.",
   forbidden: "The credential may not do this.",
   quota_exceeded: "The account has as many of these as it may have.",
   not_found: "It does not exist, or it belongs to another account.",

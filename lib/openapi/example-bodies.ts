@@ -24,9 +24,10 @@ export function withParameterExamples(
   const parameters = Object.entries(shape).map(([name, schema]) => {
     const value = values[name];
     if (value === undefined || !(schema instanceof z.ZodType)) return [name, schema] as const;
-    const { override } = schema.meta() ?? {};
-    const isInteger = typeof override === "object" && override.type === "integer";
-    return [name, schema.meta({ param: { example: isInteger ? Number(value) : value } })] as const;
+    const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+    const { override } = { ...z.globalRegistry.get(inner), ...schema.meta() };
+    const isText = typeof override !== "object" || override.type === "string";
+    return [name, schema.meta({ param: { example: isText ? value : JSON.parse(value) } })] as const;
   });
   return z.object(Object.fromEntries(parameters));
 }

@@ -39,7 +39,8 @@ export interface ReferenceOperation {
   }[];
   /** The first recorded request and its answer. */
   readonly example: Exchange | undefined;
-  readonly curl: string | undefined;
+  /** Returns the example's request to the service at `origin`. */
+  readonly curl: ((origin: string) => string) | undefined;
 }
 
 export interface ReferenceSection {
@@ -95,7 +96,7 @@ function describeOperation({ id, contract }: Operation): ReferenceOperation {
       .map((code) => ({ status: statusOf[code], code, meaning: errorMeanings[code] }))
       .toSorted((one, other) => one.status - other.status),
     example,
-    curl: example && curl(contract, example.request),
+    curl: example && ((origin) => curl(contract, example.request, origin)),
   };
 }
 

@@ -12,7 +12,13 @@ const status = z.literal("error");
 const sentence = z.string().describe("One sentence, safe to show.");
 
 const errorSchemas: Readonly<Record<ErrorFamily, z.ZodType>> = {
-  message: z.object({ status, message: sentence }).meta({ id: "MessageError" }),
+  message: z
+    .object({
+      status,
+      message: sentence,
+      remedy: z.string().optional().describe("What the caller can do about it."),
+    })
+    .meta({ id: "MessageError" }),
   error: z.object({ status, error: sentence }).meta({ id: "Error" }),
   missing: z
     .object({

@@ -1,6 +1,6 @@
 /**
  * The logger of the process. Callers name each field that they log, never headers, bodies, tokens or
- * keys; redaction is the second line of defense. Of an error it logs the type, message and stack only,
+ * keys; redaction is the second line of defense. No URL in a line has a query, a fragment or a user. Of an error it logs the type, message and stack only,
  * because some errors contain the failed request, such as a whole conversation. A line within a trace
  * has its `traceId`.
  */
@@ -27,12 +27,26 @@ export function log(): pino.Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError },
+      hooks: { streamWrite: stripUrls },
       ...(config().OTEL_EXPORTER_OTLP_ENDPOINT && { mixin: () => ({ traceId: currentTraceId() }) }),
       redact: {
         paths: secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
         censor: "[redacted]",
       },
     }),
+  );
+}
+
+/**
+ * Removes user, query and fragment of every URL in a line of JSON: they may contain passwords, tokens and
+ * signatures. A URL ends at white space, a quote or an angle bracket, which a URL's own text escapes.
+ */
+export function stripUrls(line: string): string {
+  if (!line.includes("://")) return line;
+  return line.replace(
+    /\b([a-z][a-z0-9+.-]{0,30}:\/\/)(?:(?:[^\s"/?#<>\\]|\\\\)*@)?((?:[^\s"?#<>\\]|\\\\)*)([?#](?:[^\s"<>\\]|\\\\)*)?/gi,
+    (_, scheme: string, rest: string, secret: string | undefined) =>
+      scheme + rest + (secret === undefined ? "" : `${secret[0]}[redacted]`),
   );
 }
 

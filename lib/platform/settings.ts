@@ -188,7 +188,7 @@ const models = {
   }),
   MODEL_PRICES: about(prices, {
     description:
-      'What models cost in USD, as JSON by the id of the model: `{"my-model": {"input": 3, "cached_input": 0.3, "output": 15, "image": 0.04, "video": 0.5}}`, for a million tokens and for each image or video. It takes precedence over the gateway\'s list. Usage without a price costs nothing, and no budget stops it.',
+      'What models cost in USD, as JSON by the id of the model: `{"my-model": {"input": 3, "cached_input": 0.3, "output": 15, "image": 0.04, "video": 0.5}}`, for a million tokens and for each image or video. It takes precedence over the gateway\'s list. A model without a price has tokens and no cost. An account with a budget may use it only if it has set `allow_unpriced_models`.',
     shownDefault: "the gateway's prices",
   }),
   MODEL_CALLS_AT_ONCE: about(
@@ -250,7 +250,7 @@ const limits = {
   ),
   ANONYMOUS_RATE_LIMIT: about(
     integer(0).default(60),
-    "Requests a minute of one address without a credential; 0 is no limit.",
+    "Requests a minute of one address without a credential, and five times as many for pages of the console; 0 is no limit.",
   ),
   SIGNUP_RATE_LIMIT: about(
     integer(0).default(20),
@@ -344,6 +344,10 @@ const content = {
   CONTENT_AT_ONCE: about(
     integer(0).default(20),
     "Images and videos that one account may have in the making; 0 is no limit.",
+  ),
+  ACCOUNT_MESSAGE_BYTES: about(
+    integer(0).default(1024 ** 3),
+    "Bytes of messages that one account may keep; 0 is no limit. Answers are counted, and stored even beyond it.",
   ),
   ACCOUNT_MEDIA_BYTES: about(
     integer(0).default(10 * 1024 ** 3),

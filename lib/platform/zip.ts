@@ -1,7 +1,8 @@
 import { makeZip } from "client-zip";
+import { safeEntryPath } from "./file-name.ts";
 
 export interface ZipEntry {
-  /** Relative, with `/` between its segments. */
+  /** Relative, with `/` between its segments. What could be unsafe in them is replaced. */
   readonly name: string;
   readonly modifiedAt: Date;
   /** Null for a folder. */
@@ -22,7 +23,8 @@ export function streamZip(
 }
 
 async function* described(entries: AsyncIterable<ZipEntry> | Iterable<ZipEntry>) {
-  for await (const { name, modifiedAt, content } of entries) {
+  for await (const { name: path, modifiedAt, content } of entries) {
+    const name = safeEntryPath(path);
     const lastModified = modifiedAt < FIRST_DATE ? FIRST_DATE : modifiedAt;
     yield content === null ? { name, lastModified } : { name, lastModified, input: content };
   }

@@ -12,7 +12,7 @@ import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { endLostTurns } from "./end-lost-turns.ts";
 import { inBatches } from "./in-batches.ts";
-import { endJob, sweepInvitations, takeJob } from "./store.ts";
+import { endJob, sweepDeletedIdentities, sweepInvitations, takeJob } from "./store.ts";
 import { sweepMailbox } from "./sweep-mailbox.ts";
 import { checkMediaRows, removeDeletedMedia, removeUnownedMedia } from "./sweep-media.ts";
 import { sweepRequests } from "./sweep-requests.ts";
@@ -34,6 +34,7 @@ const LEASE_SECONDS = 30 * 60;
 const shared: Readonly<Record<string, Part>> = {
   rows: sweepRows,
   invitations: () => inBatches(sweepInvitations),
+  deletedIdentities: () => inBatches(sweepDeletedIdentities),
   runTraces: sweepRunTraces,
   runKinds: fillRunKinds,
   lostTurns: endLostTurns,

@@ -105,4 +105,11 @@ export const staleSandboxReservations = (batch: number): Promise<z.output<typeof
 export const sweepInvitations = (batch: number): Promise<number> =>
   call("sweep_invitations", { p_batch: batch }, z.int());
 
+/** A token that was issued longer ago has expired: providers issue them for hours. */
+const DELETED_IDENTITY_DAYS = 30;
+
+/** Forgets at most `batch` accounts that were deleted longer ago than any token lasts, and returns their number. */
+export const sweepDeletedIdentities = (batch: number): Promise<number> =>
+  call("sweep_deleted_identities", { p_batch: batch, p_days: DELETED_IDENTITY_DAYS }, z.int());
+
 export const installationId = (): Promise<string> => call("installation_id", {}, z.string());

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { safeFileName } from "../platform/file-name.ts";
 import type { FileContent } from "./read-file.ts";
 
 /**
@@ -32,9 +33,9 @@ export function archiveResponse(
   });
 }
 
-/** Returns the `content-disposition` of a file to be saved. Encodes by RFC 8187, which needs four more characters than a URL. */
+/** Returns the `content-disposition` of a file to be saved under a safe name. Encodes by RFC 8187, which needs four more characters than a URL. */
 export const attachment = (name: string): string => {
-  const encoded = encodeURIComponent(name).replace(
+  const encoded = encodeURIComponent(safeFileName(name)).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

@@ -28,7 +28,8 @@ export interface CommandResult {
 /**
  * An operation that the sandbox refuses or cannot do, such as the read of a missing file. The code
  * `busy` means that too many requests of the account wait for a process, `incomplete` that the
- * content of a file ended before its end.
+ * content of a file ended before its end, `no_space` that the account's quota is used up, and
+ * `disk_full` that the machine itself has no room.
  */
 export class SandboxError extends Error {
   override readonly name = "SandboxError";
@@ -36,6 +37,7 @@ export class SandboxError extends Error {
     | "not_found"
     | "refused"
     | "no_space"
+    | "disk_full"
     | "too_large"
     | "incomplete"
     | "busy"

@@ -7,6 +7,10 @@ import { selectSandbox } from "./store.ts";
 const uninitialized = appError("sandbox_missing", "Sandbox not initialized");
 const readFailed = appError("upstream_error", "Failed to read sandbox files");
 export const writeFailed = appError("upstream_error", "Failed to write sandbox files");
+/** Not the account's fault, unlike its quota. */
+const diskFull = appError("unavailable", "The service has no disk space left", {
+  headers: { "retry-after": "60" },
+});
 const busy = appError("unavailable", "The sandbox is busy", { headers: { "retry-after": "5" } });
 
 export interface FilesRequest {
@@ -20,7 +24,7 @@ export interface FilesRequest {
  * @param refusals the errors to return for what the sandbox itself refuses
  * @param failed the error to return for any other failure of the sandbox
  * Errors: `refusals`, 404 `Session not found`, 400 `Sandbox not initialized`, 502, and 503 when too
- * many requests of the account are waiting.
+ * many requests of the account are waiting, or the disk is full.
  */
 export async function withSandboxFiles<T>(
   { accountId, sessionId, log }: FilesRequest,
@@ -37,6 +41,10 @@ export async function withSandboxFiles<T>(
     const refusal = isSandboxError(error) ? refusals[error.code] : undefined;
     if (refusal) return refusal;
     if (isSandboxError(error) && error.code === "busy") return busy;
+    if (isSandboxError(error) && error.code === "disk_full") {
+      log.error({ err: error, sessionId }, "the disk is full");
+      return diskFull;
+    }
     if (await isGone(found.sandbox)) return uninitialized;
     log.error({ err: error, sessionId }, "the sandbox's files could not be used");
     return failed;

@@ -8,7 +8,7 @@ import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-ad
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import type { AccountQuery } from "../platform/database/account-query.ts";
-import { streamDirectly } from "../platform/database/direct.ts";
+import { textsDirectly } from "../platform/database/direct.ts";
 import { call } from "../platform/database/query.ts";
 import { rpcText } from "../platform/database/rpc-text.ts";
 import type { SandboxState } from "../sandbox/port.ts";
@@ -176,18 +176,63 @@ export function selectAccountChats(
 export const selectChat = (address: ChatAddress): Promise<Chat | AppError> =>
   call("get_chat", chatArguments(address), z.union([oneChat, missing]));
 
+/** Of messages: a page has at least one, which may be larger. */
+const CHAT_PAGE_BYTES = 512 * 1024;
+
 /**
- * Returns the whole response body as the JSON text that the database prints, without parsing it: in
- * pieces as they come where there is a direct connection.
+ * Returns the response body as the JSON text that the database prints, without parsing it. Where there is
+ * a direct connection, it is read page by page as the reader takes it, so that a slow reader holds one
+ * page and no connection. A message that is stored in the meantime may be in a later page.
  */
 export async function selectChatBody(
   address: ChatAddress,
 ): Promise<string | ReadableStream<Uint8Array> | AppError> {
   const args = chatArguments(address);
-  const pieces = await streamDirectly("get_chat_body_pieces", args);
-  if (pieces) return pieces;
+  const first = await chatPage(args, null);
+  if (first) return chatPages(args, first);
   const text = await rpcText("get_chat_body", args);
   return text.startsWith("{") ? text : missing.parse({ missing: text });
+}
+
+type ChatArguments = ReturnType<typeof chatArguments>;
+
+interface ChatPage {
+  readonly text: string;
+  readonly next: { readonly at: string; readonly id: string } | null;
+}
+
+const AFTER = /^after (\S+) (.*)$/s;
+
+/** Null when the chat is missing, or must be read over REST. */
+async function chatPage(args: ChatArguments, after: ChatPage["next"]): Promise<ChatPage | null> {
+  const rows = await textsDirectly("get_chat_body_page", {
+    ...args,
+    p_after_at: after?.at ?? null,
+    p_after_id: after?.id ?? null,
+    p_max_bytes: CHAT_PAGE_BYTES,
+  });
+  const last = rows?.at(-1);
+  if (!rows || last === undefined) return null;
+  const [, at, id] = AFTER.exec(last) ?? [];
+  return at === undefined || id === undefined
+    ? { text: rows.join(""), next: null }
+    : { text: rows.slice(0, -1).join(""), next: { at, id } };
+}
+
+function chatPages(args: ChatArguments, first: ChatPage): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let page: ChatPage | null = first;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        if (!page) throw new Error("The chat was deleted while it was read");
+        controller.enqueue(encoder.encode(page.text));
+        if (page.next) page = await chatPage(args, page.next);
+        else controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** What is undefined stays as it is; what is empty is removed. */

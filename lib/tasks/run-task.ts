@@ -17,7 +17,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { budgetReached, mediaQuotaExceeded } from "../contract/quota.ts";
+import { budgetReached, mediaQuotaExceeded, unpricedModel } from "../contract/quota.ts";
 import { log } from "../platform/log.ts";
 import { holdLease, LEASE_SECONDS } from "./hold-lease.ts";
 import { endRun, insertRun, type JsonObject, mergeMetadata, type NewRun } from "./store.ts";
@@ -86,6 +86,7 @@ export async function beginRun(
   if (inserted.outcome === "busy") return tooManyRuns;
   if (inserted.outcome === "full") return mediaQuotaExceeded;
   if (inserted.outcome === "over_budget") return budgetReached;
+  if (inserted.outcome === "unpriced_model") return unpricedModel;
   if (inserted.outcome === "earlier") return { runId: inserted.run_id, output: inserted.output };
   return { runId: id };
 }

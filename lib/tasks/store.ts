@@ -30,6 +30,8 @@ export interface NewRun {
   readonly credentialId?: string | null;
   /** How many active runs the account may have; 0 means no limit. */
   readonly maxActiveRuns: number;
+  /** What it costs, which is reserved of the account's budget; null when that is not known. */
+  readonly costUsd: number | null;
   /** No run starts while the media of the account take as many bytes; 0 means no limit. */
   readonly mediaLimitBytes: number;
 }
@@ -39,7 +41,7 @@ const inserted = z.discriminatedUnion("outcome", [
   /** Another run has the same effect id; its output is null while it is active. */
   z.object({ outcome: z.literal("earlier"), run_id: z.string(), output: z.unknown() }),
   /** `busy`: too many active runs. `full`: no room for media. `over_budget`: the budget is spent. */
-  z.object({ outcome: z.enum(["busy", "full", "over_budget"]) }),
+  z.object({ outcome: z.enum(["busy", "full", "over_budget", "unpriced_model"]) }),
 ]);
 
 /** Inserts an active run, tagged for its account, or returns the reason why it may not start. */
@@ -57,8 +59,9 @@ export function insertRun(run: NewRun): Promise<z.output<typeof inserted>> {
     p_media_limit_bytes: run.mediaLimitBytes,
     p_artist_id: run.artistId ?? null,
     p_credential_id: run.credentialId ?? null,
+    p_cost_usd: run.costUsd,
   };
-  return call("start_task_run_for", args, inserted);
+  return call("start_generation", args, inserted);
 }
 
 export function renewLeases(ids: readonly string[], leaseSeconds: number): Promise<null> {
@@ -111,6 +114,18 @@ export const selectArtistRuns = (
 export function selectRun(accountId: string, id: string): Promise<TaskRun | null> {
   return call("get_task_run", { p_account_id: accountId, p_id: id }, taskRun.nullable());
 }
+
+/** Returns whether the credential that asked for a generation still may. */
+export const hasAuthority = (
+  accountId: string,
+  runId: string,
+  credentialId: string | null,
+): Promise<boolean> =>
+  call(
+    "has_generation_authority",
+    { p_account_id: accountId, p_run_id: runId, p_credential_id: credentialId },
+    z.boolean(),
+  );
 
 /** Keeps what the durable run of a task starts with, until `takeJob`. */
 export async function queueJob(accountId: string, runId: string, job: object): Promise<void> {

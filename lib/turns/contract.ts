@@ -52,6 +52,8 @@ export type ChatEntry = z.output<typeof entry>;
 
 const streamHeaders = ["x-workflow-run-id", "x-workflow-stream-tail-index"] as const;
 
+const trigger = z.enum(["submit-message", "regenerate-message"]);
+
 const onBusy = z.enum(["reject", "enqueue", "interrupt"]);
 export type OnBusy = z.output<typeof onBusy>;
 
@@ -60,45 +62,85 @@ export const startTurnContract = contract({
   path: "/api/chat",
   tool: true,
   summary: "Send a message and stream the answer",
-  description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE. The \`id\` of each event is its index. The turn continues when the client disconnects; \`GET /api/chat/{chatId}/stream\` resumes its stream. Repeating the request while its turn runs returns the same stream.`,
+  description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE. The \`id\` of each event is its index. The turn continues when the client disconnects; \`GET /api/chat/{chatId}/stream\` resumes its stream. The \`id\` of a message identifies it permanently. Repeating the request returns the same stream while the turn runs, and the stored answer once it has ended; an answer that failed or was stopped is generated again, on another branch. The same \`id\` with other content is 409.`,
   tag: "Chat",
   family: "message",
   auth: "required",
   bodyLimit: 4 * 1024 * 1024,
-  body: z.object({
-    messages: z.array(entry).min(1).max(1000).meta({
-      description:
-        "A single entry follows the stored history. Several entries are the whole conversation. The last entry is the user's message, or the assistant's with its open question answered. A `file` part (`mediaType`, `filename`, `url`) is a data URL, which is stored in `/home/agent/uploads` of the sandbox, a file of the sandbox as `sandbox:/home/agent/…`, or an https URL that the model reads; at most 20. The agent is told where the files are, and shown the images.",
+  body: z
+    .object({
+      messages: z.array(entry).min(1).max(1000).meta({
+        description:
+          "A single entry follows the stored history. Several entries are the whole conversation. The last entry is the user's message, or the assistant's with its open question answered. A `file` part (`mediaType`, `filename`, `url`) is a data URL or an https URL, whose file is stored in `/home/agent/uploads` of the sandbox, or a file of the sandbox as `sandbox:/home/agent/…`; at most 20. A file that cannot be fetched is not requested again. The agent is told where the files are, and shown the images.",
+      }),
+      chatId: chatId.optional(),
+      sessionId: uuid
+        .meta({ description: "The session that owns the chat and the sandbox" })
+        .optional(),
+      id: z.string().min(1).max(128).optional().meta({
+        description:
+          "In place of `chatId` and `sessionId`, the client's own name for the chat, as `useChat` sends it. The chat, its session and its sandbox are created with the first message, and `location` is the chat's address. `GET /api/chat/{id}/stream` and `POST /api/chat/{id}/stop` take the name as well if it is a UUID. The `id` of an existing chat names that chat.",
+      }),
+      parentId: z.string().max(128).optional().meta({
+        description:
+          "The `id` of the message that the last entry follows; empty for none, and the chat's newest message when absent. What followed it before stays stored as another branch. A new message so replaces a later one, and a stored user message is answered once more. `GET /api/sessions/{sessionId}/chats/{chatId}/branches` lists the branches.",
+      }),
+      trigger: trigger.optional().meta({
+        description:
+          "`regenerate-message` asks for another answer to the last entry, which is stored as a branch beside the present one. `submit-message` is the default.",
+      }),
+      messageId: z.string().max(128).optional().meta({
+        description:
+          "With `regenerate-message`, the answer to replace. Repeating the request once another answer is shown returns that one.",
+      }),
+      onBusy: onBusy.default("reject").meta({
+        description:
+          "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them; `GET /api/chat/{chatId}/queue` lists them. A client that loses the stream repeats the request, and one that repeats it with `interrupt` sends a message now that waits. An answer to a question is always rejected.",
+      }),
+      context: z
+        .object({
+          contextLimit: z.int().positive().max(10_000_000).optional().meta({
+            description: "Token budget for the model's context",
+          }),
+        })
+        .optional(),
+    })
+    .check(({ value, issues }) => {
+      const { id, chatId, sessionId } = value;
+      if (id !== undefined && chatId === undefined && sessionId === undefined) return;
+      for (const [field, given] of Object.entries({ chatId, sessionId })) {
+        if (given !== undefined) continue;
+        issues.push({
+          code: "custom",
+          input: given,
+          path: [field],
+          message: `${field} is required`,
+        });
+      }
     }),
-    chatId,
-    sessionId: uuid.meta({ description: "The session that owns the chat and the sandbox" }),
-    parentId: z.string().max(128).optional().meta({
-      description:
-        "The `id` of the message that the last entry follows; empty for none, and the chat's newest message when absent. What followed it before stays stored as another branch. A new message so replaces a later one, and a stored user message is answered once more. `GET /api/sessions/{sessionId}/chats/{chatId}/branches` lists the branches.",
-    }),
-    onBusy: onBusy.default("reject").meta({
-      description:
-        "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them; `GET /api/chat/{chatId}/queue` lists them. A client that loses the stream repeats the request, and one that repeats it with `interrupt` sends a message now that waits. An answer to a question is always rejected.",
-    }),
-    context: z
-      .object({
-        contextLimit: z.int().positive().max(10_000_000).optional().meta({
-          description: "Token budget for the model's context",
-        }),
-      })
-      .optional(),
-  }),
   responses: {
-    200: { description: "The turn's UI message stream", stream: true, headers: streamHeaders },
+    200: {
+      description: "The turn's UI message stream",
+      stream: true,
+      headers: [...streamHeaders, "location"],
+    },
   },
-  errors: ["budget_reached", "not_found", "sandbox_missing", "stream_active", "conflict"],
+  errors: [
+    "budget_reached",
+    "quota_exceeded",
+    "not_found",
+    "sandbox_missing",
+    "stream_active",
+    "conflict",
+    "upstream_error",
+  ],
 });
 
 export const resumeTurnContract = contract({
   method: "GET",
   path: "/api/chat/{chatId}/stream",
-  summary: "Resume the running turn's stream",
-  description: `Streams each chunk of the running turn exactly once, from \`startIndex\` on or after the \`Last-Event-ID\` header.`,
+  summary: "Resume a turn's stream",
+  description: `Streams each chunk of a turn exactly once, from \`startIndex\` on or after the \`Last-Event-ID\` header: of the turn that \`runId\` names, running or ended, or else of the running turn. A client that names its turn receives the last chunks even if the turn ended while it was disconnected.`,
   tag: "Chat",
   family: "message",
   auth: "required",
@@ -107,6 +149,13 @@ export const resumeTurnContract = contract({
     startIndex: queryInteger({ min: 0, max: 999_999_999, default: 0 }).describe(
       "Index of the first chunk to send",
     ),
+    runId: z
+      .string()
+      .max(200)
+      .optional()
+      .describe(
+        "The turn's `x-workflow-run-id`. The stream is never that of another turn; 404 for a turn of another chat, and once the log of an ended turn is deleted (a day after its end by default)",
+      ),
   }),
   headers: z.object({
     "last-event-id": z.string().optional().meta({
@@ -115,7 +164,7 @@ export const resumeTurnContract = contract({
   }),
   responses: {
     200: { description: "The rest of the stream", stream: true, headers: streamHeaders },
-    204: { description: "No turn is running" },
+    204: { description: "No turn is running, and no `runId` was sent" },
   },
   errors: ["not_found"],
 });

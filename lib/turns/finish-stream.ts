@@ -98,7 +98,12 @@ export async function writeLastChunks(
   error: string | null,
   metadata: TurnMetadata | null,
 ): Promise<void> {
-  const last: UIMessageChunk[] = [
+  await log.close(lastChunks(error, metadata).map((chunk) => JSON.stringify(chunk)));
+}
+
+/** Returns the chunks with which the stream of every turn ends. */
+export function lastChunks(error: string | null, metadata: TurnMetadata | null): UIMessageChunk[] {
+  return [
     ...(error === null ? [] : [{ type: "error" as const, errorText: error }]),
     {
       type: "finish",
@@ -106,7 +111,6 @@ export async function writeLastChunks(
       ...(metadata ? { messageMetadata: metadata } : {}),
     },
   ];
-  await log.close(last.map((chunk) => JSON.stringify(chunk)));
 }
 
 const FINISH_REASONS = [

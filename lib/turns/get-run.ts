@@ -3,16 +3,21 @@ import type { Run } from "./contract.ts";
 import { reapDeadTurn } from "./reap-dead-turn.ts";
 import { selectRun } from "./store/headless-runs.ts";
 
-/**
- * Returns the status of a run. A run that the engine no longer knows is ended first, because its
- * callers would poll for ever. Errors: 404 `Run not found`.
- */
+/** Returns the status of a run. Errors: 404 `Run not found`. */
 export async function getRun(accountId: string, runId: string): Promise<Run | AppError> {
+  const found = await findRun(accountId, runId);
+  return found?.run ?? appError("not_found", "Run not found");
+}
+
+/**
+ * Returns a run of the account, or null. A run that the engine no longer knows is ended first, because
+ * its callers would wait forever.
+ */
+export async function findRun(accountId: string, runId: string) {
   const found = await selectRun(accountId, runId);
   const { status } = found?.run ?? {};
   const wasReaped = found && status === "running" && (await reapDeadTurn({ ...found, runId }));
-  const current = wasReaped ? await selectRun(accountId, runId) : found;
-  return current?.run ?? appError("not_found", "Run not found");
+  return wasReaped ? selectRun(accountId, runId) : found;
 }
 
 /** Returns the headers that tell where to poll for the end of a run, and when for the first time. */

@@ -1,50 +1,67 @@
 /**
- * The files of messages. A data URL becomes a file of the sandbox before the model is called, and the
- * stored part refers to it, so that neither the message nor a turn keeps the bytes.
+ * The files of messages. Before the model is called, a file at a data or https URL becomes a file of the
+ * sandbox, and the stored part refers to it: neither the message nor a turn keeps the bytes, and no
+ * later turn fetches them again.
  */
 import type { FileUIPart, UIMessage } from "ai";
+import { isUnfetchable, markUnfetchable } from "../agent/show-files.ts";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 import { storeUpload } from "../sandbox/store-upload.ts";
-import { type ActiveTurn, storeFileParts } from "./store/turns.ts";
 
 /** More files of a conversation that a client sends again and again stay as they are. */
 const MAX_LANDED_FILES = 50;
 
 const HOME_URL = "sandbox:/home/agent/";
 
+export interface LandedFiles {
+  readonly history: readonly UIMessage[];
+  /** The messages of `history` whose parts differ from the stored ones. */
+  readonly changed: readonly UIMessage[];
+}
+
 /**
- * Returns the history with its data URLs replaced by files in the sandbox. A file that the sandbox
- * refuses keeps its URL. Safe to repeat.
+ * Moves the files of a history to the sandbox. A file that the sandbox refuses keeps its URL, and one
+ * that cannot be fetched is marked, so that it is not requested again. Safe to repeat.
+ * @param fetchFile resolves to the bytes at a URL
+ * @param signal the stop of the turn: files that it keeps from being fetched are not marked
  */
 export async function landFiles(
-  turnId: string,
-  { history }: ActiveTurn,
+  stored: readonly UIMessage[],
   sandbox: Sandbox,
-): Promise<readonly UIMessage[]> {
+  fetchFile: (url: URL) => Promise<Uint8Array>,
+  signal: AbortSignal,
+): Promise<LandedFiles> {
   const changed: UIMessage[] = [];
-  const result: UIMessage[] = [];
+  const history: UIMessage[] = [];
   let left = MAX_LANDED_FILES;
-  for (const message of history.toReversed()) {
+  const read = async ({ url }: FileUIPart) => {
+    if (isDataUrl(url)) return decode(url);
+    return signal.aborted ? null : fetchFile(new URL(url)).catch(() => null);
+  };
+  for (const message of stored.toReversed()) {
     const parts: UIMessage["parts"] = [];
     for (const part of message.parts) {
-      const isNew = message.role === "user" && part.type === "file" && isDataUrl(part);
-      parts.push(isNew && left-- > 0 ? await land(part, sandbox) : part);
+      if (message.role !== "user" || part.type !== "file" || !isNew(part) || left-- <= 0) {
+        parts.push(part);
+        continue;
+      }
+      const bytes = await read(part);
+      if (bytes) parts.push(await land(part, bytes, sandbox));
+      else parts.push(signal.aborted ? part : markUnfetchable(part));
     }
     const isChanged = parts.some((part, index) => part !== message.parts[index]);
     const landed = isChanged ? { ...message, parts } : message;
     if (isChanged) changed.push(landed);
-    result.unshift(landed);
+    history.unshift(landed);
   }
-  if (changed.length === 0) return history;
-  await storeFileParts(turnId, changed, result);
-  return result;
+  return { history, changed };
 }
 
-async function land(part: FileUIPart, sandbox: Sandbox): Promise<FileUIPart> {
+async function land(part: FileUIPart, bytes: Uint8Array, sandbox: Sandbox): Promise<FileUIPart> {
   const subtype = /^[\w-]+\/([a-z0-9]+)$/.exec(part.mediaType)?.[1];
   const name = part.filename || (subtype === undefined ? "file" : `file.${subtype}`);
   try {
-    const path = await storeUpload(sandbox, name, decode(part.url));
+    const path = await storeUpload(sandbox, name, bytes);
     return { ...part, url: HOME_URL + path };
   } catch (error) {
     if (isSandboxError(error)) return part;
@@ -52,7 +69,11 @@ async function land(part: FileUIPart, sandbox: Sandbox): Promise<FileUIPart> {
   }
 }
 
-const isDataUrl = ({ url }: FileUIPart): boolean => /^data:/i.test(url);
+const isDataUrl = (url: string): boolean => /^data:/i.test(url);
+
+const isNew = (part: FileUIPart): boolean =>
+  isDataUrl(part.url) ||
+  (/^https:/i.test(part.url) && URL.canParse(part.url) && !isUnfetchable(part));
 
 function decode(url: string): Uint8Array {
   const comma = url.indexOf(",");

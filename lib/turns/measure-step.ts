@@ -16,6 +16,8 @@ export interface UsageEntry {
   readonly output_tokens: number;
   readonly cost_usd: number | null;
   readonly estimated: boolean;
+  /** What was reserved for the call and is released when it is recorded. Default: 0. */
+  readonly reserved_usd?: number;
 }
 
 export const toUsageEntry = (
@@ -42,19 +44,40 @@ export interface StepMeasure {
   readonly model: LanguageModelV4;
   /** Ends the step with its answer. */
   readonly complete: (answer: StepResult) => Promise<MeasuredStep>;
-  /** Ends a step without an answer. */
-  readonly fail: (finishReason: string) => Promise<MeasuredStep>;
+  /** Ends a step without an answer. Resolves with null if the model was not called. */
+  readonly fail: (finishReason: string) => Promise<MeasuredStep | null>;
 }
 
-/** @param earlierAttempts how often processes that died have begun this step */
-export function measureStep(index: number, modelId: string, earlierAttempts: number): StepMeasure {
+/**
+ * @param earlierAttempts how often processes that died have begun this step
+ * @param reserve called before each model call with its cost, if that is known, and the cost of the attempts
+ * before it; absent without a budget. A call fails with what this rejects with.
+ */
+export function measureStep(
+  index: number,
+  modelId: string,
+  earlierAttempts: number,
+  reserve?: (estimateUsd: number | null, spentUsd: number) => Promise<void>,
+): StepMeasure {
   const startedAt = new Date().toISOString();
-  const meter = meterModel(services().models.resolve(modelId), modelId);
+  const meter = meterModel(services().models, modelId, {
+    ...(reserve && {
+      reserve: async (estimateUsd) => {
+        const costs = (await meter.uses()).map(({ costUsd }) => costUsd ?? 0);
+        await reserve(
+          estimateUsd,
+          costs.reduce((total, cost) => total + cost, 0),
+        );
+      },
+    }),
+  });
   const measured = async (resultOf: (uses: readonly ModelUse[]) => StepResult) => {
     const finishedAt = new Date().toISOString();
     const uses = await meter.uses();
     const attempts = earlierAttempts + meter.calls();
-    const trace = { startedAt, finishedAt, modelId, attempts, costUsd: sumOfCosts(uses) };
+    const answeredBy = uses.at(-1)?.modelId ?? modelId;
+    const costUsd = sumOfCosts(uses);
+    const trace = { startedAt, finishedAt, modelId: answeredBy, attempts, costUsd };
     return {
       index,
       result: { ...resultOf(uses), trace },
@@ -64,19 +87,23 @@ export function measureStep(index: number, modelId: string, earlierAttempts: num
   return {
     model: meter.model,
     complete: (answer) => measured(() => answer),
-    fail: (finishReason) =>
-      measured((uses) => {
+    fail: async (finishReason) => {
+      if (earlierAttempts + meter.calls() === 0) return null;
+      return measured((uses) => {
         const sum = (count: (use: ModelUse) => number) =>
           uses.reduce((total, use) => total + count(use), 0);
         const inputTokens = sum((use) => use.inputTokens);
         const outputTokens = sum((use) => use.outputTokens);
         const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
         return { messages: [], calls: [], hasInvalidCall: false, usage, finishReason };
-      }),
+      });
+    },
   };
 }
 
-function sumOfCosts(uses: readonly ModelUse[]): number | null {
-  const known = uses.flatMap(({ costUsd }) => (costUsd === null ? [] : [costUsd]));
-  return known.length === 0 ? null : known.reduce((total, cost) => total + cost, 0);
-}
+/** Returns null if the cost of any call is unknown. */
+const sumOfCosts = (uses: readonly ModelUse[]): number | null =>
+  uses.reduce<number | null>(
+    (total, { costUsd }) => (total === null || costUsd === null ? null : total + costUsd),
+    0,
+  );

@@ -1,9 +1,8 @@
 import type { TurnAddress, TurnLog } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
 import { failTurn } from "./end-turn.ts";
+import { readWholeLog } from "./replay-turn.ts";
 import { loadTurn } from "./store/turns.ts";
-
-const READ_TIMEOUT_MS = 5_000;
 
 /**
  * Ends a turn whose run no longer exists although the chat still names it as active, as after a
@@ -15,12 +14,7 @@ export async function reapDeadTurn({ turnId, runId }: TurnAddress): Promise<bool
   if (runId === null || (await engine.runState(runId)) === "running") return false;
   const turn = await loadTurn(turnId, runId);
   if (turn.outcome !== "active") return true;
-  const chunks: string[] = [];
-  const deadline = AbortSignal.timeout(READ_TIMEOUT_MS);
-  for await (const batch of engine.read({ turnId, runId }, 0, deadline)) {
-    // One by one: a long turn has more chunks than a call can have arguments.
-    for (const chunk of batch.chunks) chunks.push(chunk);
-  }
+  const { chunks } = await readWholeLog({ turnId, runId });
   await failTurn(detachedLog(chunks), turnId, turn, "The turn was lost");
   return true;
 }

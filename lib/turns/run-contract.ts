@@ -12,9 +12,7 @@ const count = z.int().nonnegative();
 const usage = z
   .object({ input_tokens: count, output_tokens: count, total_tokens: count })
   .meta({ id: "TokenUsage" });
-const cost = z.number().nonnegative().nullable().meta({
-  description: "In USD; null when no price is known",
-});
+const cost = z.number().nonnegative().nullable();
 
 const RUN_KINDS = ["chat", "headless", "task"] as const;
 
@@ -26,9 +24,14 @@ export const runItem = z
     }),
     title: z.string().meta({ description: "The title of the chat" }),
     artist_id: uuid.nullable().meta({ description: "The artist that the work is for" }),
-    model_id: z.string(),
+    model_id: z.string().meta({
+      description: "The model that was asked for; the steps name the models that answered",
+    }),
     usage: usage.meta({ description: "Of all model calls of the run, subagents included" }),
-    cost_usd: cost,
+    cost_usd: cost.meta({
+      description: "In USD, without the unpriced calls; null when there are no others",
+    }),
+    unpriced_calls: count.meta({ description: "Model calls of the run without a known price" }),
     duration_ms: count.nullable().meta({ description: "Null until the run has ended" }),
   })
   .meta({ id: "RunItem" });
@@ -89,10 +92,10 @@ const runStep = z
     index: count,
     started_at: z.iso.datetime().nullable(),
     finished_at: z.iso.datetime().nullable(),
-    model_id: z.string(),
+    model_id: z.string().meta({ description: "The model that answered" }),
     finish_reason: z.string().nullable(),
     usage: usage.meta({ description: "Of the step's own model call, without subagents" }),
-    cost_usd: cost,
+    cost_usd: cost.meta({ description: "In USD; null when the price is not known" }),
     attempts: count.meta({ description: "How often the model was called for this step" }),
     tool_calls: z.array(toolCall),
   })

@@ -6,6 +6,8 @@
  */
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel } from "../agent/call-model.ts";
+import { fileDownloader } from "../agent/download-file.ts";
+import { isBudgetRefusal } from "../agent/models/budget-refusal.ts";
 import { showFiles } from "../agent/show-files.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
@@ -23,7 +25,14 @@ import { openSandbox } from "./open-sandbox.ts";
 import { readProgress } from "./read-progress.ts";
 import { recordIds, runToolCalls } from "./run-tool-calls.ts";
 import { type RunningTurn, runningTurns } from "./running-turns.ts";
-import { type ActiveTurn, completeModelCall, loadTurn, type TurnEnd } from "./store/turns.ts";
+import {
+  type ActiveTurn,
+  completeModelCall,
+  loadTurn,
+  reserveModelCall,
+  storeFileParts,
+  type TurnEnd,
+} from "./store/turns.ts";
 import { partsBefore, turnMetadata } from "./turn-metadata.ts";
 
 export interface ModelSteps {
@@ -89,7 +98,7 @@ async function runSteps(step: ModelSteps): Promise<number | null> {
   const stopListening = services().engine.onStop(step.turnId, () => stop.abort());
   let log: TurnLog | undefined;
   try {
-    let current = await openTurn(step);
+    let current = await openTurn(step, stop.signal);
     log = current?.log;
     // The steps that were committed before a failure are not repeated.
     let isRepeated = step.attempt > 1 || (current !== null && current.steps.length > step.index);
@@ -189,7 +198,21 @@ async function runStep(
     write({ type: "start", messageId: turn.assistant_message_id });
   }
   write(hasBegun ? { type: "reset-step" } : { type: "start-step" });
-  const measure = measureStep(index, turn.model_id, hasBegun ? (progress?.attempts ?? 0) : 0);
+  const key = { accountId: turn.account_id, turnId, load: turn.load };
+  let outage: unknown;
+  const reserve = async (estimateUsd: number | null, spentUsd: number): Promise<void> => {
+    const amounts = { estimateUsd, spentUsd, releasedUsd: null };
+    await reserveModelCall(key, amounts).catch((error: unknown) => {
+      if (!isBudgetRefusal(error)) outage = error;
+      throw error;
+    });
+  };
+  const measure = measureStep(
+    index,
+    turn.model_id,
+    hasBegun ? (progress?.attempts ?? 0) : 0,
+    turn.has_budget ? reserve : undefined,
+  );
   const answer = await callModel({
     runId,
     turn,
@@ -201,6 +224,8 @@ async function runStep(
   });
   // The model may be silent for long, and what it says could not be written.
   log.failed.throwIfAborted();
+  // The step is repeated.
+  if (outage !== undefined) throw outage;
 
   const finishWithout = async (end: TurnEnd, error: string | null, reason: string) =>
     finish(end, error, reason, undefined, await measure.fail(reason));
@@ -215,10 +240,9 @@ async function runStep(
   await log.flushed();
   const goesOn = !drain().hasBegun && performance.now() < deadline;
   const starting = goesOn ? recordIds(index + 1, ownCalls(answer)) : [];
-  const key = { accountId: turn.account_id, turnId, load: turn.load };
   const completed = await completeModelCall(key, measured, starting);
   return {
-    turn: { ...turn, stop_requested: completed.stopRequested },
+    turn: { ...turn, stop_requested: completed.stopRequested, has_budget: completed.hasBudget },
     steps: [...steps, measured.result],
     log,
     ...(goesOn && { knownCalls: completed.knownCalls }),
@@ -230,16 +254,14 @@ const isAnswer = ({ type }: UIMessageChunk): boolean =>
   type === "text-delta" || type === "reasoning-delta" || type === "tool-input-start";
 
 /** Returns null when the turn has ended, or no longer belongs to this run. */
-async function openTurn({
-  turnId,
-  runId,
-  index,
-  attempt,
-}: ModelSteps): Promise<RunningTurn | null> {
+async function openTurn(
+  { turnId, runId, index, attempt }: ModelSteps,
+  signal: AbortSignal,
+): Promise<RunningTurn | null> {
   const kept = runningTurns().take(turnId);
   if (kept && attempt === 1 && kept.steps.length === index) return kept;
   const loaded = await loadTurn(turnId, runId);
-  const turn = loaded.outcome === "active" ? await withFiles(turnId, loaded) : loaded;
+  const turn = loaded.outcome === "active" ? await withFiles(turnId, loaded, signal) : loaded;
   const log = await services().engine.openLog(turnId, runId, index === 0 && attempt === 1);
   if (turn.outcome === "active") return { turn, steps: turn.steps, log };
   try {
@@ -252,12 +274,18 @@ async function openTurn({
 }
 
 /** Returns the turn with the history as the model gets it. */
-async function withFiles(turnId: string, turn: ActiveTurn): Promise<ActiveTurn> {
+async function withFiles(
+  turnId: string,
+  turn: ActiveTurn,
+  signal: AbortSignal,
+): Promise<ActiveTurn> {
   const hasFiles = turn.history.some(({ parts }) => parts.some(({ type }) => type === "file"));
   if (!hasFiles) return turn;
   const sandbox = openSandbox(turn);
-  const history = await showFiles(await landFiles(turnId, turn, sandbox), sandbox);
-  return { ...turn, history: [...history] };
+  const fetchFile = fileDownloader(signal);
+  const { history, changed } = await landFiles(turn.history, sandbox, fetchFile, signal);
+  if (changed.length > 0) await storeFileParts(turnId, changed, history);
+  return { ...turn, history: [...(await showFiles(history, sandbox))] };
 }
 
 /** Returns the calls that the server runs itself. */

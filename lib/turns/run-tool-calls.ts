@@ -16,10 +16,11 @@ import {
   type ActiveTurn,
   finishTool,
   type KnownCall,
+  type LoadedTurnKey,
   recordedOutput,
   recordUsage,
+  reserveModelCall,
   startTools,
-  type TurnKey,
 } from "./store/turns.ts";
 
 type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;
@@ -96,7 +97,8 @@ async function runAndRecord(
   place: number,
   environment: Omit<ToolContext, "model">,
 ): Promise<JSONValue> {
-  const subagent = recordSubagent({ accountId: turn.account_id, turnId }, index, place, turn);
+  const key = { accountId: turn.account_id, turnId, load: turn.load };
+  const subagent = recordSubagent(key, index, place, turn);
   const output = await runTool(call.name, call.input, { ...environment, model: subagent.model });
   await subagent.recorded();
   await finishTool(turnId, recordIdOf(index, call), output);
@@ -107,17 +109,25 @@ async function runAndRecord(
  * Returns the model of a subagent, whose calls are recorded as they end, because a tool call that a crash
  * has cut is not repeated. Those that could not be recorded are once more by `recorded`.
  */
-function recordSubagent(key: TurnKey, step: number, place: number, turn: ActiveTurn) {
+function recordSubagent(key: LoadedTurnKey, step: number, place: number, turn: ActiveTurn) {
   const missed: UsageEntry[] = [];
   let calls = 0;
-  const { model } = meterModel(
-    services().models.resolve(turn.model_id),
-    turn.model_id,
-    async (use) => {
-      const entry = toUsageEntry({ step, tool: place + 1, call: calls++ }, use);
+  let reserved = 0;
+  const reserve = async (estimateUsd: number | null): Promise<void> => {
+    await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
+    reserved = estimateUsd ?? 0;
+  };
+  const { model } = meterModel(services().models, turn.model_id, {
+    ...(turn.has_budget && { reserve }),
+    onUse: async (use) => {
+      const entry = {
+        ...toUsageEntry({ step, tool: place + 1, call: calls++ }, use),
+        reserved_usd: reserved,
+      };
+      reserved = 0;
       await recordUsage(key, [entry]).catch(() => missed.push(entry));
     },
-  );
+  });
   return {
     model: shareModel(model, turn.account_id),
     recorded: async () => {

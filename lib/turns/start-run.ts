@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { checkModel } from "../agent/models/check-model.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { budgetReached } from "../contract/quota.ts";
+import { budgetReached, messageQuotaExceeded } from "../contract/quota.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
@@ -51,6 +51,12 @@ export interface StartedRun {
   readonly sessionId: string;
 }
 
+const refusals = {
+  too_many_turns: tooManyTurns,
+  budget_reached: budgetReached,
+  messages_full: messageQuotaExceeded,
+};
+
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
  * started leaves nothing behind. Errors: 400 for invalid messages, an unknown model or a private
@@ -84,7 +90,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
       callerKeyId: keyIdOf(caller),
     }),
   );
-  if ("refused" in run) return run.refused === "budget_reached" ? budgetReached : tooManyTurns;
+  if ("refused" in run) return refusals[run.refused];
   if (run.runId !== null) return started(run, run.runId);
 
   let result: StartedRun | AppError | undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { budgetReached } from "../contract/quota.ts";
+import { budgetReached, chatFull, messageQuotaExceeded } from "../contract/quota.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import {
@@ -18,6 +18,7 @@ import { awaitRun } from "./await-run.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { reapDeadTurn } from "./reap-dead-turn.ts";
+import { replayAnswer } from "./replay-turn.ts";
 import {
   abandonTurn,
   assistantParts,
@@ -25,9 +26,9 @@ import {
   type ClaimOutcome,
   claimTurn,
 } from "./store/claims.ts";
-import type { QueuedTurn } from "./stream-response.ts";
+import type { StreamedTurn } from "./stream-response.ts";
 import { turnQueue } from "./turn-queue.ts";
-import { turnWorkflow } from "./turn-workflow.ts";
+import { TURN_WORKFLOW } from "./turn-workflow.ts";
 
 export interface TurnRequest {
   readonly caller: Caller;
@@ -35,12 +36,15 @@ export interface TurnRequest {
   readonly chatId: string;
   readonly messages: readonly ChatEntry[];
   readonly contextLimit: number | undefined;
-  readonly parentId: string | undefined;
+  readonly parentId?: string | undefined;
+  /** `regenerate-message` asks for another answer, in place of the one that `messageId` names. */
+  readonly trigger?: "submit-message" | "regenerate-message" | undefined;
+  readonly messageId?: string | undefined;
   readonly onBusy: OnBusy;
   readonly signal: AbortSignal;
 }
 
-export interface StartedTurn extends TurnAddress {
+interface StartedTurn extends TurnAddress {
   readonly runId: string;
 }
 
@@ -70,11 +74,9 @@ export const draining: AppError = appError("unavailable", "Service temporarily u
 /**
  * Stores the message and claims the chat in one transaction, then starts the durable run.
  * While another turn is active, `onBusy` decides whether the turn is refused or waits.
- * @returns the turn to stream: a new one, or the one that already answers this message.
+ * @returns the turn to stream: a new one, or the one that answers or has answered this message.
  */
-export async function startTurn(
-  request: TurnRequest,
-): Promise<StartedTurn | QueuedTurn | AppError> {
+export async function startTurn(request: TurnRequest): Promise<StreamedTurn | AppError> {
   if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
@@ -94,6 +96,8 @@ export async function startTurn(
     case "claimed":
       count("agent_platform.turns.started", 1, { kind: "chat" });
       return untilFirstChunk(await startRun(request.caller, claim.turnId), request.signal);
+    case "answered":
+      return replayAnswer(request.caller.accountId, request.chatId, outcome);
     case "active": {
       const active = { turnId: outcome.turn_id, runId: outcome.run_id };
       if (await reapDeadTurn(active)) return startTurn(request);
@@ -115,17 +119,28 @@ export async function startTurn(
     case "chat_missing":
       return appError("not_found", "Chat not found");
     case "sandbox_missing":
-      return appError("sandbox_missing", "Sandbox not initialized");
+      return appError("sandbox_missing", "Sandbox not initialized", {
+        remedy: "Call POST /api/sandbox with the sessionId, then repeat the request",
+      });
     case "too_many_turns":
       return tooManyTurns;
     case "budget_reached":
       return budgetReached;
+    case "messages_full":
+      return messageQuotaExceeded;
+    case "chat_full":
+      return chatFull;
     case "parent_missing":
       return appError("not_found", "parentId is not a message of this chat");
     case "parent_differs":
       return appError("conflict", "The message is stored after another one than parentId");
     case "id_taken":
       return appError("conflict", "The message id belongs to an assistant message of this chat");
+    case "content_differs":
+      return appError(
+        "conflict",
+        "A message with this id and other content is stored: send the new content with a new id, and with parentId to replace the message",
+      );
     case "answer_stale":
       return appError("conflict", "The question has been answered already");
   }
@@ -192,7 +207,7 @@ export function startWorkflow(turnId: string, credential: RunCredentialForm): Pr
   const trace = traceparent();
   const input = { turnId, credential, ...(trace !== undefined && { traceparent: trace }) };
   return inSpan("turn.start", { attributes: { "app.turn.id": turnId } }, () =>
-    services().engine.startRun(turnWorkflow, input),
+    services().engine.startRun(TURN_WORKFLOW, input),
   );
 }
 
@@ -206,9 +221,10 @@ async function untilFirstChunk(turn: StartedTurn, signal: AbortSignal): Promise<
 }
 
 async function prepareClaim(
-  { caller, sessionId, chatId, contextLimit, parentId, onBusy }: TurnRequest,
+  request: TurnRequest,
   messages: readonly UIMessage[],
 ): Promise<Claim | AppError> {
+  const { caller, sessionId, chatId, contextLimit, parentId, onBusy } = request;
   const last = messages.at(-1);
   if (!last) return appError("invalid_request", "messages must not be empty");
   const turnId = randomUUID();
@@ -222,6 +238,7 @@ async function prepareClaim(
     defaultModelId: services().models.defaultModelId,
     contextLimit: contextLimit ?? null,
     parentId: parentId ?? null,
+    replacesAnswer: request.trigger === "regenerate-message" ? (request.messageId ?? "") : null,
     key: runKey(turnId, runCredentialForm(caller)),
     callerKeyId: keyIdOf(caller),
     onBusy,

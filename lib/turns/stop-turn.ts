@@ -1,6 +1,7 @@
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
+import { namedChatId } from "./named-chat-id.ts";
 import { requestStop } from "./store/claims.ts";
 
 /** A stop takes effect within two seconds. */
@@ -9,12 +10,16 @@ const MAX_WAIT_MS = 2_000;
 /**
  * Stops the chat's active turn and waits for its end, so that the caller can send the next message
  * immediately.
+ * @param chatId or the UUID by which the client has named the chat
  */
 export async function stopTurn(
   accountId: string,
   chatId: string,
 ): Promise<{ stopped: boolean } | AppError> {
-  const found = await requestStop(accountId, chatId);
+  let found = await requestStop(accountId, chatId);
+  if (found.outcome === "chat_missing") {
+    found = await requestStop(accountId, namedChatId(accountId, chatId));
+  }
   if (found.outcome === "chat_missing") return appError("not_found", "Chat not found");
   if (found.outcome !== "active") return { stopped: false };
   await signalAndAwaitEnd({ turnId: found.turn_id, runId: found.run_id });

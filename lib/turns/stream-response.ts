@@ -9,12 +9,20 @@ const HEARTBEAT_MS = 15_000;
 const MAX_WRITE_CHARS = 256 * 1024;
 
 /** A turn that waits for its chat. Nobody knows its run yet, and its stream begins with its first chunk. */
-export interface QueuedTurn {
+interface QueuedTurn {
   readonly accountId: string;
   readonly turnId: string;
 }
 
-export type StreamedTurn = (TurnAddress & { readonly runId: string }) | QueuedTurn;
+/** A turn that has ended, with all of its chunks. */
+interface EndedTurn {
+  /** Null for a stored message whose run is not known. */
+  readonly runId: string | null;
+  /** UI message chunks as JSON texts, from index 0. */
+  readonly chunks: readonly string[];
+}
+
+export type StreamedTurn = (TurnAddress & { readonly runId: string }) | QueuedTurn | EndedTurn;
 
 /**
  * Streams the turn's chunks from `startIndex` on as Server-Sent Events, each once, then `[DONE]`.
@@ -38,15 +46,27 @@ export async function streamResponse(
       headers: UI_MESSAGE_STREAM_HEADERS,
     });
   }
-  const tailIndex = await services().engine.tailIndex(turn);
-  const batches = services().engine.read(turn, startIndex, disconnected.signal);
+  const isEnded = "chunks" in turn;
+  const { engine } = services();
+  const tailIndex = isEnded ? turn.chunks.length - 1 : await engine.tailIndex(turn);
+  const batches = isEnded
+    ? readEndedTurn(turn, startIndex)
+    : engine.read(turn, startIndex, disconnected.signal);
   return new Response(eventStream(batches, disconnected, onEnd), {
     headers: {
       ...UI_MESSAGE_STREAM_HEADERS,
-      "x-workflow-run-id": turn.runId,
+      ...(turn.runId !== null && { "x-workflow-run-id": turn.runId }),
       "x-workflow-stream-tail-index": String(tailIndex),
     },
   });
+}
+
+async function* readEndedTurn(
+  { chunks }: EndedTurn,
+  startIndex: number,
+): AsyncGenerator<ChunkBatch, ReadEnd> {
+  yield { firstIndex: startIndex, chunks: chunks.slice(startIndex) };
+  return "ended";
 }
 
 function eventStream(

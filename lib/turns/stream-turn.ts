@@ -31,6 +31,9 @@ export interface StreamRequest {
   readonly signal: AbortSignal;
 }
 
+/** `location` is the path of the turn's chat, for a client that has named it by an id of its own. */
+type FoundTurn = StreamedTurn | { readonly turn: StreamedTurn; readonly location: string };
+
 /**
  * Streams the turn that `find` returns, or returns its response or error. The stream's slot is
  * taken before the call of `find`, which may start the turn, and is released when the stream ends.
@@ -38,7 +41,7 @@ export interface StreamRequest {
  */
 export async function streamTurn(
   { accountId, startIndex, signal }: StreamRequest,
-  find: () => Promise<StreamedTurn | Response | AppError>,
+  find: () => Promise<FoundTurn | Response | AppError>,
 ): Promise<Response | AppError> {
   let release: () => void;
   try {
@@ -50,7 +53,10 @@ export async function streamTurn(
   try {
     const found = await find();
     if (!isAppError(found) && !(found instanceof Response)) {
-      return await streamResponse(found, startIndex, signal, release);
+      if (!("turn" in found)) return await streamResponse(found, startIndex, signal, release);
+      const response = await streamResponse(found.turn, startIndex, signal, release);
+      response.headers.set("location", found.location);
+      return response;
     }
     release();
     return found;

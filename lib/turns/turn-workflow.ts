@@ -4,15 +4,22 @@
  */
 import { getStepMetadata, getWorkflowMetadata } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";
+import { nameStep, nameWorkflow } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { endTurn } from "./end-turn.ts";
 import { runModelSteps } from "./run-model-step.ts";
+
+/** Permanent names, stored with every run: see `workflow-names.ts`. */
+export const TURN_WORKFLOW = "workflow//./lib/turns/turn-workflow//turnWorkflow";
+const modelStep = nameStep("step//./lib/turns/turn-workflow//modelStep", callModel);
+const endStep = nameStep("step//./lib/turns/turn-workflow//endStep", endFailedTurn);
+nameWorkflow(TURN_WORKFLOW, executeTurn);
 
 const MAX_MODEL_CALLS = 100;
 /** A crash counts as an attempt, so that a turn that kills its process fails in the end. */
 const MAX_ATTEMPTS = 20;
 
-export interface TurnInput {
+interface TurnInput {
   readonly turnId: string;
   /**
    * The form of the credential with which the sandbox calls the API. Absent in runs that were
@@ -23,7 +30,7 @@ export interface TurnInput {
   readonly traceparent?: string;
 }
 
-export async function turnWorkflow(turn: TurnInput): Promise<void> {
+async function executeTurn(turn: TurnInput): Promise<void> {
   "use workflow";
   try {
     for (let index = 0; index < MAX_MODEL_CALLS; ) {
@@ -38,7 +45,7 @@ export async function turnWorkflow(turn: TurnInput): Promise<void> {
 }
 
 /** `next` is absent in runs that were started by versions with one model call in each step. */
-async function modelStep(
+async function callModel(
   turn: TurnInput,
   index: number,
 ): Promise<{ done: boolean; next?: number }> {
@@ -56,12 +63,12 @@ async function modelStep(
   );
   return next === null ? { done: true } : { done: false, next };
 }
-modelStep.maxRetries = MAX_ATTEMPTS;
+callModel.maxRetries = MAX_ATTEMPTS;
 
-async function endStep(turn: TurnInput, reason: string): Promise<void> {
+async function endFailedTurn(turn: TurnInput, reason: string): Promise<void> {
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
   await retryOutage(attempt, () => endTurn({ ...turn, runId: workflowRunId, reason }));
 }
-endStep.maxRetries = MAX_ATTEMPTS;
+endFailedTurn.maxRetries = MAX_ATTEMPTS;

@@ -10,8 +10,11 @@ const sums = {
   steps: count.meta({ description: "Model calls, those of subagents included" }),
   input_tokens: count,
   output_tokens: count,
-  cost_usd: z.number().nonnegative().meta({
-    description: "In USD, without calls and files whose price is not known",
+  cost_usd: z.number().nonnegative().nullable().meta({
+    description: "In USD, without the unpriced calls; null when there are no others",
+  }),
+  unpriced_calls: count.meta({
+    description: "Model calls, and generations of images or videos, without a known price",
   }),
   images: count,
   videos: count,

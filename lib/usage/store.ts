@@ -10,5 +10,5 @@ export function selectUsage(
   const range = { p_from: from ?? null, p_to: to ?? null };
   const groups = { p_group_by: group_by, p_split_by: split_by ?? null };
   const args = { p_account_id: accountId, ...range, ...groups };
-  return call("usage_report", args, usageReport);
+  return call("report_usage", args, usageReport);
 }

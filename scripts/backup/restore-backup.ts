@@ -9,7 +9,7 @@ import {
   rmSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { dataDirOf } from "../data-dir.ts";
+import { dataDirOf, openDataDir } from "../data-dir.ts";
 import { keepSecrets } from "../embedded/keep-secrets.ts";
 import { lockDataDir } from "../embedded/lock-data-dir.ts";
 import { accountOfNewCluster, runPostgres } from "../embedded/run-postgres.ts";
@@ -40,7 +40,7 @@ export async function restoreBackup([given]: readonly string[]): Promise<number>
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
   const dataDir = dataDirOf(process.env);
   const isNew = !existsSync(dataDir);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  openDataDir(dataDir);
   refuseUsed(dataDir);
 
   const { signal, end } = interruption();

@@ -7,6 +7,7 @@ import { operations } from "../../lib/openapi/registry.ts";
 /** Longer lines are cut: the OpenAPI document has them whole. */
 const MAX_LINE_CHARS = 400;
 const MAX_FRAMES = 3;
+const ORIGIN = "localhost:3000";
 
 const introduction = `# Every endpoint by curl
 
@@ -38,7 +39,9 @@ function recordedRequests(tag: string, examples: Readonly<Record<string, Exchang
     const contract = operations.find(({ id }) => id === operation)?.contract;
     const plainest = Object.values(exchanges)[0];
     if (contract?.tag !== tag || !plainest) return [];
-    return [`# ${contract.summary}\n${curl(contract, plainest.request)}\n${answer(plainest)}`];
+    return [
+      `# ${contract.summary}\n${curl(contract, plainest.request, ORIGIN)}\n${answer(plainest)}`,
+    ];
   });
 }
 

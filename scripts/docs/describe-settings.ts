@@ -47,7 +47,8 @@ const plain = (text: string): string => text.replaceAll("`", "");
 /** The default as the text that would set it; empty where there is none. */
 function defaultOf(schema: z.ZodType): string {
   const { success, data } = schema.safeParse(undefined);
-  return success && data !== undefined ? String(data) : "";
+  if (!success || data === undefined) return "";
+  return typeof data === "object" && !Array.isArray(data) ? JSON.stringify(data) : String(data);
 }
 
 function shownDefault(name: string, schema: z.ZodType): string {

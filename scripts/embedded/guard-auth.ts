@@ -2,7 +2,7 @@
  * An allowlist in front of the library's auth server: only the requests of signing in with an emailed
  * code pass. Passwords can be neither set nor used.
  */
-import { createHash, randomInt } from "node:crypto";
+import { createHash, randomInt, randomUUID } from "node:crypto";
 import { decodeJwt, SignJWT } from "jose";
 import type { Sql } from "postgres";
 import { z } from "zod";
@@ -18,7 +18,8 @@ interface Settings {
   readonly issuer: string;
 }
 
-const sessionSchema = z.looseObject({ access_token: z.string() });
+const sessionSchema = z.looseObject({ access_token: z.string(), refresh_token: z.string() });
+const renewal = z.object({ refresh_token: z.string() });
 const codeRequest = z.object({ type: z.literal("magiclink"), email: z.email().toLowerCase() });
 const verification = z.object({
   type: z.literal("email"),
@@ -27,7 +28,8 @@ const verification = z.object({
 });
 
 export function guardAuth(settings: Settings, library: Answer): Answer {
-  const answerSession: Answer = async (request) => withIssuer(await library(request), settings);
+  const answerSession: Answer = async (request) =>
+    completeSession(await library(request), settings);
   const routes: Readonly<Record<string, Answer>> = {
     "POST /auth/v1/otp": library,
     "POST /auth/v1/verify": async (request) => {
@@ -39,10 +41,16 @@ export function guardAuth(settings: Settings, library: Answer): Answer {
       const { url, method, headers } = request;
       return answerSession(new Request(url, { method, headers, body }));
     },
-    "POST /auth/v1/token": async (request) =>
-      new URL(request.url).searchParams.get("grant_type") === "refresh_token"
-        ? answerSession(request)
-        : refuse(400, "invalid_credentials", "unsupported_grant_type"),
+    "POST /auth/v1/token": async (request) => {
+      if (new URL(request.url).searchParams.get("grant_type") !== "refresh_token") {
+        return refuse(400, "invalid_credentials", "unsupported_grant_type");
+      }
+      const given = renewal.safeParse(await request.json().catch(() => null));
+      if (!given.success) return refuse(400, "validation_failed", "refresh_token is required");
+      const body = JSON.stringify({ refresh_token: sha256(given.data.refresh_token) });
+      const { url, method, headers } = request;
+      return answerSession(new Request(url, { method, headers, body }));
+    },
     "GET /auth/v1/user": library,
     "POST /auth/v1/logout": library,
     "POST /auth/v1/admin/generate_link": (request) => createCode(request, settings),
@@ -53,15 +61,61 @@ export function guardAuth(settings: Settings, library: Answer): Answer {
   };
 }
 
-/** Adds the issuer, which the library omits from its tokens. */
-async function withIssuer(response: Response, { issuer, jwtSecret }: Settings): Promise<Response> {
+/** Adds the issuer, which the library omits from its tokens, and a refresh token that can be used. */
+async function completeSession(
+  response: Response,
+  { sql, issuer, jwtSecret }: Settings,
+): Promise<Response> {
   if (!response.ok) return response;
   const session = sessionSchema.parse(await response.json());
   const access_token = await new SignJWT({ ...decodeJwt(session.access_token), iss: issuer })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
     .sign(new TextEncoder().encode(jwtSecret));
-  return Response.json({ ...session, access_token }, { status: response.status });
+  const refresh_token = await usableToken(sql, session.refresh_token);
+  return Response.json({ ...session, access_token, refresh_token }, { status: response.status });
 }
+
+/**
+ * Returns a refresh token that the client can use. If a client repeats a renewal, as two tabs do, the
+ * library returns the session's newest token as the database has it, which is its hash; the client then
+ * gets a further token of the same session.
+ */
+async function usableToken(sql: Sql, token: string): Promise<string> {
+  if (!HASH.test(token)) return token;
+  const fresh = randomUUID();
+  await sql`
+    insert into auth.refresh_tokens (id, token, user_id, session_id, parent)
+    select gen_random_uuid(), ${fresh}, user_id, session_id, token
+    from auth.refresh_tokens where token = ${token}`;
+  return fresh;
+}
+
+/**
+ * Makes the database store only the hashes of refresh tokens. The library compares the stored value with
+ * what the client sends, so `guardAuth` hashes that. Tokens that an earlier version stored are dropped.
+ */
+export async function hashRefreshTokens(sql: Sql): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`
+      create or replace function auth.hash_refresh_token() returns trigger
+      language plpgsql set search_path = '' as $$
+      begin
+        new.token := encode(sha256(convert_to(new.token, 'UTF8')), 'hex');
+        return new;
+      end
+      $$`;
+    const [clear] = await tx`select from auth.refresh_tokens where length(token) < 64 limit 1`;
+    if (clear) await tx`truncate auth.refresh_tokens`;
+    await tx`
+      create or replace trigger hash_refresh_token before insert on auth.refresh_tokens
+      for each row execute function auth.hash_refresh_token()`;
+  });
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Refresh tokens have at least 74 random bits, so an unkeyed hash is safe. */
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Returns a sign-in code to the holder of the secret key instead of mailing it. */
 async function createCode(request: Request, { sql, secretKey }: Settings): Promise<Response> {
@@ -72,7 +126,7 @@ async function createCode(request: Request, { sql, secretKey }: Settings): Promi
   if (!wanted.success) return refuse(400, "validation_failed", "type and email are required");
   const { email } = wanted.data;
   const code = String(randomInt(10 ** CODE_LENGTH)).padStart(CODE_LENGTH, "0");
-  const hash = createHash("sha256").update(`${email}${code}`).digest("hex");
+  const hash = sha256(`${email}${code}`);
   await sql`
     insert into auth.users (id, email, email_confirmed_at)
     select gen_random_uuid(), ${email}, now()

@@ -2,18 +2,21 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
+import { openDataDir } from "../data-dir.ts";
 
 export class DataDirInUse extends Error {}
 
 /**
- * Locks `dataDir` for this process until it exits or calls `release()`, which is idempotent.
+ * Creates `dataDir` if it does not exist, and locks it for this process until it exits or calls `release()`, which is idempotent.
  *
  * The lock is SQLite's file lock, which the kernel releases with its holder. A file with a pid would
  * survive a kill -9 and, after a restart of the machine, name an unrelated process.
  *
  * @throws DataDirInUse when another process holds the lock
+ * @throws DataDirUnusable when the folder cannot be written to
  */
 export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
+  openDataDir(dataDir);
   const holder = join(dataDir, "lock.pid");
   const database = await takeLock(join(dataDir, "lock"));
   if (database === undefined) {

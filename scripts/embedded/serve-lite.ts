@@ -3,6 +3,7 @@
  * `start-embedded.ts` starts it, sends the settings over the IPC channel and receives the URL.
  */
 import { readFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { App } from "@supabase/lite";
@@ -11,7 +12,7 @@ import { applyMigrations } from "./apply-migrations.ts";
 import { FunctionCaller } from "./call-function.ts";
 import { connectLite } from "./connect-lite.ts";
 import { describeDatabaseError, isConnectionLoss } from "./describe-database-error.ts";
-import { CODE_LENGTH, guardAuth } from "./guard-auth.ts";
+import { CODE_LENGTH, guardAuth, hashRefreshTokens } from "./guard-auth.ts";
 import { type LiteAnswer, liteSettingsSchema } from "./lite-protocol.ts";
 import { mailCodes } from "./mail-codes.ts";
 
@@ -82,6 +83,7 @@ async function run(settings: unknown): Promise<void> {
     await sql.unsafe(readFileSync(join(here, "bootstrap.sql"), "utf8")).simple();
   }
   await app.ensureSystemSchema();
+  await hashRefreshTokens(sql);
   await applyMigrations(sql, join(here, "..", "..", "supabase"));
   // Like PostgREST, listens to `notify pgrst` for changes of the schema.
   const functions = new FunctionCaller(databaseUrl, secretKey);
@@ -104,6 +106,8 @@ async function run(settings: unknown): Promise<void> {
     // Longer than any client keeps an idle connection, so that none is closed during a request.
     server.keepAliveTimeout = 120_000;
   }
+  // Only a process that exits in order would leave its compiled modules to the next one.
+  flushCompileCache();
 }
 
 process.once("message", (settings) => {

@@ -23,6 +23,7 @@ export type Embedded = ServedDatabase & {
  * `supabase/migrations`, and the REST and auth server. Both listen only on loopback.
  *
  * @throws DataDirInUse when another process uses the directory
+ * @throws DataDirUnusable when the directory cannot be written to
  */
 export async function startEmbedded(options: {
   dataDir: string;
@@ -33,9 +34,9 @@ export async function startEmbedded(options: {
 }): Promise<Embedded> {
   const dataDir = resolve(options.dataDir);
   const logs = join(dataDir, "logs");
-  mkdirSync(logs, { recursive: true, mode: 0o700 });
   const lock = await lockDataDir(dataDir);
   try {
+    mkdirSync(logs, { recursive: true, mode: 0o700 });
     if (existsSync(join(dataDir, RESTORING))) {
       throw new Error(
         `A restore into ${dataDir} was cut off. Empty the folder, and restore again.`,

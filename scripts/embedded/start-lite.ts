@@ -62,7 +62,12 @@ export interface Lite {
 export function startLite(log: { output: number | "inherit"; name: string }): Lite {
   const child = fork(join(import.meta.dirname, "serve-lite.ts"), [], {
     detached: true,
-    env: { PATH: process.env.PATH, NODE_ENV: "production", TZ: "UTC" },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      NODE_ENV: "production",
+      TZ: "UTC",
+    },
     execArgv: ["--disable-warning=ExperimentalWarning"],
     stdio: ["ignore", log.output, log.output, "ipc"],
   });

@@ -1,7 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
-import { dataDirOf } from "../data-dir.ts";
+import { dataDirOf, openDataDir } from "../data-dir.ts";
 import { applyMigrations } from "../embedded/apply-migrations.ts";
 import { type EmbeddedSecrets, keepSecrets } from "../embedded/keep-secrets.ts";
 import { pendingMigrations } from "../embedded/list-migrations.ts";
@@ -21,9 +20,12 @@ export function databaseUrl(settings: Settings): string {
   );
 }
 
-/** Returns the secrets in `DATA_DIR`, with which a PostgreSQL of one's own is served. */
+/**
+ * Returns the secrets in `DATA_DIR`, with which a PostgreSQL of one's own is served.
+ * @throws DataDirUnusable
+ */
 export function ownSecrets(dataDir: string): EmbeddedSecrets {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  openDataDir(dataDir);
   return keepSecrets(dataDir);
 }
 

@@ -1,6 +1,6 @@
 import { checkParsing } from "../../lib/health/diagnose/check-settings.ts";
 import { misconfigured } from "../../lib/health/diagnose/finding.ts";
-import { dataDirOf } from "../data-dir.ts";
+import { DataDirUnusable, dataDirOf } from "../data-dir.ts";
 import type { Installation } from "../doctor.ts";
 import { startPackagedParts } from "./parts.ts";
 
@@ -29,6 +29,13 @@ export const packagedInstallation: Installation = {
       const dataDir = dataDirOf(given);
       return await startPackagedParts({ migrates: false })({ dataDir, publicUrl, given });
     } catch (error) {
+      if (error instanceof DataDirUnusable) {
+        return misconfigured("data", {
+          detail: error.message,
+          remedy: "Set DATA_DIR to a folder that the user of the server may write to.",
+          settings: ["DATA_DIR"],
+        });
+      }
       return misconfigured("database", {
         detail: error instanceof Error ? error.message : String(error),
         remedy: "Correct DATABASE_URL, or run bin/migrate where a migration is missing.",

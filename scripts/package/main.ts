@@ -4,6 +4,8 @@
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { dataDirOf } from "../data-dir.ts";
+import { lockDataDir } from "../embedded/lock-data-dir.ts";
 import { importCatalog } from "../import-catalog.ts";
 import { makeKey } from "../make-key.ts";
 import { projectRoot } from "../project-root.ts";
@@ -35,13 +37,20 @@ async function server(): Promise<number> {
     console.error("Usage: bin/server [--migrate]");
     return 2;
   }
-  const code = await serveProduction({
-    distDir: ".next",
-    startParts: startPackagedParts({ migrates: option === "--migrate" }),
-    keyCommand: "bin/key",
-  });
-  // A service manager takes any other code for a failure.
-  return code === SIGTERM_EXIT ? 0 : code;
+  // Two servers with databases of their own would delete each other's sandboxes and media. Servers of
+  // one Supabase project may share the folder.
+  const lock = process.env.SUPABASE_URL ? null : await lockDataDir(dataDirOf(process.env));
+  try {
+    const code = await serveProduction({
+      distDir: ".next",
+      startParts: startPackagedParts({ migrates: option === "--migrate" }),
+      keyCommand: "bin/key",
+    });
+    // A service manager takes any other code for a failure.
+    return code === SIGTERM_EXIT ? 0 : code;
+  } finally {
+    lock?.release();
+  }
 }
 
 /** Loads the adapters of all services, for which the other commands must not wait. */

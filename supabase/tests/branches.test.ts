@@ -1,4 +1,8 @@
-/** The tree of a chat's messages, and the path that the chat shows. */
+/**
+ * The tree of a chat's messages, and the path that the chat shows.
+ *
+ * This file is long because the cases share the chat that they are made with.
+ */
 import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -29,12 +33,20 @@ class Chat {
     return new Chat(transaction, account, session, chat);
   }
 
-  claim(message_id: string, parent_id: string | null, on_busy = "reject") {
+  claim(
+    message_id: string,
+    parent_id: string | null,
+    on_busy = "reject",
+    {
+      text = message_id,
+      replaces_answer = null,
+    }: { readonly text?: string; readonly replaces_answer?: string | null } = {},
+  ) {
     const turn_id = randomUUID();
     const given = {
       ...this.address,
       ...{ turn_id, message_id, parent_id, on_busy },
-      parts: [{ type: "text", text: message_id }],
+      parts: [{ type: "text", text }],
       parts_before: null,
       assistant_message_id: `answer ${turn_id}`,
       title: "",
@@ -43,11 +55,12 @@ class Chat {
       history: null,
       ...{ key_hash: null, key_prefix: null, key_name: null, key_expires_at: null },
       ...{ max_active: 0, caller_key_id: null, max_queued: 10, credential: "key" },
+      replaces_answer,
     };
     return {
       turn_id,
       answerId: given.assistant_message_id,
-      outcome: this.transaction.call("claim_turn_on_branch", given),
+      outcome: this.transaction.call("claim_turn_once", given),
     };
   }
 
@@ -58,9 +71,9 @@ class Chat {
     return { answerId, sent: await this.end(turn_id) };
   }
 
-  async end(turn_id: string): Promise<string[]> {
+  async end(turn_id: string, status = "completed"): Promise<string[]> {
     const turn = await this.transaction.call("load_turn", { turn_id, run_id: `run-${turn_id}` });
-    const ending = { turn_id, status: "completed", error: null, parts: [], metadata: null };
+    const ending = { turn_id, status, error: null, parts: [], metadata: null };
     expect(await this.transaction.call("finish_turn", ending)).toEqual({ finished: true });
     const { history } = z.object({ history: z.array(z.object({ id: z.string() })) }).parse(turn);
     return history.map(({ id }) => id);
@@ -69,8 +82,9 @@ class Chat {
   async shown(): Promise<string[]> {
     const body = String(await this.transaction.call("get_chat_body", this.address));
     const [pieces] = await this.transaction.sql`
-      select string_agg(piece, '') as text from get_chat_body_pieces(
-        ${this.address.account_id}, ${this.address.session_id}, ${this.address.chat_id}) piece`;
+      select string_agg(piece, '') as text from get_chat_body_page(
+        ${this.address.account_id}, ${this.address.session_id}, ${this.address.chat_id},
+        null, null, 1000000) piece`;
     expect(pieces?.text).toBe(body);
     return bodyView.parse(JSON.parse(body)).messages.map(({ id }) => id);
   }
@@ -121,17 +135,55 @@ describe("a turn with a parent", () => {
       ]);
     }));
 
-  test("without one, a message that is sent again is answered at the end, as before", () =>
+  test("without one, a message that is sent again gets its answer, and never another one", () =>
     rolledBack(async (transaction) => {
       const chat = await Chat.open(transaction);
       const { answerId: a1 } = await chat.turn("u1", null);
-      const { answerId: a2 } = await chat.turn("u1", null);
-      expect(await chat.shown()).toEqual(["u1", a1, a2]);
-      await chat.turn("other", "");
-      // What is answered is shown, with what it has.
-      const { answerId: a3, sent } = await chat.turn("u1", null);
-      expect(sent).toEqual(["u1"]);
-      expect(await chat.shown()).toEqual(["u1", a1, a2, a3]);
+      const { answerId: a2 } = await chat.turn("u2", null);
+      expect(await chat.claim("u1", null).outcome).toMatchObject({
+        outcome: "answered",
+        message_id: a1,
+      });
+      const changed = chat.claim("u1", null, "reject", { text: "something else" });
+      expect(await changed.outcome).toEqual({ outcome: "content_differs" });
+      expect(await chat.shown()).toEqual(["u1", a1, "u2", a2]);
+    }));
+
+  test.each(["failed", "cancelled"])("without one, answers again on a branch what %s", (status) =>
+    rolledBack(async (transaction) => {
+      const chat = await Chat.open(transaction);
+      const { answerId: a1 } = await chat.turn("u1", null);
+      const first = chat.claim("u2", null);
+      expect(await first.outcome).toEqual({ outcome: "claimed" });
+      await chat.end(first.turn_id, status);
+      const { answerId: a2, sent } = await chat.turn("u2", null);
+      expect(sent).toEqual(["u1", a1, "u2"]);
+      expect(await chat.shown()).toEqual(["u1", a1, "u2", a2]);
+      expect(await chat.branches()).toEqual([
+        { message_id: a2, sibling_ids: [first.answerId, a2] },
+      ]);
+    }),
+  );
+
+  test("is not needed to replace an answer, which a repeated request does once", () =>
+    rolledBack(async (transaction) => {
+      const chat = await Chat.open(transaction);
+      const { answerId: a1 } = await chat.turn("u1", null);
+      const regenerate = () => chat.claim("u1", null, "reject", { replaces_answer: a1 });
+      const { turn_id, answerId: a2, outcome } = regenerate();
+      expect(await outcome).toEqual({ outcome: "claimed" });
+      expect(await chat.end(turn_id)).toEqual(["u1"]);
+      expect(await chat.branches()).toEqual([{ message_id: a2, sibling_ids: [a1, a2] }]);
+      expect(await regenerate().outcome).toMatchObject({ outcome: "answered", message_id: a2 });
+    }));
+
+  test("is not needed to tell a queued message from another with its id", () =>
+    rolledBack(async (transaction) => {
+      const chat = await Chat.open(transaction);
+      expect(await chat.claim("u1", null).outcome).toEqual({ outcome: "claimed" });
+      expect(await chat.claim("u2", null, "enqueue").outcome).toMatchObject({ outcome: "queued" });
+      const changed = chat.claim("u2", null, "enqueue", { text: "something else" });
+      expect(await changed.outcome).toEqual({ outcome: "content_differs" });
     }));
 
   test("branches off what was stored without parents", () =>

@@ -160,3 +160,85 @@ describe("sign-up codes", () => {
       expect(await verify("second")).toMatchObject({ outcome: "dead" });
     }));
 });
+
+describe("has_sign_in_ended", () => {
+  test("with the session, with a deletion since, and never where no session can be read", () =>
+    rolledBack(async (transaction) => {
+      const { sql } = transaction;
+      const [user, session_id, identity_hash] = [randomUUID(), randomUUID(), randomUUID()];
+      await sql`insert into auth.users (id, email) values (${user}, ${`${user}@example.com`})`;
+      await sql`insert into auth.sessions (id, user_id) values (${session_id}, ${user})`;
+      const ended = (issuedAt: string | null, session: string | null = session_id) =>
+        transaction.call("has_sign_in_ended", {
+          session_id: session,
+          identity_hash,
+          issued_at: issuedAt,
+        });
+      const issued = "2026-01-05T08:00:00Z";
+      expect([await ended(issued), await ended(issued, randomUUID())]).toEqual([false, true]);
+      await sql`insert into deleted_identities (hash, deleted_at)
+        values (${identity_hash}, '2026-01-05T08:00:00.5Z')`;
+      expect([await ended(issued), await ended("2026-01-05T08:00:01Z")]).toEqual([true, false]);
+      expect(await ended(null)).toBe(true);
+      await sql`alter schema auth rename to another`;
+      expect(await ended("2026-01-05T08:00:01Z", randomUUID())).toBe(false);
+    }));
+});
+
+describe("a key that has ended", () => {
+  const ends = {
+    revoked: ({ sql }: Transaction, id: string) =>
+      sql`update api_keys set revoked_at = now() where id = ${id}`,
+    expired: ({ sql }: Transaction, id: string) =>
+      sql`update api_keys set expires_at = now() where id = ${id}`,
+    "rotated, at the end of its grace time": ({ sql }: Transaction, id: string) =>
+      sql`update api_keys set revoked_at = now() - interval '1 second' where id = ${id}`,
+  };
+
+  test.each(Object.entries(ends))("%s: leaves no turn and no order of a generation", (_, end) =>
+    rolledBack(async (transaction) => {
+      const { sql } = transaction;
+      const account_id = await transaction.account();
+      const turn = await openTurn(transaction, account_id);
+      const order = { account_id, run_id: "run_none", credential_id: turn.key };
+      const stopped = () => transaction.call("turns_to_stop", { ids: [turn.id] });
+      expect(await stopped()).toEqual([]);
+      expect(await transaction.call("has_generation_authority", order)).toBe(true);
+      await end(transaction, turn.key);
+      expect(await stopped()).toEqual([turn.id]);
+      expect(await transaction.call("has_generation_authority", order)).toBe(false);
+      const late = await openTurn(transaction, account_id, turn.key);
+      const [row] = await sql`select stop_requested_at from turns where id = ${late.id}`;
+      expect(row?.stop_requested_at).not.toBeNull();
+    }),
+  );
+
+  test("starts a turn without the artist that its account has lost", () =>
+    rolledBack(async (transaction) => {
+      const artist = await createAccount(transaction, "artist");
+      const turn = await openTurn(transaction, await transaction.account(), null, artist);
+      const [row] = await transaction.sql`select artist_id from turns where id = ${turn.id}`;
+      expect(row?.artist_id).toBeNull();
+    }));
+});
+
+/** A turn that a key has started, a new one by default. */
+async function openTurn(
+  transaction: Transaction,
+  account: string,
+  key: string | null = null,
+  artist: string | null = null,
+): Promise<{ id: string; key: string }> {
+  const { sql } = transaction;
+  const hash = key === null ? await createKey(transaction, account) : null;
+  const [made] = await sql`select id from api_keys where hash = ${hash}`;
+  const [id, session, chat] = [randomUUID(), randomUUID(), randomUUID()];
+  const keyId = key ?? String(made?.id);
+  await sql`insert into sessions (id, account_id) values (${session}, ${account})`;
+  await sql`insert into chats (id, session_id, account_id) values (${chat}, ${session}, ${account})`;
+  await sql`insert into turns (id, account_id, session_id, chat_id, status, message_id,
+      assistant_message_id, model_id, caller_key_id, artist_id)
+    values (${id}, ${account}, ${session}, ${chat}, 'running', 'm1', 'm2', 'embedded/rules',
+      ${keyId}, ${artist})`;
+  return { id, key: keyId };
+}

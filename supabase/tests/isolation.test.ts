@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { sql } from "../../tests/support/harness/stack.ts";
 import { type Attempt, peopleAttempts } from "./people-attempts.ts";
 import { createRows, noRows, ownedRows, type Rows } from "./rows.ts";
@@ -75,6 +76,11 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("get_chat_body", { account_id, session_id: session, chat_id: chat }),
   get_chat_body_pieces: (t, account_id, { session, chat }) =>
     t.call("get_chat_body_pieces", { account_id, session_id: session, chat_id: chat }),
+  get_chat_body_page: (t, account_id, { session, chat }) =>
+    t.call("get_chat_body_page", {
+      ...{ account_id, session_id: session, chat_id: chat },
+      ...{ after_at: null, after_id: null, max_bytes: 1_000 },
+    }),
   update_chat: (t, account_id, { session, chat }) =>
     t.call("update_chat", {
       account_id,
@@ -108,6 +114,24 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("claim_turn_on_branch", {
       ...newTurn(account, rows),
       ...{ max_active: 5, on_busy: "enqueue", max_queued: 5, credential: "key", parent_id: "" },
+    }),
+  claim_turn_once: (t, account, rows) =>
+    t.call("claim_turn_once", {
+      ...newTurn(account, rows),
+      ...{ max_active: 5, on_busy: "enqueue", max_queued: 5, credential: "key", parent_id: "" },
+      replaces_answer: "",
+    }),
+  open_chat: async (t, account_id, { chat }) => {
+    const given = { account_id, chat_id: chat, named_id: noRows().chat, model_id: "auto" };
+    return z.object({ is_new: z.boolean() }).parse(await t.call("open_chat", given)).is_new;
+  },
+  discard_empty_session: (t, account_id, { emptySession }) =>
+    t.call("discard_empty_session", { account_id, session_id: emptySession }),
+  claim_turn_within_quota: (t, account, rows) =>
+    t.call("claim_turn_within_quota", {
+      ...newTurn(account, rows),
+      ...{ max_active: 5, on_busy: "enqueue", max_queued: 5, credential: "key", parent_id: "" },
+      ...{ max_account_bytes: 0, max_chat_bytes: 0, replaces_answer: "" },
     }),
   list_branches: (t, account_id, { session, chat }) =>
     t.call("list_branches", { account_id, session_id: session, chat_id: chat }),
@@ -145,6 +169,11 @@ const attempts: Readonly<Record<string, Attempt>> = {
   get_run_trace: (t, account_id, { run }) => t.call("get_run_trace", { account_id, run_id: run }),
   request_run_stop: (t, account_id, { run }) =>
     t.call("request_run_stop", { account_id, run_id: run }),
+  reserve_model_call: (t, account_id, { turn: turn_id }) =>
+    t.call("reserve_model_call", {
+      ...{ account_id, turn_id, load: 0, released_usd: null },
+      ...{ spent_usd: 0, estimate_usd: 1 },
+    }),
   complete_model_call: (t, account_id, { turn: turn_id }) =>
     t.call("complete_model_call", {
       ...{ account_id, turn_id, load: 0, index: 0, result: {}, call_ids: [], usage: [] },
@@ -156,6 +185,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
     }),
   record_turn_usage: (t, account_id, { turn: turn_id }) =>
     t.call("record_turn_usage", { account_id, turn_id, calls: [] }),
+  revoke_key: (t, account_id, { key: id }) => t.call("revoke_key", { account_id, id }),
   rotate_key: (t, account_id, { key }) =>
     t.call("rotate_key", { account_id, id: key, hash: "h", prefix: "p", grace_seconds: 0 }),
   get_agent_template: (t, account_id, { template: id }) =>
@@ -335,6 +365,7 @@ const withoutLookup = [
   "access_verdicts",
   "admit_account",
   "authenticate_and_read",
+  "authenticate_bearer",
   "authenticate_email",
   "authenticate_key",
   "create_run_key",
@@ -359,14 +390,23 @@ const withoutLookup = [
   "is_sandbox_space_full",
   "provision_run",
   "provision_run_within",
+  "provision_run_within_quota",
+  "message_quota_reached",
   "read_for_account",
   "is_budget_reached",
   "record_generation",
   "record_usage",
+  "report_usage",
+  "start_generation",
+  "has_budget",
+  "unspent_budget",
   "start_task_run_for",
   "start_task_run_within_budget",
   "usage_report",
   "settle_media_removal",
+  // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
+  "record_connector_link",
+  "refused_connections",
   // Takes a slug, and no id: tests/adapters/connectors/conformance.test.ts.
   "remove_connections",
   "start_connection",
@@ -377,6 +417,8 @@ const withoutLookup = [
   "end_idempotent",
   "extend_idempotent",
   // Called by the functions above, for rows that these have found.
+  "has_generation_authority",
+  "may_connect",
   "agent_templates_json",
   "artist_json",
   "can_see_agent_template",

@@ -4,6 +4,7 @@ import type { Transaction } from "./transaction.ts";
 /** The ids of one row of every kind that belongs to an account. */
 export interface Rows {
   readonly session: string;
+  readonly emptySession: string;
   readonly chat: string;
   readonly turn: string;
   readonly run: string;
@@ -29,6 +30,7 @@ export interface Rows {
 /** Ids of the same form that no row has. */
 export const noRows = (): Rows => ({
   session: randomUUID(),
+  emptySession: randomUUID(),
   chat: randomUUID(),
   turn: randomUUID(),
   run: randomUUID(),
@@ -67,6 +69,7 @@ export async function createRows(transaction: Transaction, account: string): Pro
   const { sql } = transaction;
   const ids = noRows();
   await createChat(transaction, account, ids);
+  await sql`insert into sessions (id, account_id) values (${ids.emptySession}, ${account})`;
   await sql`update chats set active_stream_id = ${ids.run}, instructions = 'own' where id = ${ids.chat}`;
   await sql`insert into chat_connectors (chat_id, account_id, connectors)
     values (${ids.chat}, ${account}, '{own}')`;
@@ -128,8 +131,14 @@ async function createMembership({ sql }: Transaction, account: string, ids: Rows
     values (${account}, ${ids.artist})`;
   await sql`insert into organization_invitations (id, organization_id, email, role, expires_at)
     values (${ids.sentInvitation}, ${ids.organization}, 'a@example.com', 'member', now() + interval '1 day')`;
-  await sql`insert into organization_invitations (id, organization_id, email, role, expires_at)
-    select ${ids.receivedInvitation}, ${other}, email, 'member', now() + interval '1 day'
+  const [inviter] =
+    await sql`insert into accounts (email) values (${`${other}@example.com`}) returning id`;
+  await sql`insert into organization_accounts (organization_id, account_id, role)
+    values (${other}, ${String(inviter?.id)}, 'owner')`;
+  await sql`insert into organization_invitations
+      (id, organization_id, invited_by, email, role, expires_at)
+    select ${ids.receivedInvitation}, ${other}, ${String(inviter?.id)}, email, 'member',
+      now() + interval '1 day'
     from accounts where id = ${account}`;
 }
 

@@ -39,7 +39,7 @@ describe("a turn that another process has loaded meanwhile", () => {
 
       const newest = { ...step, load: 3, result: { by: 3 } };
       expect(await transaction.call("complete_model_call", newest)).toEqual({
-        ...{ superseded: false, stop_requested: false, known_calls: [] },
+        ...{ superseded: false, stop_requested: false, has_budget: false, known_calls: [] },
       });
       expect(await load()).toMatchObject({ load: 4, steps: [{ by: 3 }] });
       expect(await transaction.call("finish_turn_with_step", { ...ending, load: 4 })).toMatchObject(

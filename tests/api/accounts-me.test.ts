@@ -35,6 +35,7 @@ describe("GET /api/accounts/me 200", () => {
         name: null,
         image: null,
         monthly_budget_usd: null,
+        allow_unpriced_models: false,
         timezone: null,
         created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       },
@@ -47,15 +48,21 @@ describe("GET /api/accounts/me 200", () => {
   });
 
   test("says which credential was sent", async () => {
-    const { id, withBearer } = await createPerson();
+    const { id, key: ownKey, withBearer } = await createPerson();
     const [key, bearer] = await Promise.all([
       createRunCredential(id, "key"),
       createRunCredential(id, "bearer"),
     ]);
-    const callers = [withBearer, client({ key: key.raw }), client({ bearer: bearer.raw })];
+    const callers = [
+      withBearer,
+      client({ bearer: ownKey }),
+      client({ key: key.raw }),
+      client({ bearer: bearer.raw }),
+    ];
     const answers = await Promise.all(callers.map((caller) => caller.get(PATH)));
     expect(answers.map(({ body }) => body)).toMatchObject([
       { credential: { type: "bearer", scope: "full" } },
+      { credential: { type: "api_key", scope: "full" } },
       { credential: { type: "api_key", scope: "run" } },
       { credential: { type: "bearer", scope: "run" } },
     ]);
@@ -109,11 +116,12 @@ describe("PATCH /api/accounts/me 200", () => {
     const { withKey } = await createPerson();
     const image = "https://example.com/ada.png";
     const timezone = "Europe/Berlin";
-    const first = { name: "Ada", image, monthly_budget_usd: 12.34, timezone };
+    const budget = { monthly_budget_usd: 12.34, allow_unpriced_models: true };
+    const first = { name: "Ada", image, ...budget, timezone };
     expect((await withKey.patch(PATH, first)).body).toMatchObject({ account: first });
     const { body } = await withKey.patch(PATH, { name: " Ada Marin ", monthly_budget_usd: 0 });
     expect(body).toMatchObject({
-      account: { name: "Ada Marin", image, monthly_budget_usd: 0, timezone },
+      account: { name: "Ada Marin", image, ...budget, monthly_budget_usd: 0, timezone },
     });
     const cleared = await withKey.patch(PATH, {
       name: null,

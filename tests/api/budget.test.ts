@@ -65,6 +65,23 @@ describe("over the monthly budget, 402", () => {
   });
 });
 
+describe("a message that waits when the budget is spent", () => {
+  test("is stored, and its turn ends with the reason", async () => {
+    await setBudget(5, 4.99);
+    const conversation = await openConversation(person.withKey);
+    await conversation.send("run: sleep 100");
+    await setBudget(5, 5.01);
+    const message = { id: "waits", content: "hello" };
+    const stream = await conversation.send([message], { onBusy: "interrupt" });
+    expect(stream.status).toBe(200);
+    await stream.ended;
+    const errorText = "budget_reached: Monthly budget reached";
+    expect(stream.frames.map(({ chunk }) => chunk)).toContainEqual({ type: "error", errorText });
+    const { messages } = await conversation.read();
+    expect(messages.map(({ id }) => id)).toContain("waits");
+  });
+});
+
 describe("within the monthly budget, 202", () => {
   test.each([
     ["no budget", null, 1_000, "usage_month()"],

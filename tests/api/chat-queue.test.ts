@@ -66,8 +66,9 @@ describe("the queue of a chat", () => {
     const { sessionId, chatId } = await openConversation(person.withKey);
     const waiting = await queueMessage(person.id, { sessionId, chatId });
     const conversation = new Conversation(person.withKey, sessionId, chatId);
-    for (const id of [waiting, "newer", waiting]) {
-      const turn = await send(conversation, id, "interrupt");
+    const queued = { id: waiting, content: "Add the tour dates" };
+    for (const entry of [queued, { id: "newer", content: "Say newer" }, queued]) {
+      const turn = await conversation.send([entry], { onBusy: "interrupt" });
       expect(turn.status).toBe(200);
       turn.leave();
     }

@@ -56,6 +56,7 @@ describe("GET /api/chat/runs 200", () => {
       model_id: expect.any(String),
       usage: expect.any(Object),
       cost_usd: 0,
+      unpriced_calls: 0,
       duration_ms: Date.parse(ended.finishedAt ?? "") - Date.parse(ended.createdAt),
     });
     const { input_tokens, output_tokens, total_tokens } = headless?.usage ?? {};
@@ -108,7 +109,10 @@ describe("GET /api/chat/runs 200", () => {
     };
     for (const [filter, index] of Object.entries(filters)) {
       const plan = await sql.begin(async (transaction) => {
+        // In a small table, sorting costs next to nothing.
         await transaction`set local enable_seqscan = off`;
+        await transaction`set local enable_sort = off`;
+        await transaction`set local enable_incremental_sort = off`;
         return transaction.unsafe(`explain select 1 from turns
           where account_id = '${randomUUID()}' and ${filter}
             and (created_at, id) < ('infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff')

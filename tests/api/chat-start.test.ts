@@ -4,6 +4,7 @@ import { createSession } from "../support/fixtures/sessions.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { createPerson, type Person } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
+import { sql } from "../support/harness/stack.ts";
 import { assemble, expectCompleteTurn } from "../support/harness/turn-stream.ts";
 
 async function open(): Promise<{ person: Person; conversation: Conversation }> {
@@ -74,6 +75,62 @@ describe("POST /api/chat 200", () => {
     expect(await second.ended).toEqual(await first.ended);
     expectCompleteTurn(first.frames);
     expect((await conversation.read()).messages).toHaveLength(2);
+  });
+});
+
+describe("POST /api/chat with the id of a stored message", () => {
+  it("replays the stored answer of the same content, also once the log of its turn is deleted", async () => {
+    const { conversation } = await open();
+    const message = [{ id: "once", content: "run: echo x >> effects; wc -l effects" }];
+    const first = await conversation.send(message);
+    const frames = await first.ended;
+    const again = await conversation.send(message);
+    expect([again.status, again.runId]).toEqual([200, first.runId]);
+    expect(await again.ended).toEqual(frames);
+    const before = await conversation.read();
+    await sql`delete from engine.chunks where stream = (
+      select id from turns where run_id = ${first.runId})`;
+    const stored = await conversation.send(message);
+    await stored.ended;
+    expectCompleteTurn(stored.frames);
+    const { metadata: _, ...answer } = await conversation.answer();
+    expect(await assemble(stored.chunks)).toEqual(answer);
+    expect(await conversation.read()).toEqual(before);
+  });
+
+  it("409 for other content, with the remedy, whether or not its turn has ended", async () => {
+    const { conversation } = await open();
+    const running = await conversation.send([{ id: "m1", content: "run: sleep 100" }]);
+    const change = () => conversation.send([{ id: "m1", content: "something else" }]);
+    const early = await change();
+    await conversation.stop();
+    await running.ended;
+    const late = await change();
+    await Promise.all([early.ended, late.ended]);
+    for (const { status, text } of [early, late]) {
+      expect([status, JSON.parse(text)]).toEqual([
+        409,
+        {
+          status: "error",
+          message:
+            "A message with this id and other content is stored: send the new content with a new id, and with parentId to replace the message",
+        },
+      ]);
+    }
+    expect((await conversation.read()).messages[0]?.parts).toEqual([
+      { type: "text", text: "run: sleep 100" },
+    ]);
+  });
+
+  it("recognizes a message whose file was stored", async () => {
+    const { conversation } = await open();
+    const file = { type: "file", mediaType: "text/plain", url: "data:text/plain,hello" };
+    const message = [{ id: "m1", parts: [{ type: "text", text: "hello" }, file] }];
+    const first = await conversation.send(message);
+    await first.ended;
+    const again = await conversation.send(message);
+    expect([again.status, again.runId]).toEqual([200, first.runId]);
+    await again.ended;
   });
 });
 

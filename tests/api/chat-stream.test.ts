@@ -47,6 +47,81 @@ describe("GET /api/chat/{chatId}/stream 200", () => {
   });
 });
 
+describe("GET /api/chat/{chatId}/stream?runId=… 200", () => {
+  it("streams the named turn from any chunk, also when it has ended and another one runs", async () => {
+    const person = await createPerson();
+    const conversation = await openConversation(person.withKey);
+    const first = await conversation.send("hello");
+    const frames = await first.ended;
+    const second = await conversation.send("run: sleep 100");
+    await second.until((chunk) => chunk.type === "tool-input-available");
+    const { runId } = first;
+    const [whole, rest, nothing, running] = await Promise.all([
+      conversation.resume({ runId }),
+      conversation.resume({ runId, lastEventId: 1 }),
+      conversation.resume({ runId, startIndex: frames.length }),
+      conversation.resume({ runId: second.runId }),
+    ]);
+    expect(whole.runId).toBe(runId);
+    expect(whole.headers.get("x-workflow-stream-tail-index")).toBe(String(frames.length - 1));
+    expect(await whole.ended).toEqual(frames);
+    expect(await rest.ended).toEqual(frames.slice(2));
+    expect(await nothing.ended).toEqual([]);
+    expect([whole, rest, nothing].map(({ isDone }) => isDone)).toEqual([true, true, true]);
+    await conversation.stop();
+    expect(await running.ended).toEqual(await second.ended);
+  });
+
+  it("ends the stream of a run that was lost, at the same index each time", async () => {
+    const person = await createPerson();
+    const conversation = await openConversation(person.withKey);
+    const { ended, runId } = await conversation.send("hello");
+    const frames = await ended;
+    await sql`update turns set status = 'failed', error = 'The turn was lost' where run_id = ${runId}`;
+    await sql`delete from engine.runs where run_id = ${runId}`;
+    const [log] = await sql`select stream from engine.chunks c join turns t on t.id = c.stream
+      where t.run_id = ${runId} limit 1`;
+    await sql`delete from engine.chunks where stream = ${log?.stream}`;
+    const cut = frames.slice(0, 3).map(({ chunk }) => JSON.stringify(chunk));
+    await sql`insert into engine.chunks (stream, first_index, count, data, eof)
+      values (${log?.stream}, 0, 3, ${cut.join("\n")}, false)`;
+    const whole = await (await conversation.resume({ runId })).ended;
+    expect(whole.slice(0, 3)).toEqual(frames.slice(0, 3));
+    expect(whole.slice(3)).toEqual([
+      { id: 3, chunk: { type: "error", errorText: "The turn was lost" } },
+      { id: 4, chunk: { type: "finish", finishReason: "error" } },
+    ]);
+    const last = await conversation.resume({ runId, startIndex: 4 });
+    expect(await last.ended).toEqual(whole.slice(4));
+  });
+});
+
+describe("GET /api/chat/{chatId}/stream?runId=… 404", () => {
+  it("for a turn of another chat or account, an unknown one, and one whose log is deleted", async () => {
+    const [owner, stranger] = await Promise.all([createPerson(), createPerson()]);
+    const conversation = await openConversation(owner.withKey);
+    const other = await openConversation(owner.withKey);
+    const { ended, runId } = await conversation.send("hello");
+    await ended;
+    await sql`delete from engine.chunks where stream = (
+      select id from turns where run_id = ${runId})`;
+    const { runId: foreign, ended: foreignEnded } = await other.send("hello");
+    await foreignEnded;
+    for (const [caller, run] of [
+      [owner, runId],
+      [owner, foreign],
+      [owner, `wrun_${randomUUID()}`],
+      [stranger, runId],
+    ] as const) {
+      const path = `/api/chat/${conversation.chatId}/stream?runId=${run}`;
+      const answer = await caller.withKey.get(path);
+      expect(answer.status).toBe(404);
+      expectErrorShape(answer, "message");
+      expect(sentenceOf(answer)).toBe("Run not found");
+    }
+  });
+});
+
 describe("GET /api/chat/{chatId}/stream 204", () => {
   it("when nothing was ever asked, and when the turn is over", async () => {
     const person = await createPerson();

@@ -96,7 +96,7 @@ async function shell(text: string, env: Environment): Promise<string> {
   if (file === undefined) return answer;
   const written = () => readFile(join(workFolder, file), "utf8");
   const hasBegun = async () => expect(await written()).toContain('{"type":"start-step"}\n');
-  await vi.waitFor(hasBegun, { timeout: 20_000 });
+  await vi.waitFor(hasBegun, { timeout: 60_000 });
   return written();
 }
 

@@ -120,7 +120,7 @@ describe("tools/call", () => {
             const [result, answer] = [await call(by, id, input), await overHttp(person)];
             expect(result.isError).toBe(answer.status >= 400);
             expect(result.text).toBe(answer.text);
-          }, 20_000);
+          }, 60_000);
         }
       } else {
         const result = await call(byOwner, id, input);

@@ -13,6 +13,7 @@ import {
   readApiDocument,
 } from "../support/harness/api-document.ts";
 import { client } from "../support/harness/clients.ts";
+import { stack } from "../support/harness/stack.ts";
 
 const api = join(import.meta.dirname, "../../app/api");
 
@@ -52,6 +53,16 @@ describe("contracts and routes", () => {
   });
 });
 
+describe.each(["/docs/quickstart", "/docs/reference/keys"])("the samples of %s", (page) => {
+  it("name the origin of the service that shows them", async () => {
+    const html = (await client().get(page)).text;
+    expect(html).toContain(
+      page.includes("reference") ? `curl ${stack.url}/api` : `API=${stack.url}`,
+    );
+    expect(html).not.toContain("localhost:3000");
+  });
+});
+
 describe("GET /api/openapi.json", () => {
   let document: ApiDocument;
   beforeAll(async () => {
@@ -63,10 +74,28 @@ describe("GET /api/openapi.json", () => {
     return found;
   };
 
+  it("is serialized once, and sent again only when it has changed", async () => {
+    const url = new URL("/api/openapi.json", client().url);
+    const full = await fetch(url);
+    const etag = full.headers.get("etag") ?? "";
+    expect(await full.json()).toEqual(document.raw);
+    const known = await fetch(url, { headers: { "if-none-match": etag } });
+    expect([known.status, known.headers.get("etag"), await known.text()]).toEqual([304, etag, ""]);
+  });
+
   it("is valid OpenAPI 3.1", async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document.raw));
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
+  });
+
+  it("has enums and examples of parameters only of the type that their schema states", () => {
+    const typed = typedNodes(document.raw);
+    expect(typed.length).toBeGreaterThan(100);
+    const misfits = typed.filter(
+      ({ type, values }) => !values.every((value) => TYPE_OF[type]?.(value) ?? true),
+    );
+    expect(misfits).toEqual([]);
   });
 
   it("has an operation for each contract, and none besides", () => {
@@ -128,6 +157,28 @@ describe("GET /api/openapi.json", () => {
     },
   );
 });
+
+const TYPE_OF: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === "string",
+  boolean: (value) => typeof value === "boolean",
+  integer: Number.isInteger,
+  number: (value) => typeof value === "number",
+};
+
+/** Returns the stated type of each schema with an enum and of each parameter with an example, and these values. */
+function typedNodes(node: unknown): { type: string; values: unknown[] }[] {
+  if (typeof node !== "object" || node === null) return [];
+  const { type, enum: options, in: place, example, schema } = node as Record<string, unknown>;
+  const ofSchema = typeof type === "string" && Array.isArray(options);
+  const ofParameter = place !== undefined && example !== undefined && typeof schema === "object";
+  return [
+    ...(ofSchema ? [{ type, values: options }] : []),
+    ...(ofParameter
+      ? [{ type: String(Reflect.get(schema ?? {}, "type")), values: [example] }]
+      : []),
+    ...Object.values(node).flatMap(typedNodes),
+  ];
+}
 
 const valuesOf = (media: Media | undefined): unknown[] =>
   Object.values(media?.examples ?? {}).map(({ value }) => value);

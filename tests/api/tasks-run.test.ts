@@ -27,7 +27,7 @@ async function untilTaskRun(caller: Client, status: string) {
       expect(newest?.status).toBe(status);
       return newest;
     },
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   );
 }
 

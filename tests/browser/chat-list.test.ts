@@ -64,14 +64,9 @@ describeInBrowser("the list of chats", (browsing) => {
       if (requests === 1) await shown.promise;
       await route.continue();
     });
-    // Its turn, which is an event of its own, begins later, too.
-    await page.route("**/api/chat", async (route) => {
-      await shown.promise;
-      await route.continue();
-    });
     await page.getByRole("textbox", { name: "Message" }).fill("Plan the tour");
     await page.keyboard.press("Enter");
-    await list.getByRole("heading", { name: "Open chat" }).waitFor();
+    await page.waitForURL(/\/chat\/.+\/.+/);
     shown.resolve();
     await list.getByRole("heading", { name: "Open chat" }).waitFor({ state: "detached" });
     await expect.poll(() => titlesIn(list)).toContain("Plan the tour");

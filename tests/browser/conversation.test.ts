@@ -1,28 +1,52 @@
 /** The state of an open chat in the console, without a browser, when its responses break off. */
-import { HttpResponse, http } from "msw";
+import { HttpResponse, http, type RequestHandler } from "msw";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { Conversation } from "@/app/(console)/chat/_state/conversation.ts";
+import type { Outbox, SentMessage } from "@/app/(console)/chat/_state/drafts.ts";
 import { serveHandlers } from "../support/fakes/vendor-server.ts";
 
 const CHAT = "/api/sessions/s/chats/c";
 
 let service: Awaited<ReturnType<typeof serveHandlers>>;
+const handlers: RequestHandler[] = [];
+let commonHandlers = 0;
 beforeAll(async () => {
-  service = await serveHandlers([
+  handlers.push(
     http.get(`*${CHAT}/branches`, () => HttpResponse.json({ branches: [] })),
     http.get(`*${CHAT}/feedback`, () => HttpResponse.json({ feedback: [] })),
     http.get(`*${CHAT}`, () =>
       HttpResponse.json({ chat: { id: "c", title: "Plan" }, isStreaming: false, messages: [] }),
     ),
     http.get("*/api/chat/c/queue", () => HttpResponse.json({ status: "success", messages: [] })),
-  ]);
+  );
+  commonHandlers = handlers.length;
+  service = await serveHandlers(handlers);
 });
-afterEach(() => service.recover());
+afterEach(() => {
+  service.recover();
+  // Those of a test come before the common ones.
+  handlers.splice(0, handlers.length - commonHandlers);
+});
 afterAll(() => service.close());
 
+function createOutbox(...kept: SentMessage[]): Outbox & { readonly kept: SentMessage[] } {
+  const forget = (messageId: string) => {
+    kept = kept.filter(({ id }) => id !== messageId);
+  };
+  return {
+    get kept() {
+      return kept;
+    },
+    read: () => kept,
+    keep: (message) => void kept.push(message),
+    forget,
+  };
+}
+
 /** `onResponse` is called when the headers of a response have arrived. */
-const open = (onResponse: (path: string) => void = () => {}) =>
+const open = (onResponse: (path: string) => void = () => {}, outbox = createOutbox()) =>
   new Conversation({
+    outbox,
     sessionId: "s",
     chatId: "c",
     async fetch(path, init) {
@@ -56,6 +80,113 @@ it.each([CHAT, `${CHAT}/branches`, "/api/chat/c/queue"])(
     const before = service.count(CHAT);
     await conversation.refresh();
     expect(service.count(CHAT)).toBeGreaterThan(before);
+    conversation.close();
+  },
+);
+
+it("a chat whose question was answered in another tab only reads the turn that continues", async () => {
+  const question = { questions: [{ question: "Which format?", header: "Format", options: [] }] };
+  const asked = {
+    ...{ id: "a", role: "assistant" as const, createdAt: new Date().toISOString() },
+    parts: [
+      {
+        ...{ type: "tool-ask_user_question", toolCallId: "t", state: "output-available" },
+        ...{ input: question, output: { answers: { "Which format?": "Single" } } },
+      },
+    ],
+  };
+  const end = { type: "text", text: "A single it is.", state: "done" };
+  let isStreaming = true;
+  const posts: string[] = [];
+  handlers.unshift(
+    http.get(`*${CHAT}`, () => {
+      const parts = isStreaming ? asked.parts : [...asked.parts, end];
+      const chat = { id: "c", title: "Plan", activeStreamId: isStreaming ? "turn" : null };
+      return HttpResponse.json({ chat, isStreaming, messages: [{ ...asked, parts }] });
+    }),
+    http.get("*/api/chat/c/stream", () => {
+      isStreaming = false;
+      const chunks = [
+        { type: "start", messageId: "a" },
+        { type: "text-start", id: "1" },
+        { type: "text-delta", id: "1", delta: "A single it is." },
+        { type: "text-end", id: "1" },
+        { type: "finish" },
+      ];
+      const events = chunks.map((chunk, id) => `id: ${id}\ndata: ${JSON.stringify(chunk)}\n\n`);
+      return new HttpResponse(events.join(""), {
+        headers: { "content-type": "text/event-stream" },
+      });
+    }),
+    http.post("*", ({ request }) => {
+      posts.push(request.url);
+      isStreaming = false;
+      return HttpResponse.json({ message: "The question has been answered" }, { status: 409 });
+    }),
+  );
+  const conversation = open();
+  const shown: unknown[] = [];
+  conversation.chat.subscribe(() => shown.push(conversation.chat.messages[0]?.parts.length));
+  await conversation.refresh();
+  expect(posts).toEqual([]);
+  expect(conversation.getView().error).toBeNull();
+  expect(conversation.chat.messages).toMatchObject([
+    { id: "a", parts: [{ toolCallId: "t" }, end] },
+  ]);
+  // The question stays in the message while the rest of the answer streams.
+  expect(Math.min(...shown.map(Number))).toBe(1);
+  conversation.close();
+});
+
+it("a message that was being sent when the page was left is returned, unless it is stored", async () => {
+  const stored = { id: "stored", role: "user", parts: [{ type: "text", text: "Plan" }] };
+  handlers.unshift(
+    http.get(`*${CHAT}`, () =>
+      HttpResponse.json({
+        chat: { id: "c", title: "Plan" },
+        isStreaming: false,
+        messages: [stored],
+      }),
+    ),
+    http.get("*/api/chat/c/queue", () =>
+      HttpResponse.json({ status: "success", messages: [{ id: "queued", parts: [] }] }),
+    ),
+  );
+  const file = { type: "file" as const, mediaType: "text/csv", url: "sandbox:/home/agent/a.csv" };
+  const outbox = createOutbox(
+    { id: "stored", text: "Plan", files: [] },
+    { id: "queued", text: "Then this", files: [] },
+    { id: "lost", text: "And that", files: [file] },
+  );
+  const conversation = open(undefined, outbox);
+  const returned = new Promise<void>((resolve) => {
+    conversation.subscribe(() => conversation.getView().returned && resolve());
+  });
+  void conversation.refresh();
+  await returned;
+  expect(conversation.getView().returned).toEqual({ text: "And that", files: [file] });
+  expect(outbox.kept).toEqual([]);
+  conversation.close();
+});
+
+it.each([402, 409, 413, 429, 500])(
+  "a message is kept until it is stored or refused with %s",
+  async (status) => {
+    const outbox = createOutbox();
+    const keptWhileSending: string[] = [];
+    handlers.unshift(
+      http.post("*/api/chat", () => {
+        keptWhileSending.push(...outbox.kept.map(({ text }) => text));
+        return HttpResponse.json({ message: "No" }, { status });
+      }),
+    );
+    const conversation = open(undefined, outbox);
+    await conversation.send("Plan the tour");
+    expect(keptWhileSending).toEqual(["Plan the tour"]);
+    expect(outbox.kept).toEqual([]);
+    expect(conversation.getView()).toMatchObject({
+      ...{ error: expect.anything(), returned: { text: "Plan the tour", files: [] } },
+    });
     conversation.close();
   },
 );

@@ -19,9 +19,13 @@ describeInBrowser("the invitations", ({ newTab }) => {
     await page.getByRole("button", { name: "Decline Night Drive" }).click();
     await page.getByText("Invitation declined").waitFor();
     await page.getByRole("button", { name: "Accept Velvet Harbor" }).click();
-    await page.getByText("You joined Velvet Harbor").waitFor();
-    await page.getByRole("heading", { name: "No invitations" }).waitFor();
+    await page.getByRole("heading", { name: "You joined Velvet Harbor" }).waitFor();
+    expect(await page.getByRole("heading", { name: "No invitations" }).count()).toBe(0);
+    await expectGood(page);
     const { text } = await withKey.get(`/api/organizations/${joined}/members`);
     expect(text).toContain(email);
+    await page.getByRole("button", { name: "Switch organization" }).click();
+    await page.getByRole("heading", { name: "Artists", level: 1 }).waitFor();
+    await page.getByRole("button", { name: "Working for: All artists Velvet Harbor" }).waitFor();
   });
 });

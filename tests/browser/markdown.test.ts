@@ -1,7 +1,7 @@
 /** The tokens of answers: complete, and while they stream. */
 import { describe, expect, it } from "vitest";
 import type { MarkdownToken } from "../../app/(console)/_markdown/extensions.ts";
-import { parseMarkdown, parseStreaming } from "../../app/(console)/_markdown/parse.ts";
+import { parseMarkdown, parseStreaming, sandboxPath } from "../../app/(console)/_markdown/parse.ts";
 import { RICH_ANSWER } from "../support/fixtures/rich-answer.ts";
 
 const types = (tokens: readonly MarkdownToken[]) =>
@@ -50,6 +50,38 @@ describe("footnotes", () => {
       label: "1",
       tokens: [{ type: "text", text: "One\ngoes on" }],
     });
+  });
+});
+
+describe("links to files of the sandbox", () => {
+  it.each([
+    ["plan.md", "plan.md"],
+    ["./out/Release%20plan.md", "out/Release plan.md"],
+    ["out/100%.csv", "out/100%.csv"],
+    ["/home/agent/out/plan.md", "out/plan.md"],
+    ["~/plan.md", "plan.md"],
+    ["sandbox:/home/agent/plan.md", "plan.md"],
+    ["sandbox:out/plan.md", "out/plan.md"],
+    ["file:///home/agent/plan.md", "plan.md"],
+  ])("%j leads to %j", (href, path) => {
+    expect(sandboxPath(href)).toBe(path);
+  });
+
+  it.each([
+    "",
+    "#top",
+    "?q=1",
+    "out/",
+    "/etc/passwd",
+    "//example.com/plan.md",
+    "sandbox:/mnt/data/plan.md",
+    "sandbox:/home/agent/../plan.md",
+    "out/%2e%2e/%2e%2e/plan.md",
+    "mailto:a@example.com",
+    "javascript:alert(1)",
+    "sandbox:javascript:alert(1)",
+  ])("%j leads to none", (href) => {
+    expect(sandboxPath(href)).toBeNull();
   });
 });
 

@@ -26,7 +26,8 @@ describeInBrowser("the speed of hand", ({ newTab }) => {
     await page.goto("/keys");
     const search = page.getByRole("button", { name: "Search" });
     await search.click();
-    await palette(page).getByRole("option", { name: "Content" }).waitFor();
+    const first = palette(page).getByRole("option", { name: "Aurora release plan" });
+    await expect.poll(() => first.getAttribute("aria-selected")).toBe("true");
     await expectGood(page);
     await page.keyboard.type("aurora");
     await palette(page)
@@ -56,8 +57,8 @@ describeInBrowser("the speed of hand", ({ newTab }) => {
   });
 
   it("leads a new account through its first steps", async () => {
-    // A refused picture, and what is asked while the account is deleted.
-    const tab = await newTab({ expected: /status of 40[01]/ });
+    // A refused picture, what is asked while the account is deleted, and the end of its ended session.
+    const tab = await newTab({ expected: /status of 40[013]/ });
     const { page } = tab;
     const { email, bearer } = await signIn(tab);
     await page.goto("/welcome");

@@ -9,6 +9,12 @@ import { type PackedClient, runCommand } from "../support/harness/packed-client.
 import { stack } from "../support/harness/stack.ts";
 import { registerSecret } from "../support/secrets/register.ts";
 
+const messagesSchema = z.object({
+  messages: z.array(
+    z.object({ parts: z.array(z.object({ type: z.string(), text: z.string().optional() })) }),
+  ),
+});
+
 /** @param packed the package, installed */
 export function commandLineSuite(packed: () => PackedClient): void {
   let person: Person;
@@ -32,7 +38,8 @@ export function commandLineSuite(packed: () => PackedClient): void {
   it.each([
     [["--help"], 0, /run \[--detach\]/],
     [["chat", "--help"], 0, /chat \[--session ID/],
-  ])("%j says how it is used", async (args, code, text) => {
+    [["--version"], 0, /^\d+\.\d+\.\d+\n$/],
+  ])("%j says how it is used or what it is", async (args, code, text) => {
     const outcome = await run(args);
     expect(outcome).toMatchObject({ code, stdout: expect.stringMatching(text), stderr: "" });
   });
@@ -54,22 +61,37 @@ export function commandLineSuite(packed: () => PackedClient): void {
   });
 
   it.each([
-    ["no key", {}, "Exactly one of x-api-key or Authorization must be provided"],
-    ["an unknown key", { AGENT_PLATFORM_API_KEY: unknownKey() }, "Unauthorized"],
-  ])("%s is 3", async (_, env, sentence) => {
-    const outcome = await run(["keys", "list"], { env: env as Record<string, string> });
-    expect(outcome).toEqual({ code: 3, stdout: "", stderr: `${sentence}\n` });
+    [["keys", "list"]],
+    [["chat", "hello"]],
+    [["files", "push", "--session", "x", "no-such-file"]],
+  ])("%j without a login is 3, and says what to do", async (args) => {
+    const stderr = `Not signed in to ${stack.url}. Run "agent-platform login", or set AGENT_PLATFORM_API_KEY.\n`;
+    expect(await run(args, { env: {} })).toEqual({ code: 3, stdout: "", stderr });
+  });
+
+  it("an unknown key is 3", async () => {
+    const outcome = await run(["keys", "list"], { env: { AGENT_PLATFORM_API_KEY: unknownKey() } });
+    expect(outcome).toEqual({ code: 3, stdout: "", stderr: "Unauthorized\n" });
   });
 
   it("a service that is not there is 1, at once", async () => {
     const outcome = await run(["keys", "list"], {
-      env: { AGENT_PLATFORM_URL: "http://127.0.0.1:9" },
+      env: { AGENT_PLATFORM_URL: "http://127.0.0.1:9", AGENT_PLATFORM_API_KEY: person.key },
     });
     expect(outcome).toMatchObject({ code: 1, stdout: "" });
     expect(outcome.stderr).toContain("fetch failed: ");
   });
 
   describe("login", () => {
+    it.each(["", "\n"])("is 2 without a terminal and without a key: %j", async (input) => {
+      const outcome = await run(["login"], { env: {}, input });
+      expect(outcome).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(/^API key is missing: .+ pipe it to stdin\n/),
+      });
+    });
+
     it("stores a key that is piped in, for its owner's eyes only, and forgets it", async () => {
       const refused = await run(["login"], { env: {}, input: `${unknownKey()}\n` });
       expect(refused).toMatchObject({ code: 3, stderr: "Unauthorized\n" });
@@ -139,6 +161,17 @@ export function commandLineSuite(packed: () => PackedClient): void {
       expect(events.map(({ index }) => index)).toEqual(events.map((_, place) => place));
       expect(events.at(-1)).toMatchObject({ type: "chunk", chunk: { type: "finish" } });
       expect(await run(["chat", "--session", sessionId, "hello"])).toMatchObject({ code: 2 });
+    });
+
+    it("separates the texts before and after a tool call, live and stored", async () => {
+      const { sessionId, chatId } = await openConversation(person.withKey);
+      const command = ["--session", sessionId, "--chat", chatId, "run `echo spoken`"];
+      const { stdout } = await run(["chat", ...command]);
+      const { body } = await person.withKey.get(`/api/sessions/${sessionId}/chats/${chatId}`);
+      const parts = messagesSchema.parse(body).messages.at(-1)?.parts ?? [];
+      const texts = parts.flatMap(({ type, text }) => (type === "text" ? [text ?? ""] : []));
+      expect(texts.length).toBeGreaterThan(1);
+      expect(stdout).toBe(`${texts.join("\n\n")}\n`);
     });
 
     it("talks line by line until its input ends", async () => {

@@ -7,7 +7,7 @@ import { type FaultProxy, startFaultProxy } from "../support/fakes/fault-proxy.t
 import { createPerson, type Person } from "../support/harness/clients.ts";
 import { Conversation, openConversation } from "../support/harness/conversation.ts";
 import type { PackedClient } from "../support/harness/packed-client.ts";
-import { stack } from "../support/harness/stack.ts";
+import { sql, stack } from "../support/harness/stack.ts";
 import { assemble } from "../support/harness/turn-stream.ts";
 
 /** @param packed the package, installed */
@@ -110,7 +110,7 @@ export function librarySuite(packed: () => PackedClient): void {
       expect((await assemble(chunks as never)).parts).toEqual(stored.parts);
     });
 
-    it("yields what is stored of a turn that ended while there was no connection", async () => {
+    it("yields the last chunks of a turn that ended while there was no connection", async () => {
       let refused = 0;
       const client = packed().module.createClient({
         baseUrl: proxy.url,
@@ -133,8 +133,34 @@ export function librarySuite(packed: () => PackedClient): void {
         await rest.ended;
       }
       expect(refused).toBeGreaterThanOrEqual(2);
-      expect(events.at(-1)).toMatchObject({ type: "message" });
-      const [last] = events.slice(-1);
+      const chunks = events.flatMap((event) => (event.type === "chunk" ? [event.chunk] : []));
+      expect(chunks.at(-1)?.type).toBe("finish");
+      const stored = await conversation.answer();
+      expect((await assemble(chunks as never)).parts).toEqual(stored.parts);
+    });
+
+    it("yields the stored message of a turn whose log was deleted meanwhile", async () => {
+      const client = packed().module.createClient({
+        baseUrl: proxy.url,
+        apiKey: person.key,
+        onRetry: () => proxy.open(),
+      });
+      const conversation = await openConversation(person.withKey);
+      const { sessionId, chatId } = conversation;
+      const events = [];
+      const message = "run `sleep 100`";
+      for await (const event of client.streamTurn({ sessionId, chatId, message })) {
+        events.push(event);
+        if (event.type !== "chunk" || event.chunk.type !== "tool-input-available") continue;
+        const rest = await conversation.resume();
+        proxy.refuse();
+        proxy.cutAll();
+        await person.withKey.post(`/api/chat/${chatId}/stop`);
+        await rest.ended;
+        await sql`delete from engine.chunks where stream in (
+          select id from turns where chat_id = ${chatId})`;
+      }
+      const last = events.at(-1);
       const stored = await conversation.answer();
       expect(last?.type === "message" && last.message.id).toBe(stored.id);
     });

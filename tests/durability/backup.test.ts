@@ -8,14 +8,17 @@ import { freePort } from "../../scripts/free-port.ts";
 import type { Parts } from "../../scripts/parts.ts";
 import { startParts } from "../../scripts/start-parts.ts";
 import { gate, type Script } from "../support/fakes/openai.ts";
+import { sessionFor } from "../support/harness/auth-session.ts";
 import { type Client, client } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { runScript } from "../support/harness/run-script.ts";
 import { readRun, startRun, waitForRun } from "../support/harness/runs.ts";
 import { startServer } from "../support/harness/server.ts";
+import { stack } from "../support/harness/stack.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { registerSecret } from "../support/secrets/register.ts";
+import { StorageSearch } from "../support/secrets/search-storage.ts";
 import { STEPS, tenSteps } from "./ten-steps.ts";
 
 const CHATS_UNDER_LOAD = 6;
@@ -138,6 +141,8 @@ test("everything works in the copy, turns in flight finish, and the server notic
   const made = await caller.post("/api/keys", { key_name: "laptop" });
   const newKey = registerSecret((made.body as { key: string }).key, "API key");
 
+  await sessionFor("person@example.com", workspace.env);
+
   // What stands still in the midst of a text and of a command.
   const last = gate();
   const paused = await Promise.all(
@@ -175,6 +180,8 @@ test("everything works in the copy, turns in flight finish, and the server notic
   const dataDir = join(folder, "restored");
   const restored = await runScript(["restore", file], { DATA_DIR: dataDir });
   expect(restored, restored.output).toMatchObject({ code: 0 });
+  const traces = await new StorageSearch(stack.records).folder(dataDir);
+  expect(traces, "secrets in the backup, such as refresh tokens").toEqual([]);
   const port = await freePort();
   const publicUrl = `http://127.0.0.1:${port}`;
   copy = await startParts({ dataDir, publicUrl, given: {} });

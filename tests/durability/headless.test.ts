@@ -119,9 +119,9 @@ describe("a request that takes its time", () => {
       when: `new.account_id = '${slow.accountId}' and new.sandbox_state is not null`,
     });
     const answer = post(slow, slow.key, { prompt: slow.marker });
-    await expect.poll(blocked.waiting, { timeout: 8_000, interval: 20 }).toBe(1);
+    await expect.poll(blocked.waiting, { interval: 20 }).toBe(1);
     const first = await leaseOf();
-    await expect.poll(leaseOf, { timeout: 8_000, interval: 50 }).toBeGreaterThan(first);
+    await expect.poll(leaseOf, { interval: 50 }).toBeGreaterThan(first);
     await blocked.release();
     expect(await waitForRun(slow, startedOf(await answer))).toMatchObject({ status: "completed" });
     expect(await leaseOf()).toBe(0);
@@ -160,14 +160,14 @@ describe("when a server is killed", () => {
       answer.catch(() => "died"),
     );
     for (const blocked of [beforeRun, beforeAnswer]) {
-      await expect.poll(blocked.waiting, { timeout: 8_000, interval: 20 }).toBe(1);
+      await expect.poll(blocked.waiting, { interval: 20 }).toBe(1);
     }
     const rival = await send(early, other.url);
     expect([rival.status, rival.headers.get("retry-after")]).toEqual([409, "1"]);
     const [unstarted] = await rowsOf(early.marker);
     expect(unstarted).toMatchObject({ status: "queued", run_id: null });
     await expect
-      .poll(() => rowsOf(late.marker), { timeout: 8_000, interval: 20 })
+      .poll(() => rowsOf(late.marker), { interval: 20 })
       .toMatchObject([{ status: "completed" }]);
     const [done] = await rowsOf(late.marker);
 
@@ -186,7 +186,7 @@ describe("when a server is killed", () => {
     const repeat = async (to: typeof early) => {
       // Until the dead server's lease has run out.
       await expect
-        .poll(async () => (await send(to, other.url)).status, { timeout: 30_000, interval: 250 })
+        .poll(async () => (await send(to, other.url)).status, { interval: 250 })
         .not.toBe(409);
       const answer = await send(to, other.url);
       expect(answer.headers.get("idempotency-replayed")).toBe("true");

@@ -13,13 +13,14 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import postgres from "postgres";
 import type { Headers } from "tar-stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "../../scripts/embedded/start-embedded.ts";
 import {
   backUp,
+  compress,
   DONE,
   forge,
   type Part,
@@ -203,7 +204,7 @@ describe("a restore refuses", () => {
     await expectRefused(cut, /unexpected end/);
     const short = newName();
     const tar = gunzipSync(whole);
-    await writeFile(short, gzipSync(tar.subarray(0, tar.length - 2048 - 512)));
+    await writeFile(short, compress(tar.subarray(0, tar.length - 2048 - 512)));
     await expectRefused(short, /its end is missing|Unexpected end/);
   });
 
@@ -212,7 +213,7 @@ describe("a restore refuses", () => {
     const place = tar.indexOf("an image");
     tar.write("AN", place);
     const changed = newName();
-    await writeFile(changed, gzipSync(tar));
+    await writeFile(changed, compress(tar));
     await expectRefused(changed, /does not match its checksum/);
   });
 

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openConversation } from "../support/harness/conversation.ts";
 import { type Cluster, startCluster } from "./simulation/cluster.ts";
 import { pointNames } from "./simulation/faults.ts";
-import { planOf } from "./simulation/plan.ts";
+import { planOf, type TurnPlan } from "./simulation/plan.ts";
 import { simulate, TIMEOUT_MS } from "./simulation/simulate.ts";
 
 const { SIMULATION_SEED } = process.env;
 const seeds =
   SIMULATION_SEED === undefined
-    ? Array.from({ length: 21 }, (_, seed) => seed)
+    ? Array.from({ length: 12 }, (_, seed) => seed)
     : [Number(SIMULATION_SEED)];
 /** Few, so that all seeds together take a minute; the soak test has twice as many. */
 const COMMANDS = 6;
@@ -50,6 +50,23 @@ describe("a simulation", () => {
       },
       "This",
     ));
+
+  it("ends turns at a budget although their server dies with a reservation", () => {
+    const turn: TurnPlan = { tools: [1, 1, 1, 1, 1], end: "text", pause: null };
+    const post = { name: "post", server: 0, turn } as const;
+    return simulate(
+      cluster,
+      {
+        servers: 2,
+        commands: [
+          { name: "set budget", calls: 1 },
+          { name: "crash at", point: "reserve", phase: "after" },
+          ...[0, 1, 2].map((chat) => ({ ...post, chat })),
+        ],
+      },
+      "This",
+    );
+  });
 
   it("frees a chat whose claim was made, but answered to nobody", async () => {
     cluster.heal();

@@ -27,7 +27,7 @@ it("OTEL_RECORD_CONTENT adds prompts and answers, and no credential", async () =
   const key = unknownKey();
   workspace.model.script("recorded", withTwoTools(content));
   await runTurn("recorded", `${content.prompt} ${key}`, clientAt(server.url, caller));
-  await expect.poll(() => own.received(), { timeout: 30_000 }).toContain(content.answer);
+  await expect.poll(() => own.received()).toContain(content.answer);
   expect(own.received()).toContain(content.prompt);
   expect(own.received()).toContain("[redacted]");
   expect(own.received()).not.toContain(key);

@@ -49,7 +49,7 @@ function traceOf(requestId: string, names: readonly string[]): Promise<ReceivedS
       expect(orphansOf(trace)).toEqual([]);
       return trace;
     },
-    { timeout: 30_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
 }
 
@@ -191,7 +191,7 @@ describe("metrics", () => {
       join messages m on m.chat_id = t.chat_id and m.id = t.assistant_message_id
       group by t.status order by t.status`;
     await expect
-      .poll(async () => (await rows()).map(({ status }) => status), { timeout: 30_000 })
+      .poll(async () => (await rows()).map(({ status }) => status))
       .toEqual(["cancelled", "completed", "failed"]);
     await expect
       .poll(
@@ -203,19 +203,16 @@ describe("metrics", () => {
       stored.reduce((total, row) => total + Number(row[of]), 0);
 
     await expect
-      .poll(
-        () => ({
-          started: collector.total("agent_platform.turns.started"),
-          byStatus: stored.map(({ status }) =>
-            collector.total("agent_platform.turns.ended", { status }),
-          ),
-          input: collector.total("agent_platform.turns.tokens", { type: "input" }),
-          output: collector.total("agent_platform.turns.tokens", { type: "output" }),
-          durations: collector.total("agent_platform.turn.duration"),
-          active: collector.total("agent_platform.turns.active"),
-        }),
-        { timeout: 30_000 },
-      )
+      .poll(() => ({
+        started: collector.total("agent_platform.turns.started"),
+        byStatus: stored.map(({ status }) =>
+          collector.total("agent_platform.turns.ended", { status }),
+        ),
+        input: collector.total("agent_platform.turns.tokens", { type: "input" }),
+        output: collector.total("agent_platform.turns.tokens", { type: "output" }),
+        durations: collector.total("agent_platform.turn.duration"),
+        active: collector.total("agent_platform.turns.active"),
+      }))
       .toEqual({
         started: sum("turns"),
         byStatus: stored.map(({ turns }) => turns),
@@ -281,9 +278,7 @@ describe("a turn whose process is killed", () => {
 
     const traceId = rootOf(requestId)?.traceId ?? "";
     const later = () => collector.traceOf(traceId).filter(({ process }) => process !== first);
-    await expect
-      .poll(() => later().map(({ name }) => name), { timeout: 30_000 })
-      .toContain("turn.finish");
+    await expect.poll(() => later().map(({ name }) => name)).toContain("turn.finish");
     const known = new Set(collector.traceOf(traceId).map(({ spanId }) => spanId));
     await expect.poll(() => later().map(({ name }) => name)).toContain("turn.step");
     expect(later().filter(({ parentSpanId }) => !known.has(parentSpanId ?? ""))).toEqual([]);

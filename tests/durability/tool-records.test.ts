@@ -22,7 +22,6 @@ it("of two processes that record the same tool call at once, one may run it", as
         () => sql`
           select 1 from pg_stat_activity
           where wait_event_type = 'Lock' and query like '%start_tools(%'`,
-        { timeout: 20_000 },
       )
       .toHaveLength(1);
     return known(rows);

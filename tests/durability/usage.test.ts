@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import { type Client, client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
+import { conversationOf, startedOf, startRun, waitForRun } from "../support/harness/runs.ts";
 import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 const PRICE = { input: 2, output: 10 };
@@ -10,7 +11,7 @@ const PRICE = { input: 2, output: 10 };
 let workspace: Workspace;
 let caller: Client;
 beforeAll(async () => {
-  workspace = await startWorkspace({ MODEL_PRICES: JSON.stringify({ auto: PRICE }) });
+  workspace = await startWorkspace({ MODEL_PRICES: JSON.stringify({ "fake-model": PRICE }) });
   caller = await workspace.createCaller();
 });
 afterAll(() => workspace.stop());
@@ -157,10 +158,16 @@ it("the totals are those of all calls, by whatever they are grouped", async () =
       sum(input_tokens)::int as input_tokens, sum(output_tokens)::int as output_tokens,
       sum(cost_usd)::float as cost_usd
     from usage_entries`;
-  const totals = { ...all, cost_usd: expect.closeTo(all?.cost_usd, 9), images: 0, videos: 0 };
+  const totals = {
+    ...all,
+    cost_usd: expect.closeTo(all?.cost_usd, 9),
+    unpriced_calls: 0,
+    images: 0,
+    videos: 0,
+  };
   const keys = {
     day: new Date().toISOString().slice(0, 10),
-    model: "auto",
+    model: "fake-model",
     api_key: expect.any(String),
     artist: null,
     kind: "chat",
@@ -175,4 +182,59 @@ it("the totals are those of all calls, by whatever they are grouped", async () =
   expect(future.body).toMatchObject({ totals: { runs: 0, cost_usd: 0 }, items: [] });
   const [month] = await workspace.sql`select cost_usd::float from usage_months`;
   expect(month?.cost_usd).toBeCloseTo(all?.cost_usd, 9);
+});
+
+it("twenty runs at once exceed a small budget by at most one call", async () => {
+  // A call costs less than a cent; what is reserved for its answer is more.
+  const budget = 0.05;
+  const account = await workspace.createCaller();
+  await account.patch("/api/accounts/me", { monthly_budget_usd: budget });
+  workspace.model.script("greedy", function* ({ step }) {
+    yield { text: `Step ${step}. ` };
+    yield { tool: "bash", input: { command: "echo hi" } };
+  });
+  const start = () => account.post("/api/chat/runs", { prompt: "[script:greedy]" });
+  const answers = await Promise.all(Array.from({ length: 20 }, start));
+  const runs = answers.filter(({ status }) => status !== 402).map(startedOf);
+  const ended = await Promise.all(runs.map((run) => waitForRun(account, run)));
+  for (const run of ended) {
+    expect(run).toMatchObject({
+      status: "failed",
+      error: "budget_reached: Monthly budget reached",
+    });
+  }
+  const accountId = Object(await account.get("/api/accounts/id")).body.accountId;
+  const [used] = await workspace.sql`
+    select sum(cost_usd)::float as spent, max(cost_usd)::float as call,
+      unspent_budget(${accountId})::float as left
+    from usage_entries where account_id = ${accountId}`;
+  expect(used?.spent).toBeGreaterThan(budget - used?.call);
+  expect(used?.spent).toBeLessThanOrEqual(budget + used?.call);
+  // Nothing stays reserved.
+  expect(used?.left).toBeCloseTo(budget - used?.spent, 9);
+  const chats = await Promise.all(runs.map((run) => conversationOf(account, run).read()));
+  expect(JSON.stringify(chats), "the answer until then").toContain("Step 1. ");
+  expect((await start()).status).toBe(402);
+});
+
+it("a model without a price needs the consent of an account with a budget", async () => {
+  const account = await workspace.createCaller();
+  await account.patch("/api/accounts/me", { monthly_budget_usd: 5 });
+  const run = async () => {
+    const started = await startRun(account, { prompt: "hello", model: "fake-small" });
+    return waitForRun(account, started);
+  };
+  expect(await run()).toMatchObject({
+    status: "failed",
+    error: expect.stringMatching(/^unpriced_model: .*allow_unpriced_models/),
+  });
+  await account.patch("/api/accounts/me", { allow_unpriced_models: true });
+  expect(await run()).toMatchObject({ status: "completed", error: null });
+  const listed = await account.get("/api/chat/runs");
+  expect(listed.body).toMatchObject({
+    runs: [
+      { cost_usd: null, unpriced_calls: 1 },
+      { cost_usd: 0, unpriced_calls: 0 },
+    ],
+  });
 });

@@ -1,7 +1,11 @@
 /** `npm run doctor` as a process of its own, beside the server that all tests share. */
 import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { lockDataDir } from "../../scripts/embedded/lock-data-dir.ts";
 import { projectRoot } from "../../scripts/project-root.ts";
 import { startFakeComposio } from "../support/fakes/composio.ts";
 import { type HostedProject, startHostedProject } from "../support/harness/hosted-project.ts";
@@ -26,12 +30,19 @@ interface Outcome {
 }
 
 /** Runs a script of the launcher with these settings and no others. */
-function run(script: string, args: string[], env: Readonly<Record<string, string>>) {
+const run = (script: string, args: string[], env: Readonly<Record<string, string>>) =>
+  runProgram(["scripts/run.ts", script, ...args], env);
+
+/** Runs a command of the self-contained package, which needs no package for what is tested here. */
+const runPackaged = (args: string[], env: Readonly<Record<string, string>>) =>
+  runProgram(["scripts/package/main.ts", ...args], env);
+
+function runProgram(args: string[], env: Readonly<Record<string, string>>) {
   const { PATH = "", HOME = "" } = process.env;
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   execFile(
     process.execPath,
-    ["--disable-warning=ExperimentalWarning", "scripts/run.ts", script, ...args],
+    ["--disable-warning=ExperimentalWarning", ...args],
     { cwd: projectRoot, env: { PATH, HOME, ...env } as unknown as NodeJS.ProcessEnv },
     (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
@@ -100,10 +111,65 @@ describe("npm run doctor", () => {
     expect(findingsOf(outcome)).toMatchObject([{ status: "failed", settings: ["DATA_DIR"] }]);
   });
 
+  it("of a package names DATA_DIR, and not the database, when the folder is no folder", async () => {
+    const env = { DATA_DIR: "/dev/null/data", DATABASE_URL: setting("DATABASE_URL") };
+    const outcome = await runPackaged(["doctor", "--json"], env);
+    expect(outcome.code).toBe(1);
+    expect(findingsOf(outcome).at(-1)).toMatchObject({
+      check: "data",
+      status: "failed",
+      settings: ["DATA_DIR"],
+    });
+  });
+
   it("exits with 2 when it does not understand its arguments", async () => {
     const { code, stderr } = await doctor({}, "--xml");
     expect(code).toBe(2);
     expect(stderr).toContain("Usage: npm run doctor");
+  });
+});
+
+describe("a server and its DATA_DIR", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "data-dir-"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  /** It refuses before it connects to the database. */
+  const servers = [
+    ["npm run dev", (env: Record<string, string>) => run("dev", [], env)],
+    [
+      "bin/server",
+      (env: Record<string, string>) =>
+        runPackaged(["server"], { ...env, DATABASE_URL: "postgres://127.0.0.1:9/none" }),
+    ],
+  ] as const;
+
+  it.each(servers)("%s says in one sentence that it cannot be written to", async (_, start) => {
+    const file = join(folder, "file");
+    await writeFile(file, "");
+    for (const [dataDir, code] of [
+      [file, "EEXIST"],
+      [join(file, "data"), "ENOTDIR"],
+    ]) {
+      const outcome = await start({ DATA_DIR: dataDir ?? "" });
+      expect(outcome.code).toBe(1);
+      expect(outcome.stderr.trimEnd()).toBe(
+        `DATA_DIR is ${dataDir}, which is not a folder that can be written to (${code}): ` +
+          "set it to one that the user of the server may write to.",
+      );
+    }
+  });
+
+  it.each(servers)("%s refuses one that another server uses", async (_, start) => {
+    const lock = await lockDataDir(folder);
+    const outcome = await start({ DATA_DIR: folder });
+    lock.release();
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toContain(
+      `Another process (${process.pid}) is using the data in ${folder}`,
+    );
   });
 });
 

@@ -22,7 +22,7 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-/** No setting and no Node of this repository: only what the system has. */
+/** No Node of this repository: only what the system has. */
 const SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
 
 export async function newFolder(): Promise<string> {
@@ -35,7 +35,10 @@ export const removeFolder = (folder: string): Promise<void> =>
 /** Starts a command in a folder. */
 function start(argv: readonly string[], cwd: string, settings: Settings): Running {
   const [program = "", ...args] = argv;
-  const env = { PATH: SYSTEM_PATH, ...settings } as unknown as NodeJS.ProcessEnv;
+  // Its commands are started a dozen times, and compile the same modules.
+  const NODE_COMPILE_CACHE = join(inject("stack").records, "compiled");
+  const system = { PATH: SYSTEM_PATH, NODE_COMPILE_CACHE };
+  const env = { ...system, ...settings } as unknown as NodeJS.ProcessEnv;
   const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

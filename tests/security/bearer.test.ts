@@ -230,7 +230,7 @@ describe("a bearer of an OIDC provider", () => {
     await provider.addKey();
     const fresh = await provider.sign();
     // Keys are asked for again at most once a second.
-    await expect.poll(() => statusOf(fresh), { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => statusOf(fresh)).toBe(200);
     expect(await statusOf(old)).toBe(200);
     provider.dropOldKeys();
     const another = await startServer({ env: provider.env });

@@ -6,7 +6,7 @@ import { endCopies, interrupt, newFolder, npmRun, npmRunKey } from "../adapters/
 import { setting, sql, startOwnParts } from "../support/harness/stack.ts";
 
 // Each starts whole copies, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 450_000, hookTimeout: 450_000 });
 
 afterEach(endCopies);
 
@@ -17,7 +17,7 @@ test("npm start makes and prints no key, and says how to get the first one", asy
   const dataDir = newFolder();
   const copy = await npmRun("start", dataDir);
   await vi.waitFor(() => expect(copy.output()).toContain("npm run key -- --email"), {
-    timeout: 150_000,
+    timeout: 400_000,
   });
   expect(copy.output()).not.toMatch(/\bap_[0-9A-Za-z]{49}\b/);
 

@@ -1,4 +1,4 @@
-/** Headers that every answer has, whoever makes it; and paths with a slash at their end. */
+/** Headers that every answer has, whoever makes it; and unknown paths. */
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
@@ -54,6 +54,8 @@ describe("every answer", () => {
     ["the OpenAPI document", "/api/openapi.json"],
     ["an unknown path", "/api/nothing"],
     ["an unknown path with a slash", "/api/keys/"],
+    ["an unknown path of another API", "/v1/models"],
+    ["metadata that does not exist", "/.well-known/oauth-protected-resource/api/mcp"],
     ["a path that is not well-formed", "/api/keys/%FF"],
     ["media that are not there", "/api/media/00000000-0000-4000-8000-000000000000/x.png"],
     ["sign-in", "/auth/v1/settings"],
@@ -66,6 +68,7 @@ describe("every answer", () => {
     ["a path with two slashes", "/api//keys"],
     ["a page that is not well-formed", "/%FF"],
     ["the API reference", "/docs"],
+    ["the image optimizer, which is off", "/_next/image?url=%2Ficon.svg&w=64&q=75"],
     ["a file that does not exist", "/_next/static/nothing.js"],
     ["an icon", "/icon.svg"],
     ["an engine's door", "/.well-known/workflow/v1/flow", () => ({ method: "POST", body: "{}" })],
@@ -104,7 +107,7 @@ describe("every answer", () => {
   });
 });
 
-describe("a slash at the end of a path", () => {
+describe("a path that is unknown or ends with a slash", () => {
   const unknownPaths = [
     "/api/keys/",
     "/api/sessions/2f6e83b3-0000-4000-8000-000000000000/",
@@ -112,9 +115,15 @@ describe("a slash at the end of a path", () => {
     "/api/",
     "/api/keys/?limit=1",
     "/api/keys/%41/",
+    "/v1/",
+    "/v1/chat/completions",
+    "/v1/%FF",
+    "/.well-known",
+    "/.well-known/openid-configuration",
+    "/.well-known/workflows",
   ];
 
-  it.each(["GET", "POST", "PUT", "PATCH", "DELETE"])("%s: is an unknown path", async (method) => {
+  it.each(["GET", "POST", "PUT", "PATCH", "DELETE"])("%s: gets a JSON 404", async (method) => {
     for (const path of unknownPaths) {
       const options = { headers: { "x-request-id": "mine" } };
       const answer = await client({ key: person.key }, secure.url).request(method, path, options);
@@ -149,6 +158,18 @@ describe("a slash at the end of a path", () => {
       expect(location).toMatch(/^\//);
     }
   });
+});
+
+it("the image optimizer is an unknown path", async () => {
+  for (const target of [
+    "%2Ficon.svg",
+    "%2Fapi%2Fmedia%2Fa%2Fb.png",
+    "https%3A%2F%2Fa.test%2Fa.png",
+  ]) {
+    const answer = await ask(`/_next/image?url=${target}&w=64&q=75`);
+    expect([answer.status, answer.headers["x-error-code"]]).toEqual([404, "not_found"]);
+    expect(JSON.parse(answer.text)).toEqual({ status: "error", error: "Not found" });
+  }
 });
 
 it("no door of the engine tells strangers which runtime it is", async () => {

@@ -14,7 +14,7 @@ import { type Conversation, openConversation } from "../support/harness/conversa
 import { startServer } from "../support/harness/server.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
 
-/** A busy machine adds to a stall and never takes from it: one good measurement is proof. */
+/** Compilation and a shared core add to a stall and never take from it: one good measurement is proof. */
 const ATTEMPTS = 3;
 const LEAST_ACCEPTED_MS = 250;
 
@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The longest stall since the last time, in milliseconds, of all processes of the server. */
+/** The longest stall since the last time, in milliseconds of processor time, of all processes of the server. */
 async function takeStall(): Promise<number> {
   const sockets = (await readdir(folder)).filter((name) => name.endsWith(".sock"));
   const stalls = await Promise.all(
@@ -57,7 +57,7 @@ async function stallOf(work: () => Promise<unknown>): Promise<number> {
 
 /**
  * Compared with what the largest harmless input of the same kind costs the same server just now: a
- * machine that is busy makes both slower.
+ * slow processor makes both slower.
  */
 async function expectNoStall(hostile: () => Promise<unknown>, harmless: () => Promise<unknown>) {
   // What is done for the first time is compiled first.
@@ -71,7 +71,9 @@ async function expectNoStall(hostile: () => Promise<unknown>, harmless: () => Pr
     if (stall < accepted) return;
     attempts.push({ stall, accepted });
   }
-  throw new Error(`The event loop stood still: ${JSON.stringify(attempts)} (milliseconds)`);
+  throw new Error(
+    `The event loop stood still: ${JSON.stringify(attempts)} (milliseconds of processor time)`,
+  );
 }
 
 const say = async (text: string): Promise<string> => {

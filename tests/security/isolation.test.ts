@@ -249,6 +249,7 @@ describe.runIf(process.platform === "linux")("the process that renders", () => {
       "NODE_CHANNEL_FD",
       "NODE_CHANNEL_SERIALIZATION_MODE",
       "NODE_WEBCODECS_FORCE",
+      "PATH",
       "PWD",
     ]);
     if (best.kind === "namespaces") {
@@ -290,6 +291,7 @@ describe("a sandbox's process", () => {
     expect(await environmentOf(pid)).toEqual([
       "NODE_CHANNEL_FD",
       "NODE_CHANNEL_SERIALIZATION_MODE",
+      "PATH",
       "PWD",
     ]);
     if (best.kind === "namespaces") {

@@ -4,16 +4,14 @@
  */
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { watchEventLoop } from "../support/harness/stall.ts";
 
 const folder = process.env.STALL_FOLDER;
 if (folder !== undefined) {
-  const histogram = monitorEventLoopDelay({ resolution: 5 });
-  histogram.enable();
+  const loop = watchEventLoop();
   const server = createServer((socket) => {
     socket.on("error", () => {});
-    socket.end(String(histogram.max / 1e6));
-    histogram.reset();
+    socket.end(String(loop.takeLongest()));
   });
   server.on("error", () => {});
   server.listen(join(folder, `${process.pid}.sock`)).unref();

@@ -1,10 +1,12 @@
 /** Supabase Auth under this origin, and what the console's pages may do. */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { askAuth, codeFor, sessionFor } from "../support/harness/auth-session.ts";
+import { client, createPerson } from "../support/harness/clients.ts";
 import { mailsTo } from "../support/harness/mailbox.ts";
 import { startServer } from "../support/harness/server.ts";
-import { stack } from "../support/harness/stack.ts";
+import { sql, stack } from "../support/harness/stack.ts";
+import { registerSecret } from "../support/secrets/register.ts";
 
 const ask = (
   method: string,
@@ -33,12 +35,55 @@ describe("the auth server under this origin", () => {
     expect(known.email).toBe(email);
     const renewed = await ask("POST", "token?grant_type=refresh_token", { refresh_token });
     expect(renewed.status).toBe(200);
+    const keyStatus = async () =>
+      (await client({ bearer: access_token }).post("/api/keys", { key_name: "own" })).status;
+    expect(await keyStatus()).toBe(201);
     const left = await ask("POST", "logout?scope=local", undefined, { authorization });
     expect(left.status).toBe(204);
+    expect(await keyStatus()).toBe(401);
     const late = await ask("POST", "token?grant_type=refresh_token", {
       refresh_token: (await renewed.json()).refresh_token,
     });
     expect(late.status).toBe(400);
+  });
+
+  it("stores hashes of refresh tokens, and renews a session in two tabs at once", async () => {
+    const email = `${randomUUID()}@example.com`;
+    const { refresh_token } = await sessionFor(email);
+    const hash = createHash("sha256").update(refresh_token).digest("hex");
+    const stored = await sql`
+      select t.token from auth.refresh_tokens t join auth.users u on u.id = t.user_id
+      where u.email = ${email}`;
+    expect(stored).toEqual([{ token: hash }]);
+    const renew = async (token: string) => {
+      const renewed = await ask("POST", "token?grant_type=refresh_token", { refresh_token: token });
+      expect(renewed.status).toBe(200);
+      return registerSecret((await renewed.json()).refresh_token, "refresh token");
+    };
+    const tabs = [await renew(refresh_token), await renew(refresh_token)];
+    expect(new Set(tabs).size).toBe(2);
+    for (const token of tabs) await renew(token);
+    const asStored = await ask("POST", "token?grant_type=refresh_token", { refresh_token: hash });
+    expect(asStored.status).toBe(400);
+  });
+
+  it("a deleted account ends its sign-in, and no token from before signs up again", async () => {
+    const { email, withBearer } = await createPerson();
+    const { access_token: bearer, refresh_token } = await sessionFor(email);
+    const signedIn = client({ bearer });
+    expect((await signedIn.delete("/api/accounts/me", { body: { confirm: email } })).status).toBe(
+      200,
+    );
+    // The other bearer is of no session.
+    for (const late of [signedIn, withBearer, signedIn]) {
+      expect((await late.get("/api/accounts/me")).status).toBe(401);
+      expect((await late.get("/api/sessions")).status).toBe(401);
+    }
+    const renewed = await ask("POST", "token?grant_type=refresh_token", { refresh_token });
+    expect(renewed.status).toBe(400);
+    expect(await sql`select 1 from accounts where email = ${email}`).toEqual([]);
+    const kept = await sql`select hash from deleted_identities`;
+    expect(JSON.stringify(kept)).not.toContain(email);
   });
 
   it.each([

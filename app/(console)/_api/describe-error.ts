@@ -13,6 +13,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   unauthorized: "Your session has expired. Sign in again.",
   forbidden: "You do not have permission to do this.",
   budget_reached: "Your monthly budget is spent. Raise it, or wait for the next month.",
+  unpriced_model:
+    "The price of this model is not known, so your budget cannot count it. Choose another model, or allow unpriced models with your budget.",
   quota_exceeded: "Your storage is full. Delete what you no longer need and try again.",
   not_found: "This no longer exists, or you do not have access to it.",
   conflict: "This conflicts with another request. Wait a moment, then try again.",

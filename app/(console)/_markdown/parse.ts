@@ -109,6 +109,26 @@ export function webAddress(href: string): string | null {
   return url?.protocol === "https:" || url?.protocol === "http:" ? url.href : null;
 }
 
+/**
+ * Returns the path of a file in the sandbox, relative to the agent's home, for a relative path,
+ * `/home/agent/…`, `sandbox:/…` or `file:///home/agent/…`; null for any other address.
+ */
+export function sandboxPath(href: string): string | null {
+  const local = /^(?:sandbox:|file:\/\/)?(?:\/home\/agent\/|~\/)?([^/#?][^#?]*)/i.exec(href);
+  const path = decodeAddress(local?.[1] ?? "");
+  const names = path.split("/").filter((name) => name !== "" && name !== ".");
+  const isOutside = names.includes("..") || /^[a-z][a-z\d+.-]*:/i.test(path);
+  return names.length === 0 || isOutside || path.endsWith("/") ? null : names.join("/");
+}
+
+function decodeAddress(address: string): string {
+  try {
+    return decodeURIComponent(address);
+  } catch {
+    return address;
+  }
+}
+
 const NAMED_REFERENCES: Readonly<Record<string, string>> = {
   amp: "&",
   lt: "<",

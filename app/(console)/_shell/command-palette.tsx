@@ -14,16 +14,21 @@ import {
 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { Dialog } from "radix-ui";
-import { type ComponentProps, isValidElement, type ReactElement, useState } from "react";
+import {
+  type ComponentProps,
+  isValidElement,
+  type ReactElement,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { signOut } from "@/app/(console)/_session/auth.ts";
 import { chooseTheme } from "@/app/(console)/_shell/theme.ts";
-import { startChatFrom } from "@/app/(console)/chat/_state/start-chat-from.ts";
 import { Cover } from "../_ui/cover.tsx";
-import { toast } from "../_ui/toast.tsx";
 import { useFocusReturn } from "../_ui/use-focus-return.ts";
 import { coverSeed } from "../artists/cover-seed.ts";
 import { navGroups, settingsItem, welcomeItem } from "./nav-items.ts";
-import { type FoundTemplate, usePaletteResults } from "./use-palette-results.ts";
+import { usePaletteResults } from "./use-palette-results.ts";
 
 const pages = [...navGroups.flatMap(({ items }) => items), welcomeItem, settingsItem];
 
@@ -39,6 +44,15 @@ export function CommandPalette({
   const router = useRouter();
   const focus = useFocusReturn();
   const { chats, templates, artists, isSearching } = usePaletteResults(text);
+  const list = useRef<HTMLDivElement>(null);
+  const [selected, setSelected] = useState("");
+  const firstChatId = chats[0]?.id;
+  // Chats arrive above the rows that are there, of which the first was selected.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other chats change the first row
+  useEffect(() => {
+    const first = list.current?.querySelector("[cmdk-item]");
+    setSelected(first?.getAttribute("data-value") ?? "");
+  }, [firstChatId]);
   const go = (path: string) => {
     onClose();
     router.push(path);
@@ -46,12 +60,6 @@ export function CommandPalette({
   const act = (action: () => unknown) => {
     onClose();
     action();
-  };
-  const use = async ({ title, prompt }: FoundTemplate) => {
-    onClose();
-    const started = await startChatFrom({ title, prompt });
-    if ("path" in started) router.push(started.path);
-    else toast(started.error.message, "danger");
   };
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
@@ -63,7 +71,7 @@ export function CommandPalette({
           className="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-xl border bg-surface shadow-2xl animate-appear max-sm:top-4"
         >
           <Dialog.Title className="sr-only">Search and commands</Dialog.Title>
-          <Command label="Search and commands" loop>
+          <Command label="Search and commands" loop value={selected} onValueChange={setSelected}>
             <Command.Input
               value={text}
               onValueChange={setText}
@@ -72,6 +80,7 @@ export function CommandPalette({
               className="h-12 w-full border-b bg-transparent px-4 text-lg outline-none"
             />
             <Command.List
+              ref={list}
               aria-label="Results"
               className="max-h-[min(26rem,60vh)] overflow-y-auto overscroll-contain p-2"
             >
@@ -154,7 +163,7 @@ export function CommandPalette({
                       icon={LayoutTemplate}
                       label={template.title}
                       detail="Start a chat from this template"
-                      onSelect={() => void use(template)}
+                      onSelect={() => go(`/chat?template=${template.id}`)}
                     />
                   ))}
                 </Group>

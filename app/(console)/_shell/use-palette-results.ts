@@ -5,10 +5,10 @@ import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts"
 import type { listTemplatesContract } from "@/lib/templates/contract.ts";
 import { useArtists } from "../_hooks/use-artists.ts";
 import { useQuery } from "../_hooks/use-query.ts";
+import { hasMessages } from "../chat/_list/chat-feed.ts";
 
 type Chats = z.output<(typeof listAccountChatsContract)["responses"][200]["schema"]>;
 type Templates = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;
-export type FoundTemplate = Templates["templates"][number];
 
 /** A pause in typing after which the server is asked. */
 const DEBOUNCE_MS = 150;
@@ -25,7 +25,7 @@ export function usePaletteResults(text: string) {
   const templates = useQuery<Templates>("/api/agents/templates?limit=100");
   const artists = useArtists();
   return {
-    chats: chats.data?.chats ?? [],
+    chats: chats.data?.chats.filter(hasMessages) ?? [],
     templates: templates.data?.templates ?? [],
     artists,
     isSearching: chats.loading || query !== text.trim(),

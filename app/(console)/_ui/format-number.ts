@@ -12,8 +12,9 @@ export const formatCompact = (count: number): string => compactFormat().format(c
 /** Returns, for example, `12,345`. */
 export const formatCount = (count: number): string => fullFormat().format(count);
 
-/** Returns, for example, `$12.30`, `$0.0042` or `<$0.0001`. */
-export function formatUsd(usd: number): string {
+/** Returns, for example, `$12.30`, `$0.0042` or `<$0.0001`; `Unknown` for null. */
+export function formatUsd(usd: number | null): string {
+  if (usd === null) return "Unknown";
   if (usd === 0 || usd >= 0.1)
     return `$${fullFormat()
       .format(Number(usd.toFixed(2)))
@@ -21,3 +22,12 @@ export function formatUsd(usd: number): string {
   if (usd < 0.0001) return "<$0.0001";
   return `$${usd.toFixed(4)}`;
 }
+
+/** Returns, for example, `$12.30`, `Unknown`, or `$12.30 + unknown` where only some calls have a price. */
+export const formatCost = (sums: {
+  readonly cost_usd: number | null;
+  readonly unpriced_calls: number;
+}): string => {
+  const isPartial = sums.cost_usd !== null && sums.unpriced_calls > 0;
+  return `${formatUsd(sums.cost_usd)}${isPartial ? " + unknown" : ""}`;
+};

@@ -1,6 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ReferenceField, ReferenceOperation } from "@/lib/openapi/reference.ts";
+import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { DocsCode } from "./_content/docs-code.tsx";
 import { MethodLabel } from "./method-label.tsx";
 import { Prose } from "./prose.tsx";
@@ -51,7 +52,12 @@ export function Operation({ operation }: { readonly operation: ReferenceOperatio
         </div>
         <div className="flex min-w-0 flex-col gap-3 xl:sticky xl:top-8 xl:self-start">
           {curl !== undefined && (
-            <DocsCode label={`Request: ${summary}`} text={curl} language="sh" isWrapped />
+            <DocsCode
+              label={`Request: ${summary}`}
+              text={curl(serviceOrigin())}
+              language="sh"
+              isWrapped
+            />
           )}
           {example?.response.body !== undefined && (
             <DocsCode

@@ -1,12 +1,18 @@
 "use client";
 import { Mail } from "lucide-react";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { z } from "zod";
 import { api } from "@/app/(console)/_api/request.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import type { listInvitationsContract } from "@/lib/organizations/contract.ts";
+import type {
+  acceptInvitationContract,
+  listInvitationsContract,
+} from "@/lib/organizations/contract.ts";
 import type { ReceivedInvitation } from "@/lib/organizations/organization.ts";
-import { Button } from "../_ui/button.tsx";
+import { chooseOrganization } from "../_session/scope.ts";
+import { Button, buttonStyle } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
@@ -16,10 +22,13 @@ import { Skeleton } from "../_ui/skeleton.tsx";
 import { toast } from "../_ui/toast.tsx";
 
 type List = z.output<(typeof listInvitationsContract.responses)[200]["schema"]>;
+type Accepted = z.output<(typeof acceptInvitationContract.responses)[200]["schema"]>;
+type Joined = Accepted["organization"];
 
 /** The page that the mail of an invitation leads to. */
 export function Invitations() {
   const { data, error, reload } = useQuery<List>("/api/invitations?limit=100");
+  const [joined, setJoined] = useState<readonly Joined[]>([]);
   return (
     <Page>
       <PageHeader
@@ -33,21 +42,75 @@ export function Invitations() {
           <Skeleton className="h-24 rounded-xl" />
         </div>
       )}
-      {data?.invitations.length === 0 && (
+      {data?.invitations.length === 0 && joined.length === 0 && (
         <EmptyState
           icon={Mail}
           title="No invitations"
           text="Invitations to your email address appear here until they expire."
-        />
+        >
+          <Link
+            href="/settings/organizations"
+            prefetch={false}
+            className={buttonStyle({ variant: "outline" })}
+          >
+            View your organizations
+          </Link>
+        </EmptyState>
       )}
       <ul className="space-y-3">
+        {joined.map((organization) => (
+          <li key={organization.organization_id}>
+            <JoinedOrganization organization={organization} />
+          </li>
+        ))}
         {data?.invitations.map((invitation) => (
           <li key={invitation.id}>
-            <Invitation invitation={invitation} onAnswered={reload} />
+            <Invitation
+              invitation={invitation}
+              onAnswered={(organization) => {
+                if (organization !== null) setJoined((before) => [...before, organization]);
+                reload();
+              }}
+            />
           </li>
         ))}
       </ul>
     </Page>
+  );
+}
+
+function JoinedOrganization({
+  organization: { organization_id: id, organization_name: name },
+}: {
+  readonly organization: Joined;
+}) {
+  const router = useRouter();
+  return (
+    <Card className="flex flex-wrap items-center justify-between gap-3">
+      <div>
+        <h2 className="font-semibold wrap-anywhere">You joined {name}</h2>
+        <p className="text-muted-foreground">
+          Switch to {name} to work with its artists. New chats then belong to the organization.
+        </p>
+      </div>
+      <div className="flex flex-wrap gap-2">
+        <Link
+          href={`/settings/organizations/${id}`}
+          prefetch={false}
+          className={buttonStyle({ variant: "outline" })}
+        >
+          View members
+        </Link>
+        <Button
+          onClick={() => {
+            chooseOrganization({ id, name });
+            router.push("/artists");
+          }}
+        >
+          Switch organization
+        </Button>
+      </div>
+    </Card>
   );
 }
 
@@ -56,17 +119,18 @@ function Invitation({
   onAnswered,
 }: {
   readonly invitation: ReceivedInvitation;
-  readonly onAnswered: () => void;
+  /** Called with the organization that was joined, or with null. */
+  readonly onAnswered: (joined: Joined | null) => void;
 }) {
   const [busy, setBusy] = useState<"accept" | "decline" | null>(null);
   const answer = async (verb: "accept" | "decline") => {
     setBusy(verb);
-    const result = await api<unknown>(`/api/invitations/${id}/${verb}`, { method: "POST" });
+    const result = await api<Accepted | null>(`/api/invitations/${id}/${verb}`, { method: "POST" });
     setBusy(null);
     // One that was answered in another tab, or withdrawn, is gone from the list.
     if (!result.ok && result.error.status !== 404) return toast(result.error.message, "danger");
-    if (result.ok) toast(verb === "accept" ? `You joined ${name}` : "Invitation declined");
-    onAnswered();
+    if (result.ok && verb === "decline") toast("Invitation declined");
+    onAnswered(result.ok && verb === "accept" ? (result.data?.organization ?? null) : null);
   };
   return (
     <Card className="flex flex-wrap items-center justify-between gap-3">

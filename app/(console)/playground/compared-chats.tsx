@@ -9,9 +9,9 @@ import { MessageList } from "../chat/_conversation/message-list.tsx";
 import { Notices } from "../chat/_conversation/notices.tsx";
 import { type ShownConversation, useConversation } from "../chat/_conversation/use-conversation.ts";
 import { useEscape } from "../chat/_conversation/use-escape.ts";
-import { FilesSessionContext } from "../chat/_message/message-files.tsx";
 import type { ChatAddress } from "../chat/_state/attachment.ts";
 import { numberAt, textAt, valueAt } from "../chat/_state/tool-call.ts";
+import { FilesSessionContext } from "../chat/_tools/file-link.tsx";
 import type { PlaygroundSetup } from "./setup.ts";
 import { usePlaygroundChats } from "./use-playground-chats.ts";
 

@@ -4,9 +4,9 @@ import { useCallback } from "react";
 import { ConversationComposer } from "../chat/_conversation/conversation-composer.tsx";
 import { MessageList } from "../chat/_conversation/message-list.tsx";
 import { useConversation } from "../chat/_conversation/use-conversation.ts";
-import { FilesSessionContext } from "../chat/_message/message-files.tsx";
 import type { Attachments } from "../chat/_state/attachments.ts";
 import type { WrittenMessage } from "../chat/_state/message-parts.ts";
+import { FilesSessionContext } from "../chat/_tools/file-link.tsx";
 
 /** The conversation of the playground. */
 export function PlaygroundChat({

@@ -1,15 +1,16 @@
 "use client";
 import type { FileUIPart } from "ai";
-import { useCallback, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { api } from "../_api/request.ts";
 import { chooseConnectors } from "../_connectors/use-chat-connectors.ts";
 import { useDraftChat } from "../chat/_conversation/use-draft-chat.ts";
 import type { ChatAddress } from "../chat/_state/attachment.ts";
 import { attachmentsOf } from "../chat/_state/attachments.ts";
+import type { ChatError } from "../chat/_state/chat-error.ts";
 import { publishChatEvent } from "../chat/_state/chat-events.ts";
-import type { WrittenMessage } from "../chat/_state/message-parts.ts";
-import { openConversation } from "../chat/_state/open-conversations.ts";
+import type { SentMessage } from "../chat/_state/drafts.ts";
+import { openConversation, retainConversation } from "../chat/_state/open-conversations.ts";
 import { type PlaygroundSetup, readContextLimit, toAgentSetup } from "./setup.ts";
 
 /**
@@ -23,41 +24,60 @@ export function usePlaygroundChats(
   modelIds: readonly string[],
   onSent: (text: string) => void,
 ) {
-  const { draft, attachments } = useDraftChat("playground");
+  const { draft, attachments, returned, setReturned, takeReturned, send } =
+    useDraftChat("playground");
   const [chats, setChats] = useState<readonly ChatAddress[] | null>(null);
   const [isStarting, setStarting] = useState(false);
   const [errorText, setErrorText] = useState<string | null>(null);
-  const [returned, setReturned] = useState<WrittenMessage | null>(null);
-  const onReturnedTaken = useCallback(() => setReturned(null), []);
+  const releases = useRef<(() => void)[]>([]);
+  // The conversations stay open until the columns show them.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other chats are other columns
+  useEffect(() => {
+    for (const release of releases.current.splice(0)) release();
+  }, [chats]);
 
-  const send = async (text: string, files: readonly FileUIPart[]) => {
+  const onSend = async (text: string, files: readonly FileUIPart[]) => {
+    const message = { text, files };
     setErrorText(null);
     setStarting(true);
-    const failure = await begin(text, files);
+    const failure =
+      chats === null
+        ? ((await send(message, begin))?.text ?? null)
+        : await setUpChats(chats, setup, modelIds);
     setStarting(false);
-    if (failure === null) return;
     setErrorText(failure);
-    setReturned({ text, files });
-  };
-  const begin = async (text: string, files: readonly FileUIPart[]): Promise<string | null> => {
-    const contextLimit = readContextLimit(setup.contextLimit);
-    if (contextLimit === undefined) return "Correct the context limit first.";
-    const used = chats ?? (await createChats(draft, modelIds.length));
-    if ("error" in used) return used.error;
-    const failures = await Promise.all(
-      used.map((chat, index) => setUpChat(chat, setup, modelIds[index] ?? "")),
-    );
-    const failure = failures.find((one) => one !== null);
-    if (failure !== undefined) return failure;
-    for (const { sessionId, chatId } of used) {
+    if (failure !== null) {
+      setReturned(message);
+      return;
+    }
+    for (const { sessionId, chatId } of chats ?? []) {
       const conversation = openConversation(sessionId, chatId);
-      conversation.contextLimit = contextLimit;
-      if (chats === null) publishChatEvent({ sessionId, chatId, type: "changed" });
+      conversation.contextLimit = readContextLimit(setup.contextLimit) ?? null;
       void conversation.send(text, files);
     }
     onSent(text);
-    setChats(used);
-    return null;
+  };
+  /** Sends the first message to new chats. It counts as sent once one of them has stored it. */
+  const begin = async (message: SentMessage): Promise<ChatError | null> => {
+    const created = await createChats(draft, modelIds.length);
+    if ("error" in created) return { text: created.error, requestId: null };
+    const failure = await setUpChats(created, setup, modelIds);
+    if (failure !== null) return { text: failure, requestId: null };
+    const refusals = await Promise.all(
+      created.map(({ sessionId, chatId }) => {
+        const conversation = openConversation(sessionId, chatId);
+        releases.current.push(retainConversation(chatId));
+        conversation.contextLimit = readContextLimit(setup.contextLimit) ?? null;
+        return conversation.begin(message);
+      }),
+    );
+    if (refusals.includes(null)) {
+      for (const address of created) publishChatEvent({ ...address, type: "changed" });
+      setChats(created);
+      return null;
+    }
+    for (const release of releases.current.splice(0)) release();
+    return refusals[0] ?? null;
   };
   const [first] = chats ?? [];
   return {
@@ -68,8 +88,8 @@ export function usePlaygroundChats(
       attachments: first ? attachmentsOf(first.sessionId, first.chatId) : attachments,
       isStarting,
       returned,
-      onReturnedTaken,
-      onSend: (text: string, files: readonly FileUIPart[]) => void send(text, files),
+      onReturnedTaken: takeReturned,
+      onSend: (text: string, files: readonly FileUIPart[]) => void onSend(text, files),
     },
     fillIn: (text: string) => setReturned({ text, files: [] }),
   };
@@ -88,12 +108,24 @@ async function createChats(
     if (!added.ok) return { error: added.error.message };
     chats.push(added.data.chat);
   }
-  draft.release();
   for (const chat of chats) openConversation(sessionId, chat.id).showChat(chat);
   return chats.map((chat) => ({ sessionId, chatId: chat.id }));
 }
 
-/** Returns what to tell if it fails. */
+/** Returns the text of the error if it fails. */
+async function setUpChats(
+  chats: readonly ChatAddress[],
+  setup: PlaygroundSetup,
+  modelIds: readonly string[],
+): Promise<string | null> {
+  if (readContextLimit(setup.contextLimit) === undefined) return "Correct the context limit first.";
+  const failures = await Promise.all(
+    chats.map((chat, index) => setUpChat(chat, setup, modelIds[index] ?? "")),
+  );
+  return failures.find((failure) => failure !== null) ?? null;
+}
+
+/** Returns the text of the error if it fails. */
 async function setUpChat(
   { sessionId, chatId }: ChatAddress,
   setup: PlaygroundSetup,

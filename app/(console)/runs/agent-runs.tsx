@@ -131,7 +131,6 @@ function Row({
   const Icon = icons[run.kind];
   const kind = RUN_KIND_LABELS[run.kind];
   const duration = formatDuration(run.duration_ms ?? runDurationOf(run, now));
-  const cost = run.cost_usd === null ? "" : formatUsd(run.cost_usd);
   return (
     <Link
       href={`/runs/${run.runId}`}
@@ -183,7 +182,7 @@ function Row({
         {run.usage.total_tokens > 0 && formatCompact(run.usage.total_tokens)}
       </span>
       <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
-        {cost}
+        {formatUsd(run.cost_usd)}
       </span>
       <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
         {duration}

@@ -3,7 +3,6 @@ import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
-import { startChatFrom } from "@/app/(console)/chat/_state/start-chat-from.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
@@ -28,7 +27,8 @@ export function TemplateCard({
 }) {
   const { id, title, description, tags, creator, is_private, is_favourite } = template;
   const [open, setOpen] = useState(false);
-  const { use, isStarting } = useTemplate(template);
+  const router = useRouter();
+  const use = () => router.push(`/chat?template=${id}`);
   const remove = async (): Promise<string | null> => {
     const result = await api(`/api/agents/templates/${id}`, { method: "DELETE" });
     // A template that was already deleted counts as deleted.
@@ -78,7 +78,7 @@ export function TemplateCard({
         {tags.length > 4 && <Badge>+{tags.length - 4}</Badge>}
       </div>
       <div className="mt-auto flex items-center gap-1">
-        <Button variant="outline" size="sm" busy={isStarting} onClick={use}>
+        <Button variant="outline" size="sm" onClick={use}>
           <MessageSquarePlus aria-hidden />
           Use
         </Button>
@@ -121,26 +121,12 @@ export function TemplateCard({
         <TemplateDetails
           template={template}
           isMine={isMine}
-          isStarting={isStarting}
           onUse={use}
           onClose={() => setOpen(false)}
         />
       )}
     </article>
   );
-}
-
-function useTemplate({ title, prompt }: Template) {
-  const router = useRouter();
-  const [isStarting, setIsStarting] = useState(false);
-  const use = async () => {
-    setIsStarting(true);
-    const started = await startChatFrom({ title, prompt });
-    if ("path" in started) return router.push(started.path);
-    setIsStarting(false);
-    toast(started.error.message, "danger");
-  };
-  return { use: () => void use(), isStarting };
 }
 
 function FavouriteButton({

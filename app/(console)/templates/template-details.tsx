@@ -12,13 +12,11 @@ import { ScrollBox } from "../_ui/scroll-box.tsx";
 export function TemplateDetails({
   template,
   isMine,
-  isStarting,
   onUse,
   onClose,
 }: {
   readonly template: Template;
   readonly isMine: boolean;
-  readonly isStarting: boolean;
   readonly onUse: () => void;
   readonly onClose: () => void;
 }) {
@@ -59,7 +57,7 @@ export function TemplateDetails({
         {shared_emails.length > 0 && `Shared with ${shared_emails.join(", ")}.`}
       </p>
       <DialogActions>
-        <Button busy={isStarting} onClick={onUse}>
+        <Button onClick={onUse}>
           <MessageSquarePlus aria-hidden />
           Use in a new chat
         </Button>

@@ -1,7 +1,7 @@
 "use client";
 import { Download } from "lucide-react";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import { formatCompact, formatCost, formatCount } from "@/app/(console)/_ui/format-number.ts";
 import { usageCsv } from "@/app/(console)/usage/_state/csv.ts";
 import { GROUPS, type Group, type Names } from "@/app/(console)/usage/_state/groups.ts";
 import type { Metric, Report } from "@/app/(console)/usage/_state/metrics.ts";
@@ -85,7 +85,7 @@ export function Breakdown({
                 <Cell>{formatCompact(item.input_tokens)}</Cell>
                 <Cell>{formatCompact(item.output_tokens)}</Cell>
                 <Cell>{formatCount(item.images + item.videos)}</Cell>
-                <Cell>{formatUsd(item.cost_usd)}</Cell>
+                <Cell>{formatCost(item)}</Cell>
               </tr>
             ))}
           </tbody>

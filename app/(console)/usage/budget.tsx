@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { type Me, useAccount } from "@/app/(console)/_hooks/use-account.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
-import { formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import { formatCost, formatUsd } from "@/app/(console)/_ui/format-number.ts";
 import type { Report } from "@/app/(console)/usage/_state/metrics.ts";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
@@ -12,6 +12,7 @@ import { ErrorState } from "../_ui/error-state.tsx";
 import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
+import { Switch } from "../_ui/switch.tsx";
 import { toast } from "../_ui/toast.tsx";
 
 /** From here on the account is warned. */
@@ -28,12 +29,12 @@ export function Budget() {
     return <Skeleton className="h-24 rounded-xl" />;
   }
   const budget = account.data.account.monthly_budget_usd;
-  const spent = month.data.totals.cost_usd;
+  const { totals } = month.data;
   return (
     <section aria-label="Budget" className="rounded-xl border bg-surface px-4 py-3.5">
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
         <p>
-          <span className="text-lg font-semibold tabular-nums">{formatUsd(spent)}</span>{" "}
+          <span className="text-lg font-semibold tabular-nums">{formatCost(totals)}</span>{" "}
           <span className="text-muted-foreground">
             {budget === null
               ? "this month, without a budget"
@@ -44,10 +45,10 @@ export function Budget() {
           {budget === null ? "Set budget" : "Edit budget"}
         </Button>
       </div>
-      {budget !== null && <Progress spent={spent} budget={budget} />}
+      {budget !== null && <Progress spent={totals.cost_usd ?? 0} budget={budget} />}
       {isEditing && (
         <BudgetDialog
-          budget={budget}
+          account={account.data.account}
           onClose={() => setIsEditing(false)}
           onSaved={() => {
             setIsEditing(false);
@@ -94,29 +95,30 @@ function Progress({ spent, budget }: { readonly spent: number; readonly budget: 
 }
 
 function BudgetDialog({
-  budget,
+  account: { monthly_budget_usd: budget, allow_unpriced_models: allowed },
   onClose,
   onSaved,
 }: {
-  readonly budget: number | null;
+  readonly account: Me["account"];
   readonly onClose: () => void;
   readonly onSaved: () => void;
 }) {
   const [text, setText] = useState(budget === null ? "" : String(budget));
+  const [allowsUnpriced, setAllowsUnpriced] = useState(allowed);
   const { send, busy, error } = useSubmit<Me>();
   const amount = text.trim() === "" ? null : Number(text);
   const isInvalid = amount !== null && !(amount >= 0 && amount <= 1_000_000_000);
   const save = async (event: FormEvent) => {
     event.preventDefault();
     if (isInvalid) return;
-    const body = { monthly_budget_usd: amount };
+    const body = { monthly_budget_usd: amount, allow_unpriced_models: allowsUnpriced };
     const result = await send("/api/accounts/me", { method: "PATCH", body });
     if (result.ok) onSaved();
   };
   return (
     <Dialog
       title="Monthly budget"
-      description="When a calendar month (UTC) has cost as much, no new turns, runs, images or videos start. What is running goes on."
+      description="When a calendar month (UTC) has cost this much, agents stop before their next model call, and no images or videos start."
       open
       onOpenChange={(open) => !open && onClose()}
     >
@@ -137,6 +139,12 @@ function BudgetDialog({
             />
           )}
         </Field>
+        <Switch
+          label="Allow models without a known price"
+          hint="The budget cannot count what they cost."
+          checked={allowsUnpriced}
+          onChange={setAllowsUnpriced}
+        />
         <DialogActions>
           <DialogClose asChild>
             <Button variant="outline">Cancel</Button>

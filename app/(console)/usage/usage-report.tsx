@@ -2,7 +2,7 @@
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import { formatCompact, formatCost, formatCount } from "@/app/(console)/_ui/format-number.ts";
 import { type Group, useNames } from "@/app/(console)/usage/_state/groups.ts";
 import {
   METRICS,
@@ -30,7 +30,7 @@ export function UsageReport() {
   const names = useNames(group);
   const [wanted, setWanted] = useState<Metric["value"] | null>(null);
   // Models without a price have tokens to show.
-  const metric = wanted ?? (data?.totals.cost_usd === 0 ? "tokens" : "cost");
+  const metric = wanted ?? (data && !data.totals.cost_usd ? "tokens" : "cost");
   const chosen = METRICS.find(({ value }) => value === metric) ?? (METRICS[0] as Metric);
   const setRange = (next: Readonly<Record<string, string>>) =>
     history.replaceState(null, "", `/usage?${new URLSearchParams(next)}`);
@@ -79,6 +79,12 @@ export function UsageReport() {
       ) : (
         <>
           <Totals totals={data.totals} />
+          {data.totals.unpriced_calls > 0 && (
+            <p className="text-sm text-muted-foreground">
+              The price of {formatCount(data.totals.unpriced_calls)} calls is not known. The cost
+              leaves them out.
+            </p>
+          )}
           <DayChart {...{ days, group, names }} items={data.items} metric={chosen} />
         </>
       )}
@@ -132,7 +138,7 @@ function Totals({ totals }: { readonly totals: Sums }) {
     <Figures
       className="grid-cols-2 sm:grid-cols-4 lg:grid-cols-7"
       figures={[
-        ["Cost", formatUsd(totals.cost_usd)],
+        ["Cost", formatCost(totals)],
         ["Runs", formatCount(totals.runs)],
         ["Model calls", formatCount(totals.steps)],
         ["Input tokens", formatCompact(totals.input_tokens)],

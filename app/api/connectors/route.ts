@@ -5,11 +5,8 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createConnectionContract, ({ caller: { accountId }, body, log }) =>
-    authorizeConnector(
-      { accountId, connector: body.connector, callbackUrl: body.callback_url },
-      log,
-    ),
+  POST: endpoint(createConnectionContract, ({ caller, body, log }) =>
+    authorizeConnector({ caller, connector: body.connector, callbackUrl: body.callback_url }, log),
   ),
   GET: endpoint(listConnectionsContract, ({ caller, log }) =>
     listConnections(caller.accountId, log),

@@ -1,19 +1,24 @@
-/** Measures what the calls of a model use: tokens as the model reports them, and their cost. */
+/**
+ * Measures what the calls of a model use: tokens as the model reports them, and their cost. Reports are
+ * untrusted input: all consumers of the metered model see only plausible numbers.
+ */
 import type {
   LanguageModelV4,
+  LanguageModelV4CallOptions,
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
-import { services } from "../../platform/services.ts";
 import { costOf } from "./cost.ts";
+import type { ModelProvider } from "./port.ts";
 import { gatewayCost } from "./trace-model.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /** What one model call has used. */
 export interface ModelUse {
+  /** The model that answered, or the requested one if the answer does not name it. */
   readonly modelId: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -26,7 +31,7 @@ export interface ModelUse {
 export interface Meter {
   /** The model with calls that are measured. */
   readonly model: LanguageModelV4;
-  /** How many calls have begun. */
+  /** How many calls have begun, without refused ones. */
   readonly calls: () => number;
   /** Resolves with the calls so far that have used something, in the order of their ends. */
   readonly uses: () => Promise<ModelUse[]>;
@@ -34,78 +39,118 @@ export interface Meter {
 
 /** A token is estimated as four characters, as in `limit-context.ts`. */
 const CHARS_PER_TOKEN = 4;
+/** Far above what any model reads or writes in one call. */
+const MAX_TOKENS = 100_000_000;
+/** More than most answers have. A longer one exceeds what was reserved for it. */
+const RESERVED_OUTPUT_TOKENS = 4_096;
+/** As in `usage_entries`. */
+const MAX_MODEL_ID_CHARS = 200;
+
+interface Metering {
+  /** Called with each use, and must not reject; a call that is not streamed waits for it. */
+  readonly onUse?: (use: ModelUse) => Promise<void>;
+  /**
+   * Called before each call with what it may cost in USD, or null when the price is not known. A call fails
+   * with what this rejects with.
+   */
+  readonly reserve?: (estimateUsd: number | null) => Promise<void>;
+}
 
 /**
- * Measures the model. A call that is aborted counts with an estimate, because vendors bill what they
+ * Measures a model. A call that is aborted counts with an estimate, because vendors bill what they
  * have read and written until then; one that fails does if its answer had begun.
- * @param onUse called with each use, and must not reject; a call that is not streamed waits for it
  */
 export function meterModel(
-  model: LanguageModelV4,
+  models: ModelProvider,
   modelId: string,
-  onUse: (use: ModelUse) => Promise<void> = async () => {},
+  { onUse = async () => {}, reserve }: Metering = {},
 ): Meter {
   const uses: Promise<ModelUse>[] = [];
   let calls = 0;
-  const price = services().models.price(modelId);
+  const price = models.price(modelId);
 
-  const add = (
+  const describeUse = async (
     tokens: LanguageModelV4Usage,
-    metadata: SharedV4ProviderMetadata | undefined,
-    estimated: boolean,
-  ): Promise<void> => {
+    { answeredBy, metadata, estimated }: Answer,
+  ): Promise<ModelUse> => {
+    const id = answeredBy?.replaceAll("\0", "").slice(0, MAX_MODEL_ID_CHARS).toWellFormed();
+    const known = id && id !== modelId ? await models.price(id) : null;
     const billed = gatewayCost.safeParse(metadata).data?.gateway.cost;
-    const use = price.then((known) => ({
-      modelId,
+    return {
+      modelId: id || modelId,
       inputTokens: tokens.inputTokens.total ?? 0,
       outputTokens: tokens.outputTokens.total ?? 0,
-      costUsd: billed ?? costOf(known, tokens),
+      costUsd: billed ?? costOf(known ?? (await price), tokens),
       estimated,
-    }));
+    };
+  };
+  const add = (tokens: LanguageModelV4Usage, answer: Answer): Promise<void> => {
+    const use = describeUse(tokens, answer);
     uses.push(use);
     return use.then(onUse);
   };
-  const addEstimate = (prompt: LanguageModelV4Prompt, writtenChars: number) =>
-    add(estimate(prompt, writtenChars), undefined, true);
+  const addEstimate = (
+    prompt: LanguageModelV4Prompt,
+    writtenChars: number,
+    answeredBy?: string | undefined,
+  ) => add(estimate(prompt, writtenChars), { answeredBy, metadata: undefined, estimated: true });
+  const begin = async (call: LanguageModelV4CallOptions): Promise<void> => {
+    if (reserve) {
+      const { prompt, maxOutputTokens = RESERVED_OUTPUT_TOKENS, abortSignal } = call;
+      await reserve(costOf(await price, estimate(prompt, maxOutputTokens * CHARS_PER_TOKEN)));
+      // A call that was stopped by now is not made, and not estimated.
+      abortSignal?.throwIfAborted();
+    }
+    calls++;
+  };
 
   const metered = wrapLanguageModel({
-    model,
+    model: models.resolve(modelId),
     middleware: {
       specificationVersion: "v4",
       async wrapGenerate({ doGenerate, params }) {
-        calls++;
+        await begin(params);
         try {
           const result = await doGenerate();
-          await add(result.usage, result.providerMetadata, false);
-          return result;
+          const usage = plausible(result.usage);
+          const { providerMetadata: metadata, response } = result;
+          const answeredBy = response?.modelId;
+          if (hasReport(usage)) await add(usage, { answeredBy, metadata, estimated: false });
+          else await addEstimate(params.prompt, JSON.stringify(result.content).length, answeredBy);
+          return { ...result, usage };
         } catch (error) {
           if (params.abortSignal?.aborted) await addEstimate(params.prompt, 0);
           throw error;
         }
       },
       async wrapStream({ doStream, params }) {
-        calls++;
+        await begin(params);
         let writtenChars = 0;
+        let answeredBy: string | undefined;
         let hasBegun = false;
         let isOver = false;
         const end = (wasAborted: boolean): void => {
           if (isOver) return;
           isOver = true;
-          if (wasAborted || hasBegun) void addEstimate(params.prompt, writtenChars);
+          if (wasAborted || hasBegun) void addEstimate(params.prompt, writtenChars, answeredBy);
         };
         // A caller that aborts may leave the stream unread.
         params.abortSignal?.addEventListener("abort", () => end(true), { once: true });
-        const part = (given: LanguageModelV4StreamPart): void => {
-          if (given.type === "finish" && !isOver && hasReport(given.usage)) {
+        const map = (part: LanguageModelV4StreamPart): LanguageModelV4StreamPart => {
+          if (part.type === "response-metadata") answeredBy = part.modelId ?? answeredBy;
+          if ("delta" in part) writtenChars += part.delta.length;
+          hasBegun ||= "delta" in part || part.type === "tool-call";
+          if (part.type !== "finish") return part;
+          const usage = plausible(part.usage);
+          if (!isOver && hasReport(usage)) {
             isOver = true;
-            void add(given.usage, given.providerMetadata, false);
+            void add(usage, { answeredBy, metadata: part.providerMetadata, estimated: false });
           }
-          if ("delta" in given) writtenChars += given.delta.length;
-          hasBegun ||= "delta" in given || given.type === "tool-call";
+          return { ...part, usage };
         };
         try {
           const { stream, ...rest } = await doStream();
-          return { ...rest, stream: watchStream(stream, { part, end: () => end(false) }) };
+          return { ...rest, stream: watchStream(stream, { map, end: () => end(false) }) };
         } catch (error) {
           end(false);
           throw error;
@@ -116,24 +161,55 @@ export function meterModel(
   return { model: metered, calls: () => calls, uses: () => Promise.all(uses) };
 }
 
+interface Answer {
+  /** The model's id in the answer. */
+  readonly answeredBy: string | undefined;
+  readonly metadata: SharedV4ProviderMetadata | undefined;
+  readonly estimated: boolean;
+}
+
 /** Returns whether the usage says anything: a stream that breaks finishes without it. */
 const hasReport = ({ inputTokens, outputTokens }: LanguageModelV4Usage): boolean =>
   inputTokens.total !== undefined || outputTokens.total !== undefined;
 
+/**
+ * Rounds token counts and removes the ones that no call can have. If either total is removed, none of the
+ * report is left, because the call is then better estimated than billed by the other half.
+ */
+function plausible({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): LanguageModelV4Usage {
+  const clean = <T extends Readonly<Record<string, number | undefined>>>(counts: T): T =>
+    Object.fromEntries(
+      Object.entries(counts).map(([key, count]) => [key, plausibleCount(count)]),
+    ) as T;
+  const isAbsurd = ({ total }: { readonly total: number | undefined }) =>
+    (total ?? null) !== null && plausibleCount(total) === undefined;
+  if (isAbsurd(inputTokens) || isAbsurd(outputTokens)) return NO_REPORT;
+  return {
+    inputTokens: clean(inputTokens),
+    outputTokens: clean(outputTokens),
+    ...(raw && { raw }),
+  };
+}
+
+const plausibleCount = (count: unknown): number | undefined =>
+  typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.round(count) : undefined;
+
+const NO_REPORT: LanguageModelV4Usage = {
+  inputTokens: {
+    total: undefined,
+    noCache: undefined,
+    cacheRead: undefined,
+    cacheWrite: undefined,
+  },
+  outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+};
+
 function estimate(prompt: LanguageModelV4Prompt, writtenChars: number): LanguageModelV4Usage {
   // Files are billed by their content, of which the length of their encoding says nothing.
   const promptText = JSON.stringify(prompt, (key, value) => (key === "data" ? null : value));
+  const { inputTokens, outputTokens } = NO_REPORT;
   return {
-    inputTokens: {
-      total: Math.ceil(promptText.length / CHARS_PER_TOKEN),
-      noCache: undefined,
-      cacheRead: undefined,
-      cacheWrite: undefined,
-    },
-    outputTokens: {
-      total: Math.ceil(writtenChars / CHARS_PER_TOKEN),
-      text: undefined,
-      reasoning: undefined,
-    },
+    inputTokens: { ...inputTokens, total: Math.ceil(promptText.length / CHARS_PER_TOKEN) },
+    outputTokens: { ...outputTokens, total: Math.ceil(writtenChars / CHARS_PER_TOKEN) },
   };
 }

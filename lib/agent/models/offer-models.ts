@@ -34,12 +34,16 @@ export function offerModels(
       contextWindow: offered?.find((model) => model.id === id)?.contextWindow ?? null,
     }));
   };
+  // The ids of answers come from outside, and may be names of inherited properties.
+  const ownPrice = (id: string | undefined) =>
+    id !== undefined && Object.hasOwn(MODEL_PRICES, id) ? MODEL_PRICES[id] : undefined;
   const providerOf = (id: string) => (id === EMBEDDED_MODEL_ID ? embedded : provider);
   return {
     name: provider.name,
     defaultModelId,
     resolve: (id) => boundAnswer(providerOf(id).resolve(id)),
-    price: async (id) => MODEL_PRICES[id] ?? providerOf(id).price(id),
+    price: async (id) =>
+      ownPrice(id) ?? ownPrice(await provider.target?.(id)) ?? providerOf(id).price(id),
     list: async () => (MODELS.length > 0 ? describe() : provider.list()),
     async check(deadline) {
       const probes = (await provider.check?.(deadline)) ?? [];

@@ -19,6 +19,8 @@ export interface ModelProvider extends Checkable {
   resolve(modelId: string): LanguageModelV4;
   /** Resolves with the models to choose from, or with null when their service does not answer. */
   list(): Promise<readonly ModelInfo[] | null>;
+  /** Resolves with the model that an alias such as `auto` stands for at the moment, if it is one. */
+  target?(modelId: string): Promise<string | undefined>;
   /** Resolves with what the model costs, or with null when that is not known. */
   price(modelId: string): Promise<ModelPrice | null>;
 }

@@ -15,9 +15,18 @@ import { isObserved } from "../../platform/telemetry/providers.ts";
 import { errorType, openSpan } from "../../platform/telemetry/spans.ts";
 import { watchStream } from "./watch-stream.ts";
 
+/** No model call costs more, so a vendor that bills more is not believed. */
+const MAX_CALL_USD = 1_000_000;
+
 /** What the AI Gateway adds to an answer, in USD. */
 export const gatewayCost = z.object({
-  gateway: z.object({ cost: z.coerce.number().nonnegative() }),
+  gateway: z.object({
+    // Without the union, null would be coerced to 0.
+    cost: z
+      .union([z.number(), z.string().min(1)])
+      .transform(Number)
+      .pipe(z.number().nonnegative().max(MAX_CALL_USD)),
+  }),
 });
 
 /** Returns the model itself where nothing is recorded. */

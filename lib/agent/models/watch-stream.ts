@@ -1,11 +1,16 @@
 /**
- * Returns the stream, and tells what comes through it.
+ * Returns the stream, and reports what passes through it.
  * @param watch.part is called with each part before it is passed on
+ * @param watch.map returns what is passed on in place of a part
  * @param watch.end is called once when the stream has ended, has failed or is cancelled
  */
 export function watchStream<T>(
   stream: ReadableStream<T>,
-  watch: { readonly part?: (part: T) => void; readonly end: (error?: unknown) => void },
+  watch: {
+    readonly part?: (part: T) => void;
+    readonly map?: (part: T) => T;
+    readonly end: (error?: unknown) => void;
+  },
 ): ReadableStream<T> {
   const reader = stream.getReader();
   return new ReadableStream<T>({
@@ -16,7 +21,7 @@ export function watchStream<T>(
       });
       if (!next.done) {
         watch.part?.(next.value);
-        return controller.enqueue(next.value);
+        return controller.enqueue(watch.map ? watch.map(next.value) : next.value);
       }
       watch.end();
       controller.close();

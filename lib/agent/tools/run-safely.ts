@@ -3,6 +3,7 @@ import { isQueueRefusal } from "../../platform/fair-queue.ts";
 import { startTimer } from "../../platform/telemetry/metrics.ts";
 import { inSpan } from "../../platform/telemetry/spans.ts";
 import { isSandboxError, type SandboxError } from "../../sandbox/port.ts";
+import { isBudgetRefusal } from "../models/budget-refusal.ts";
 import { makeStorable } from "./make-storable.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
 
@@ -39,6 +40,7 @@ async function run(tool: AnyAgentTool, input: unknown, context: ToolContext): Pr
   const answer = tool.run(input, context).catch((error: unknown) => {
     if (signal.aborted) return toolFailure(STOPPED);
     if (isQueueRefusal(error)) return toolFailure(BUSY);
+    if (isBudgetRefusal(error)) return toolFailure(error.message);
     if (isSandboxError(error)) return toolFailure(textOf(error));
     context.reportFault(tool.name, error);
     return toolFailure(`The tool ${tool.name} failed`);
@@ -58,6 +60,8 @@ function textOf(error: SandboxError): string {
       return "The sandbox refused: outside its folder, or not a regular file";
     case "no_space":
       return "The sandbox is full";
+    case "disk_full":
+      return "The service has no disk space left. Try again later";
     case "too_large":
       return "The file is too large";
     case "busy":

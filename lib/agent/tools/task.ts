@@ -1,6 +1,7 @@
 import { generateText, isStepCount, type ToolSet, tool } from "ai";
 import { z } from "zod";
 import { isQueueRefusal } from "../../platform/fair-queue.ts";
+import { budgetRefusalIn } from "../models/budget-refusal.ts";
 import { subagentPrompt } from "../prompt.ts";
 import { bash } from "./bash.ts";
 import { glob } from "./glob.ts";
@@ -33,6 +34,8 @@ export const task = agentTool({
       abortSignal: context.signal,
     }).catch((error: unknown) => {
       if (context.signal.aborted || isQueueRefusal(error)) throw error;
+      const refusal = budgetRefusalIn(error);
+      if (refusal) throw refusal;
       context.reportFault("task", error);
       return null;
     });

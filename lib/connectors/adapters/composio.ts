@@ -5,6 +5,7 @@ import { type Refusal, requestJson } from "../../platform/outbound/fetch-json.ts
 import { probeJson } from "../../platform/outbound/probe.ts";
 import type { Connection, ConnectorAction } from "../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../port.ts";
+import { recordLink, refusedConnections } from "../store.ts";
 
 /** Bounds how many pages of connections are read for one account. */
 const MAX_PAGES = 10;
@@ -13,7 +14,10 @@ const PAGE_SIZE = 100;
 const MAX_ERROR_CHARS = 2_000;
 
 const createdSession = z.object({ session_id: z.string().min(1) });
-const createdLink = z.object({ redirect_url: z.url({ protocol: /^https?$/ }) });
+const createdLink = z.object({
+  redirect_url: z.url({ protocol: /^https?$/ }),
+  connected_account_id: z.string().min(1),
+});
 const page = z.object({ items: z.array(z.unknown()), next_cursor: z.string().nullish() });
 const item = z.object({
   id: z.string(),
@@ -80,7 +84,7 @@ export function createComposioConnectors(options: {
   return {
     name: "composio",
 
-    async authorize({ accountId, connector, callbackUrl }) {
+    async authorize({ accountId, starter, connector, callbackUrl }) {
       const signal = AbortSignal.timeout(timeoutMs);
       const made = await ask(createdSession, "/tool_router/session", signal, {
         user_id: accountId,
@@ -95,6 +99,8 @@ export function createComposioConnectors(options: {
         callback_url: callbackUrl,
       });
       if (started.kind !== "answer") return started;
+      // Recorded before the link is returned.
+      await recordLink(accountId, started.value.connected_account_id, starter);
       return { kind: "started", url: started.value.redirect_url };
     },
 
@@ -115,8 +121,19 @@ export function createComposioConnectors(options: {
         cursor = answer.value.next_cursor;
         if (!cursor) break;
       }
-      connections.sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
-      return { kind: "listed", connections };
+      const active = connections.filter(({ status }) => status === "active");
+      const refused =
+        active.length === 0
+          ? []
+          : await refusedConnections(
+              accountId,
+              active.map(({ id }) => id),
+            );
+      const usable = connections.map(
+        (one): Connection => (refused.includes(one.id) ? { ...one, status: "inactive" } : one),
+      );
+      usable.sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
+      return { kind: "listed", connections: usable };
     },
 
     async disconnect({ accountId, connector }) {

@@ -4,7 +4,7 @@ import { getRun, start } from "workflow/api";
 import type { Engine } from "../port.ts";
 
 export const startRun: Engine["startRun"] = async (workflow, input) =>
-  (await start(workflow, [input])).runId;
+  (await start({ workflowId: workflow }, [input])).runId;
 
 export const runState: Engine["runState"] = async (runId) => {
   try {

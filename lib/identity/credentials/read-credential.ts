@@ -4,12 +4,11 @@
  */
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { isWellFormedKey, isWellFormedRunToken } from "../keys/key-format.ts";
-import { verifyBearer } from "./verify-bearer.ts";
+import { type VerifiedToken, verifyBearer } from "./verify-bearer.ts";
 
 export type Credential =
-  /** An API key, or the token of a run, which is stored like a key. */
-  | { readonly kind: "key"; readonly raw: string }
-  | { readonly kind: "bearer"; readonly email: string };
+  /** An API key in either header, or the token of a run, which is stored like a key. */
+  { readonly kind: "key"; readonly raw: string } | ({ readonly kind: "bearer" } & VerifiedToken);
 
 /** One text for every invalid credential, so that responses reveal nothing about it. */
 export const unauthorized = appError("unauthorized", "Unauthorized");
@@ -31,17 +30,26 @@ export async function readCredential(
   if (key !== null) return isWellFormedKey(key) ? { kind: "key", raw: key } : unauthorized;
   const token = bearerOf(authorization ?? "");
   if (token === undefined) return unauthorized;
-  if (isWellFormedRunToken(token)) return { kind: "key", raw: token };
-  const email = await verifyBearer(token);
-  return email === null ? unauthorized : { kind: "bearer", email };
+  if (hasStoredForm(token)) {
+    const isWellFormed = isWellFormedKey(token) || isWellFormedRunToken(token);
+    return isWellFormed ? { kind: "key", raw: token } : unauthorized;
+  }
+  const verified = await verifyBearer(token);
+  return verified === null ? unauthorized : { kind: "bearer", ...verified };
 }
 
 /** Returns the well-formed keys and run tokens of a request that needs no credential. */
 export function storedCredentials(headers: Headers): string[] {
   const key = headers.get("x-api-key") ?? "";
   const token = bearerOf(headers.get("authorization") ?? "") ?? "";
-  return [...(isWellFormedKey(key) ? [key] : []), ...(isWellFormedRunToken(token) ? [token] : [])];
+  return [
+    ...(isWellFormedKey(key) ? [key] : []),
+    ...(isWellFormedKey(token) || isWellFormedRunToken(token) ? [token] : []),
+  ];
 }
 
 const bearerOf = (authorization: string): string | undefined =>
   /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
+
+/** No JWT starts like a key or a run token, so the identity provider is never asked about one. */
+const hasStoredForm = (token: string): boolean => /^(?:ap|rt)_/.test(token);

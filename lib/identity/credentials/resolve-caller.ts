@@ -9,6 +9,7 @@ import { rpcText } from "../../platform/database/rpc-text.ts";
 import { hashKey } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
 import { type Credential, unauthorized } from "./read-credential.ts";
+import { hashIdentity } from "./verified-email.ts";
 
 /** The ids in the access-controlled fields of a request; null for each that it does not name. */
 export interface NamedAccounts {
@@ -53,12 +54,9 @@ const knownCredential = z.discriminatedUnion("scope", [
   knownKey.extend({ scope: z.literal("full") }),
   knownKey.extend({ scope: z.literal("run"), session_id: z.string(), chat_id: z.string() }),
 ]);
-const emailAnswer = z.discriminatedUnion("outcome", [limited, knownEmail]);
-const keyAnswer = z.discriminatedUnion("outcome", [
-  limited,
-  z.object({ outcome: z.literal("unknown") }),
-  knownCredential,
-]);
+const unknown = z.object({ outcome: z.literal("unknown") });
+const bearerAnswer = z.discriminatedUnion("outcome", [limited, unknown, knownEmail]);
+const keyAnswer = z.discriminatedUnion("outcome", [limited, unknown, knownCredential]);
 
 /**
  * Resolves to the caller, to the exceeded rate limit, or to a 401.
@@ -83,17 +81,23 @@ export async function resolveCaller(
   if (credential.kind === "key") {
     const hash = hashKey(credential.raw, config().API_KEY_SECRET);
     const found = read
-      ? keyAnswer.parse(await authenticateAndRead(asked, read, { hash }))
+      ? keyAnswer.parse(await authenticateAndRead(asked, read, hash))
       : await rpc("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
     if (isRaised(found) || found.outcome === "unknown") return unauthorized;
     if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
     return resolved(found, named, credentialOf(found));
   }
-  const { email } = credential;
-  const found = read
-    ? emailAnswer.parse(await authenticateAndRead(asked, read, { email }))
-    : await rpc("authenticate_email", { p_email: email, ...asked }, emailAnswer);
-  if (isRaised(found)) return unauthorized;
+  const { email, sessionId, issuedAt } = credential;
+  const token = {
+    p_email: email,
+    p_identity_hash: hashIdentity(email),
+    p_session_id: sessionId,
+    p_issued_at: issuedAt?.toISOString() ?? null,
+  };
+  const wanted = { p_read: read?.name ?? null, p_read_args: read?.args ?? null };
+  const text = await rpcText("authenticate_bearer", { ...token, ...asked, ...wanted });
+  const found = bearerAnswer.parse(JSON.parse(text));
+  if (found.outcome === "unknown") return unauthorized;
   if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
   return resolved(found, named, { kind: "bearer", email });
 }
@@ -107,9 +111,9 @@ function credentialOf(found: z.output<typeof knownCredential>): Caller["credenti
 async function authenticateAndRead(
   asked: object,
   { name, args }: AccountQuery<unknown>,
-  { hash = null, email = null }: { hash?: string | null; email?: string | null },
+  hash: string,
 ): Promise<unknown> {
-  const credential = { p_hash: hash, p_email: email };
+  const credential = { p_hash: hash, p_email: null };
   const all = { ...credential, ...asked, p_read: name, p_read_args: args };
   return JSON.parse(await rpcText("authenticate_and_read", all));
 }

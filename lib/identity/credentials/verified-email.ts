@@ -1,5 +1,5 @@
 /** Decides whether an OIDC provider's claims prove that an e-mail address is the person's own. */
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import type { JWTPayload } from "jose";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
@@ -10,6 +10,11 @@ import { askProvider } from "./identity-provider.ts";
 const MAX_USERINFO_ENTRIES = 10_000;
 
 export const email = z.email().toLowerCase();
+
+/** Returns the form in which a deleted account is remembered: a keyed hash of its e-mail address. */
+export const hashIdentity = (address: string): string =>
+  createHmac("sha256", config().API_KEY_SECRET).update(`identity ${address}`).digest("hex");
+
 const profile = z.object({ sub: z.string(), email, email_verified: z.unknown() });
 
 interface CachedEmail {

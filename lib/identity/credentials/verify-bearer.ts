@@ -1,4 +1,5 @@
 import { errors, type JWTPayload, jwtVerify } from "jose";
+import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import {
   askProvider,
@@ -24,11 +25,20 @@ const ASYMMETRIC_ALGORITHMS = [
   "Ed25519",
 ];
 
+/** The verified address of a token, and the claims by which an ended sign-in is recognized. */
+export interface VerifiedToken {
+  readonly email: string;
+  /** The session of Supabase Auth; null for tokens without one and for other providers. */
+  readonly sessionId: string | null;
+  /** Null for a token without `iat`. */
+  readonly issuedAt: Date | null;
+}
+
 /**
- * Resolves to the verified e-mail address of a token, or to null when it does not verify.
+ * Resolves to what a token proves, or to null when it does not verify.
  * @throws IdentityProviderUnavailable
  */
-export async function verifyBearer(token: string): Promise<string | null> {
+export async function verifyBearer(token: string): Promise<VerifiedToken | null> {
   const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience } = config();
   try {
     return issuer !== undefined && audience !== undefined
@@ -58,7 +68,11 @@ async function configuredProvider(): Promise<Provider | null> {
   return secret === undefined ? supabaseProvider() : null;
 }
 
-async function verifyOidc(token: string, issuer: string, audience: string): Promise<string | null> {
+async function verifyOidc(
+  token: string,
+  issuer: string,
+  audience: string,
+): Promise<VerifiedToken | null> {
   const { keys, userinfoUrl } = await oidcProvider(issuer);
   const { payload } = await jwtVerify(token, keys, {
     algorithms: ASYMMETRIC_ALGORITHMS,
@@ -67,8 +81,14 @@ async function verifyOidc(token: string, issuer: string, audience: string): Prom
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
     requiredClaims: ["exp", "iss", "sub"],
   });
-  return verifiedEmail(token, payload, userinfoUrl);
+  const address = await verifiedEmail(token, payload, userinfoUrl);
+  return address === null
+    ? null
+    : { email: address, sessionId: null, issuedAt: issueTime(payload) };
 }
+
+const issueTime = ({ iat }: JWTPayload): Date | null =>
+  iat === undefined ? null : new Date(iat * 1000);
 
 /**
  * Verifies a token of Supabase Auth, hosted or embedded, with the shared secret if there is one, else
@@ -81,7 +101,7 @@ async function verifyOidc(token: string, issuer: string, audience: string): Prom
  * `user_metadata.email_verified` is ignored: users can change their metadata, and Supabase leaves it
  * at false when a mailed code confirms an address.
  */
-async function verifySupabase(token: string): Promise<string | null> {
+async function verifySupabase(token: string): Promise<VerifiedToken | null> {
   const { SUPABASE_JWT_SECRET: secret, SUPABASE_JWT_ISSUER, SUPABASE_URL } = config();
   const expected = {
     issuer: SUPABASE_JWT_ISSUER ?? new URL("/auth/v1", SUPABASE_URL).href,
@@ -99,7 +119,10 @@ async function verifySupabase(token: string): Promise<string | null> {
           ...expected,
           algorithms: ["HS256"],
         });
-  return isConfirmedPerson(payload) ? (email.safeParse(payload.email).data ?? null) : null;
+  const { data: address } = email.safeParse(payload.email);
+  if (!isConfirmedPerson(payload) || address === undefined) return null;
+  const { data: sessionId = null } = z.uuid().safeParse(payload.session_id);
+  return { email: address, sessionId, issuedAt: issueTime(payload) };
 }
 
 const isConfirmedPerson = ({ role, email_verified: stated }: JWTPayload): boolean =>

@@ -71,7 +71,8 @@ export const revokeKeyContract = contract({
   method: "DELETE",
   path: "/api/keys/{id}",
   summary: "Revoke an API key",
-  description: "It stops working at once.",
+  description:
+    "It stops working at once. The turns that it has started are cancelled, and its queued messages dropped.",
   tag: "Keys",
   family: "error",
   auth: "required",
@@ -87,7 +88,7 @@ export const rotateKeyContract = contract({
   path: "/api/keys/{id}/rotate",
   summary: "Replace an API key",
   description:
-    "The old key keeps working for `grace_seconds`; the new one has its name and lifetime.",
+    "The old key keeps working for `grace_seconds`, and so do the turns that it has started; the new one has its name and lifetime.",
   tag: "Keys",
   family: "error",
   auth: "required",

@@ -1,7 +1,7 @@
 /**
  * The format of an API key: `ap_`, 43 base62 characters of 32 random bytes, and 6 of their CRC-32.
  * The checksum lets secret scanners recognize a key and rejects a typo without a look-up. The bearer
- * token of a run has the same format with `rt_`, so that neither is accepted as the other.
+ * token of a run has the same format with `rt_`; the prefix distinguishes both from a JWT.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { db } from "../../platform/database/client.ts";
 import { timestamp } from "../../platform/database/columns.ts";
-import { parseAnswer, type Raised, rpc } from "../../platform/database/query.ts";
+import { call, parseAnswer, type Raised, rpc } from "../../platform/database/query.ts";
 import type { NewKey } from "./key-format.ts";
 
 const COLUMNS = "id, name, prefix, created_at, last_used_at, expires_at, revoked_at";
@@ -52,18 +52,12 @@ export async function selectKeys(accountId: string): Promise<KeyRow[]> {
   return parseAnswer("list keys", answer, z.array(row));
 }
 
-/** Revokes a key. Resolves to false when the account has no such key, or it has ended. */
-export async function revokeKey(accountId: string, id: string): Promise<boolean> {
-  const answer = await db()
-    .from("api_keys")
-    .update({ revoked_at: new Date().toISOString() })
-    .eq("id", id)
-    .eq("account_id", accountId)
-    .eq("scope", "full")
-    .or(isStillValid())
-    .select("id");
-  return parseAnswer("revoke a key", answer, z.array(z.object({ id: z.string() }))).length > 0;
-}
+/**
+ * Revokes a key, and stops what it has started. Resolves to false when the account has no such key, or
+ * it has ended.
+ */
+export const revokeKey = (accountId: string, id: string): Promise<boolean> =>
+  call("revoke_key", { p_account_id: accountId, p_id: id }, z.boolean());
 
 /** Replaces a key. Raises 404 when there is no such key, 409 when it was rotated before, and 403 as `insertKey`. */
 export async function replaceKey(

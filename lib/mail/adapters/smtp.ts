@@ -39,28 +39,34 @@ export function createSmtpMailer(options: {
         return outcomeOf(error);
       }
     },
-    check: async (deadline) => [await probe(url, deadline)],
+    check: async (deadline) => [await probe(url, deadline, timeoutMs)],
   };
 }
 
 const access = { credentials: ["SMTP_URL"], address: ["SMTP_URL"] };
 
 /** Connects and logs in, and sends nothing. */
-async function probe(text: string, deadline: AbortSignal): Promise<Probe> {
+async function probe(text: string, deadline: AbortSignal, timeoutMs: number): Promise<Probe> {
   const url = new URL(text);
-  const transport = createTransport({ url: text });
-  // The driver cannot cancel a verification, but closing its connection ends one.
-  const close = () => transport.close();
-  deadline.addEventListener("abort", close, { once: true });
+  // The driver cannot cancel a verification: after the deadline, these end it.
+  const limits = {
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+  };
+  const transport = createTransport({ url: text, ...limits });
+  const late = Promise.withResolvers<never>();
+  const end = () => late.reject(deadline.reason);
+  deadline.addEventListener("abort", end, { once: true });
   try {
-    await transport.verify();
+    await Promise.race([transport.verify(), late.promise]);
     return accepted(url, access);
   } catch (error) {
     if (codeOf(error) !== "EAUTH") return describeFailure(url, error, access);
     const detail = `${url.host} rejects the user or the password`;
     return { outcome: "credentials", detail, settings: access.credentials };
   } finally {
-    deadline.removeEventListener("abort", close);
+    deadline.removeEventListener("abort", end);
     transport.close();
   }
 }

@@ -16,7 +16,6 @@ import {
   signaturesQuery,
   toSignatures,
 } from "./function-statement.ts";
-import { streamTexts } from "./stream-texts.ts";
 import { observePool, sqlSpan } from "./telemetry.ts";
 import { DatabaseUnavailable, isOutage } from "./unavailable.ts";
 
@@ -56,16 +55,15 @@ export async function callDirectly(
 }
 
 /**
- * Calls a function that returns a set of texts, and resolves with the stream of them as soon as there
- * is the first one. Resolves to undefined when the function must be called over REST, or has no rows.
- * The stream fails when the database does.
+ * Calls a function that returns a set of texts. Resolves to undefined when the function must be called
+ * over REST.
  * @throws DatabaseUnavailable; Error when the call itself is wrong.
  */
-export async function streamDirectly(
+export async function textsDirectly(
   name: string,
   args: Arguments,
-): Promise<ReadableStream<Uint8Array> | undefined> {
-  return (await directCaller())?.stream(name, args);
+): Promise<readonly string[] | undefined> {
+  return (await directCaller())?.texts(name, args);
 }
 
 function directCaller(): Promise<DirectCaller | null> {
@@ -144,14 +142,15 @@ class DirectCaller {
     }
   }
 
-  async stream(name: string, args: Arguments): Promise<ReadableStream<Uint8Array> | undefined> {
+  async texts(name: string, args: Arguments): Promise<readonly string[] | undefined> {
     try {
       const statement = await this.#statement(name, args, "texts");
       if (!statement) return undefined;
       const values = [JSON.stringify(args)];
-      return await inSpan(`sql ${name}`, sqlSpan(name), async () =>
-        streamTexts(await this.#pool.connect(), { ...statement, values }),
+      const { rows } = await inSpan(`sql ${name}`, sqlSpan(name), () =>
+        this.#pool.query<{ answer: string }>({ ...statement, values }),
       );
+      return rows.map(({ answer }) => answer);
     } catch (error) {
       if (error instanceof pg.DatabaseError && error.code === UNDEFINED_FUNCTION) this.#forget();
       const answer = toAnswer(error);

@@ -10,6 +10,13 @@ export interface View {
   readonly network: boolean;
 }
 
+/**
+ * Where a confined command's launchers (bwrap, setpriv, unshare) are looked for. Every process that starts
+ * one has this PATH: without one, the C library searches /bin and /usr/bin only, and a bwrap that was
+ * detected elsewhere is not found.
+ */
+export const LAUNCHER_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /** The id of `nobody`, the user that owns no files. */
 export const UNPRIVILEGED_ID = 65_534;
 const id = String(UNPRIVILEGED_ID);

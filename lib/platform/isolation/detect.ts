@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { processWide } from "../process-wide.ts";
 import { runtimePath } from "../runtime-path.ts";
-import { confine } from "./confine.ts";
+import { confine, LAUNCHER_PATH } from "./confine.ts";
 import type { Isolation } from "./isolation.ts";
 
 /** The host's capabilities; tests pass a host that has fewer. */
@@ -28,7 +28,7 @@ export const thisHost = (): Host => ({
     // Otherwise the bundler takes every file of the project for one that may be run.
     const { status, stdout } = spawnSync(/* turbopackIgnore: true */ program, args, {
       encoding: "utf8",
-      env: { PATH: "/usr/local/bin:/usr/bin:/bin" } as unknown as NodeJS.ProcessEnv,
+      env: { PATH: LAUNCHER_PATH } as unknown as NodeJS.ProcessEnv,
       timeout: PROBE_TIMEOUT_MS,
       killSignal: "SIGKILL",
     });

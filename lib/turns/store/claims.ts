@@ -20,6 +20,8 @@ export interface Claim {
   readonly contextLimit: number | null;
   /** The message that it follows, empty for none; null for the newest that the chat shows. */
   readonly parentId: string | null;
+  /** The answer that a new one is requested for, empty for any; null unless the request asks for another. */
+  readonly replacesAnswer: string | null;
   /** The whole conversation when the client sent one, else null. */
   readonly history: readonly UIMessage[] | null;
   /** What is stored as the message that is answered. */
@@ -51,6 +53,9 @@ export const toKeyArguments = (key: RunKey) => ({
 /** Turns that may wait in a chat. */
 const MAX_QUEUED = 10;
 
+/** A turn loads all messages of its chat, and no model reads nearly as many. */
+const MAX_CHAT_BYTES = 32 * 1024 * 1024;
+
 const claimed = z.discriminatedUnion("outcome", [
   z.object({
     outcome: z.literal("queued"),
@@ -60,6 +65,14 @@ const claimed = z.discriminatedUnion("outcome", [
     run_id: z.string().nullish(),
   }),
   z.object({ outcome: z.literal("claimed") }),
+  z.object({
+    outcome: z.literal("answered"),
+    /** The turn that answered; null for an answer that the client has stored, and of an old turn. */
+    turn_id: z.string().nullable(),
+    run_id: z.string().nullable(),
+    /** The stored answer. */
+    message_id: z.string(),
+  }),
   z.object({
     outcome: z.literal("active"),
     turn_id: z.string(),
@@ -74,11 +87,14 @@ const claimed = z.discriminatedUnion("outcome", [
       "too_many_turns",
       "budget_reached",
       "id_taken",
+      "content_differs",
       "answer_stale",
       "parent_missing",
       "parent_differs",
       "queue_full",
       "waiting",
+      "messages_full",
+      "chat_full",
     ]),
   }),
 ]);
@@ -86,11 +102,12 @@ export type ClaimOutcome = z.output<typeof claimed>;
 
 /**
  * Claims the chat, or queues the turn while the chat is busy, as its `onBusy` says. The account may not
- * have spent its budget or have `ACCOUNT_ACTIVE_TURNS` active turns already.
+ * have spent its budget, have `ACCOUNT_ACTIVE_TURNS` active turns already, or keep more than
+ * `ACCOUNT_MESSAGE_BYTES` of messages.
  */
 export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
   return call(
-    "claim_turn_on_branch",
+    "claim_turn_within_quota",
     {
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,
       p_account_id: claim.accountId,
@@ -111,6 +128,9 @@ export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
       p_max_queued: MAX_QUEUED,
       p_credential: claim.credential,
       p_parent_id: claim.parentId,
+      p_replaces_answer: claim.replacesAnswer,
+      p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
+      p_max_chat_bytes: MAX_CHAT_BYTES,
     },
     claimed,
   );
@@ -144,7 +164,7 @@ export function requestSessionStop(sessionId: string): Promise<string[]> {
   return call("request_session_stop", { p_session_id: sessionId }, z.array(z.string()));
 }
 
-/** Returns the parts of an assistant message in the account's chat, or null when there is none. */
+/** Returns the parts of an assistant message in the account's chat, or null. */
 export async function assistantParts(
   accountId: string,
   chatId: string,

@@ -40,17 +40,18 @@ export type ProvisionedRun = z.output<typeof provisionedRun>;
 
 const provisioned = z.union([
   provisionedRun,
-  z.object({ refused: z.enum(["too_many_turns", "budget_reached"]) }),
+  z.object({ refused: z.enum(["too_many_turns", "budget_reached", "messages_full"]) }),
 ]);
 
 /**
  * Creates the session, the chat, its messages, the key and the claim in one transaction.
  * @returns `refused` when the account may not start the run, and nothing was created: `too_many_turns`
- * when it has `ACCOUNT_ACTIVE_TURNS` active turns already, `budget_reached` when it has spent its budget.
+ * when it has `ACCOUNT_ACTIVE_TURNS` active turns already, `budget_reached` when it has spent its budget,
+ * `messages_full` when it would keep more than `ACCOUNT_MESSAGE_BYTES` of messages.
  */
 export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned>> {
   return call(
-    "provision_run_within",
+    "provision_run_within_quota",
     {
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,
       p_account_id: plan.accountId,
@@ -64,6 +65,7 @@ export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned
       ...toKeyArguments(plan.key),
       p_kind: plan.kind,
       p_caller_key_id: plan.callerKeyId,
+      p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
     },
     provisioned,
   );

@@ -3,7 +3,9 @@
  */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import { BudgetRefusal } from "../../agent/models/budget-refusal.ts";
 import type { StepResult, Usage } from "../../agent/step-result.ts";
+import { budgetReached, unpricedModel } from "../../contract/quota.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
 
@@ -33,6 +35,8 @@ const activeTurn = z.object({
   context_limit: z.number().nullable(),
   headless: z.boolean(),
   has_key: z.boolean(),
+  /** Whether the account has a budget, against which each model call is checked. */
+  has_budget: z.boolean(),
   created_at: z.string(),
   stop_requested: z.boolean(),
   artist_id: z.string().nullable(),
@@ -118,6 +122,40 @@ function refuseSuperseded(superseded: boolean, turnId: string): void {
   if (superseded) throw new Error(`The turn ${turnId} was loaded by another process meanwhile`);
 }
 
+export interface Reservation {
+  /** Null when the price is not known. */
+  readonly estimateUsd: number | null;
+  /** What earlier attempts at the step have spent, which is recorded with the step. */
+  readonly spentUsd: number;
+  /** What is reserved no longer; null for all that the turn has reserved. */
+  readonly releasedUsd: number | null;
+}
+
+/**
+ * Reserves the cost of a model call of an account that has a budget.
+ * @throws BudgetRefusal when nothing is left of the budget, or the account does not allow unpriced models.
+ */
+export async function reserveModelCall(
+  { accountId, turnId, load }: LoadedTurnKey,
+  { estimateUsd, spentUsd, releasedUsd }: Reservation,
+): Promise<void> {
+  const outcome = await call(
+    "reserve_model_call",
+    {
+      p_account_id: accountId,
+      p_turn_id: turnId,
+      p_load: load,
+      p_released_usd: releasedUsd,
+      p_spent_usd: spentUsd,
+      p_estimate_usd: estimateUsd,
+    },
+    z.enum(["reserved", "budget_reached", "unpriced_model", "superseded"]),
+  );
+  refuseSuperseded(outcome === "superseded", turnId);
+  if (outcome === "budget_reached") throw new BudgetRefusal(budgetReached);
+  if (outcome === "unpriced_model") throw new BudgetRefusal(unpricedModel);
+}
+
 /** Records model calls, each once, which the end of no step records: those of subagents. */
 export async function recordUsage(
   { accountId, turnId }: TurnKey,
@@ -136,8 +174,8 @@ export async function completeModelCall(
   { accountId, turnId, load }: LoadedTurnKey,
   { index, result, usage }: MeasuredStep,
   callIds: readonly string[],
-): Promise<{ stopRequested: boolean; knownCalls: KnownCall[] }> {
-  const { superseded, stop_requested, known_calls } = await call(
+): Promise<{ stopRequested: boolean; hasBudget: boolean; knownCalls: KnownCall[] }> {
+  const { superseded, stop_requested, has_budget, known_calls } = await call(
     "complete_model_call",
     {
       p_account_id: accountId,
@@ -148,10 +186,15 @@ export async function completeModelCall(
       p_call_ids: callIds,
       p_usage: usage,
     },
-    z.object({ superseded: z.boolean(), stop_requested: z.boolean(), known_calls: knownCalls }),
+    z.object({
+      superseded: z.boolean(),
+      stop_requested: z.boolean(),
+      has_budget: z.boolean().default(false),
+      known_calls: knownCalls,
+    }),
   );
   refuseSuperseded(superseded, turnId);
-  return { stopRequested: stop_requested, knownCalls: known_calls };
+  return { stopRequested: stop_requested, hasBudget: has_budget, knownCalls: known_calls };
 }
 
 export type TurnEnd = "completed" | "failed" | "cancelled";

@@ -24,8 +24,8 @@ export type TurnEvent =
   /** The chunk with this index. Indexes count from 0, and each comes once. */
   | { readonly type: "chunk"; readonly index: number; readonly chunk: Chunk }
   /**
-   * The turn ended while there was no connection, and its last chunks cannot be read any more: its
-   * stored message, which stands for all of its chunks. Nothing follows.
+   * The last chunks of the turn can no longer be read, because it ended long ago: its stored message,
+   * which stands for all of its chunks. Nothing follows.
    */
   | { readonly type: "message"; readonly message: StoredMessage };
 
@@ -52,6 +52,8 @@ export interface TurnOptions extends ChatAddress {
 export interface ResumeOptions extends ChatAddress {
   /** The index of the first chunk to yield. Default: 0. */
   readonly startIndex?: number;
+  /** The turn's `x-workflow-run-id`, for a turn that may have ended. Default: the running turn. */
+  readonly runId?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -92,31 +94,33 @@ export async function* streamTurn(
 }
 
 /**
- * Yields the running turn of a chat from `startIndex` on, to its end; nothing when no turn is running.
+ * Yields a turn of a chat from `startIndex` on, to its end: the one that `runId` names, or else the
+ * running one. Yields nothing if there is none.
  * @throws ApiError when there is no such chat
  */
 export async function* resumeTurn(
   connection: Connection,
   options: ResumeOptions,
 ): AsyncGenerator<TurnEvent, void> {
-  const { startIndex = 0 } = options;
+  const { startIndex = 0, runId = null } = options;
   const signal = options.signal ?? new AbortController().signal;
-  const response = await resume(connection, options.chatId, startIndex, signal);
+  const response = await resume(connection, options.chatId, { startIndex, runId }, signal);
   if (response) yield* readTurn(connection, options, response, startIndex, signal);
 }
 
 const asJson = { "content-type": "application/json" };
 
-/** Resolves to the running turn from chunk `startIndex` on, or to null when no turn is running. */
+/** Resolves to a turn from chunk `startIndex` on, or to null if there is none. */
 async function resume(
   connection: Connection,
   chatId: string,
-  startIndex: number,
+  { startIndex, runId }: { readonly startIndex: number; readonly runId: string | null },
   signal: AbortSignal,
 ): Promise<Response | null> {
-  const path = `/api/chat/${encodeURIComponent(chatId)}/stream?startIndex=${startIndex}`;
+  const named = runId === null ? "" : `&runId=${encodeURIComponent(runId)}`;
+  const path = `/api/chat/${encodeURIComponent(chatId)}/stream?startIndex=${startIndex}${named}`;
   const response = await connection.repeat(path, {}, signal);
-  if (response.status === 204) return null;
+  if (response.status === 204 || (runId !== null && response.status === 404)) return null;
   if (!response.ok) throw await toApiError(response);
   return response;
 }
@@ -154,9 +158,9 @@ async function* readTurn(
       ignoreNetworkError(error, signal);
     }
     if (next === before) await delay(PAUSE_MS, signal);
-    response = await resume(connection, address.chatId, next, signal);
-    if (response && response.headers.get("x-workflow-run-id") !== runId) {
-      // Meanwhile, this turn ended and another one began.
+    response = await resume(connection, address.chatId, { startIndex: next, runId }, signal);
+    if (response && runId === null) {
+      // The turn was queued, so this may be another one.
       await response.body?.cancel();
       response = null;
     }

@@ -1,11 +1,14 @@
 /** The web API behind the catalog: its faults, its tokens, and what is remembered of its answers. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { searchCatalogContract } from "../../../lib/catalog/contract.ts";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeCatalog, startFakeCatalog } from "../../support/fakes/catalog.ts";
 import { type Fault, PROVIDER_TEXT } from "../../support/fakes/vendor-server.ts";
 import { expectErrorShape, sentenceOf } from "../../support/fixtures/shapes.ts";
 import { type Client, client } from "../../support/harness/clients.ts";
+import { expectPublished } from "../../support/harness/published.ts";
 import { startServer } from "../../support/harness/server.ts";
 import { sql } from "../../support/harness/stack.ts";
 
@@ -22,6 +25,13 @@ afterAll(async () => {
   await remote?.stop();
   await fake?.close();
 });
+
+const itemPage = z.looseObject({ items: z.array(z.looseObject({ id: z.string() })) });
+const searchBody = z.partialRecord(
+  z.enum(["artists", "albums", "tracks", "playlists", "shows", "episodes", "audiobooks"]),
+  itemPage,
+);
+const of = (page: z.output<typeof itemPage> | undefined) => page?.items.map(({ id }) => id) ?? [];
 
 /** Never asked before, so that nothing is remembered of it. */
 const newSearch = () => `/api/catalog/search?q=${randomUUID()}&type=artist`;
@@ -168,29 +178,25 @@ describe("answers", () => {
 });
 
 describe("the token", () => {
-  let fresh: RunningNext;
-  let asking: Client;
-  beforeEach(async () => {
-    fresh = await startServer({ env: fake.env });
-    asking = client(null, fresh.url);
-    return () => fresh.stop();
-  });
-  const fifty = () =>
+  const fifty = (asking: Client) =>
     Promise.all(Array.from({ length: 50 }, async () => (await asking.get(newSearch())).status));
   const all200 = Array.from({ length: 50 }, () => 200);
 
   test("is fetched once for 50 concurrent requests, and reused by the next 50", async () => {
+    const fresh = await startServer({ env: fake.env });
+    const asking = client(null, fresh.url);
     const before = fake.count("/api/token");
-    expect(await fifty()).toEqual(all200);
-    expect(await fifty()).toEqual(all200);
+    expect(await fifty(asking)).toEqual(all200);
+    expect(await fifty(asking)).toEqual(all200);
     expect(fake.count("/api/token")).toBe(before + 1);
+    await fresh.stop();
   });
 
   test("that is refused is replaced once for 50 concurrent requests", async () => {
-    await asking.get(newSearch());
+    await caller.get(newSearch());
     fake.revokeTokens();
     const before = fake.count("/api/token");
-    expect(await fifty()).toEqual(all200);
+    expect(await fifty(caller)).toEqual(all200);
     expect(fake.count("/api/token")).toBe(before + 1);
   });
 
@@ -208,13 +214,14 @@ describe("the token", () => {
   ])(
     "cannot be had (%s): told as what it is, and tried anew by the next",
     async (_, fault, status) => {
+      fake.revokeTokens();
       fake.fail(fault, "/api/token");
-      const answer = await asking.get(newSearch());
+      const answer = await caller.get(newSearch());
       fake.recover();
       expect(answer.status).toBe(status);
       expectErrorShape(answer, "catalog");
       expect(answer.text).not.toMatch(/spotify|status\.example|the-secret/i);
-      expect((await asking.get(newSearch())).status).toBe(200);
+      expect((await caller.get(newSearch())).status).toBe(200);
     },
   );
 });
@@ -233,4 +240,58 @@ describe("a token of a short life", () => {
       await brief.close();
     }
   });
+});
+
+describe("a page of more items than the web API sends at once", () => {
+  const search = async (query: string) => {
+    const answer = await caller.get(`/api/catalog/search?${query}`);
+    expect(answer.status, answer.text).toBe(200);
+    return searchBody.parse(answer.body);
+  };
+  test("is composed of several, in their order", async () => {
+    const all = await search("q=a&type=track,artist&limit=43&offset=3");
+    const offsets = [3, 13, 23, 33];
+    const tens = offsets.map((offset) => search(`q=a&type=track,artist&limit=10&offset=${offset}`));
+    const pages = await Promise.all([...tens, search("q=a&type=track,artist&limit=3&offset=43")]);
+    expect(of(all.tracks).length).toBeGreaterThan(10);
+    expect(of(all.tracks)).toEqual(pages.flatMap(({ tracks }) => of(tracks)));
+    expect(of(all.artists)).toEqual(pages.flatMap(({ artists }) => of(artists)));
+    expect(all.tracks).toMatchObject({ limit: 43, offset: 3, total: pages[0]?.tracks?.total });
+  });
+
+  test("asks for no page behind the last item", async () => {
+    const before = fake.count("/v1/search");
+    await search(`q=${randomUUID()}&type=artist&limit=50`);
+    expect(fake.count("/v1/search")).toBe(before + 1);
+  });
+
+  test("fails as a whole when one of them does", async () => {
+    fake.failNext("/v1/search?q=b&type=track&limit=10&offset=10", { status: 403 });
+    const ask = () => caller.get("/api/catalog/search?q=b&type=track&limit=30");
+    expect([(await ask()).status, (await ask()).status]).toEqual([502, 200]);
+  });
+});
+
+test("items without the fields that apps in development mode do not get are there", async () => {
+  const bare = await startFakeCatalog(sql);
+  bare.omitRemovedFields();
+  const server = await startServer({ env: bare.env });
+  try {
+    const asking = client(null, server.url);
+    const kinds = "artist,album,track,playlist,show,episode,audiobook";
+    const idsOf = (body: unknown) => Object.values(searchBody.parse(body)).map(of);
+    for (const q of ["velvet", "quiet"]) {
+      const path = `/api/catalog/search?q=${q}&type=${kinds}&limit=50`;
+      const found = await asking.get(path);
+      expect(found.status, found.text).toBe(200);
+      expectPublished(found, searchCatalogContract);
+      expect(idsOf(found.body)).toEqual(idsOf((await client().get(path)).body));
+      expect(found.text).not.toMatch(/"(popularity|followers|available_markets|album_group)"/);
+    }
+    const { body } = await asking.get("/api/catalog/search?q=quiet&type=playlist");
+    expect(searchBody.parse(body).playlists?.items[0]).toMatchObject({ tracks: { total: 12 } });
+  } finally {
+    await server.stop();
+    await bare.close();
+  }
 });

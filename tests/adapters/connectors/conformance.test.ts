@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeComposio, startFakeComposio } from "../../support/fakes/composio.ts";
 import { createOrganization } from "../../support/fixtures/organization.ts";
+import { joinOrganization, makeArtist, makeOrganization } from "../../support/fixtures/people.ts";
 import { type Answer, type Client, createPerson } from "../../support/harness/clients.ts";
 import { authorize, statesOf } from "../../support/harness/connections.ts";
 import { decide, openConsent } from "../../support/harness/consent.ts";
@@ -155,6 +156,27 @@ describe.each(Object.entries(providers))("connections by %s", (_, { url, agree }
     expect(await statesOf(member, artistId)).toEqual(["gmail active"]);
     expect(await statesOf(member)).toEqual([]);
     expect(await statesOf(stranger)).toEqual([]);
+  });
+
+  it("are of no use when they were completed after their starter had lost the right", async () => {
+    const [founder, member] = [await createPerson(url()), await createPerson(url())];
+    const organization = await makeOrganization(founder.withKey);
+    await joinOrganization(founder.withKey, organization, member);
+    const account_id = await makeArtist(founder.withKey, organization);
+    const early = await authorize(member.withKey, { connector: "slack", account_id });
+    await agree(early);
+    expect(await statesOf(founder.withKey, account_id)).toEqual(["slack active"]);
+    const late = await authorize(member.withKey, { connector: "gmail", account_id });
+    await founder.withKey.delete(`/api/organizations/${organization}/members/${member.id}`);
+    await agree(late).catch(() => {});
+    expect(await statesOf(founder.withKey, account_id)).toEqual([
+      expect.stringMatching(/^gmail (pending|inactive)$/),
+      "slack active",
+    ]);
+    const [action] = actionsIn(await caller.get("/api/connectors/gmail/actions")).actions;
+    const path = `/api/connectors/gmail/actions/${action?.name}`;
+    const ran = await founder.withKey.post(path, { account_id, input: { text: "hello" } });
+    expect(ran.status).toBe(409);
   });
 });
 

@@ -209,13 +209,11 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       const running = shell("echo started > started.txt; sleep 600", { signal: stop.signal });
       const reader = connect().open(state, account);
       await expect
-        .poll(
-          () =>
-            reader.readFile("started.txt").then(
-              (bytes) => Buffer.from(bytes).toString(),
-              () => null,
-            ),
-          { timeout: 20_000 },
+        .poll(() =>
+          reader.readFile("started.txt").then(
+            (bytes) => Buffer.from(bytes).toString(),
+            () => null,
+          ),
         )
         .toBe("started\n");
       stop.abort();
@@ -385,7 +383,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       });
       const started = async () =>
         (await openFiles().listFolder(".")).entries.map(({ name }) => name);
-      await expect.poll(started, { timeout: 20_000 }).toContain("started.txt");
+      await expect.poll(started).toContain("started.txt");
       await expect
         .poll(async () => Buffer.from(await openFiles().readFile("started.txt")).toString())
         .toBe("started\n");

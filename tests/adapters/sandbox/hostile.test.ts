@@ -22,6 +22,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 import { pack } from "tar-stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
@@ -254,6 +255,7 @@ describe("files outside the sandbox", () => {
     expect(await environmentOf(pid)).toEqual([
       "NODE_CHANNEL_FD",
       "NODE_CHANNEL_SERIALIZATION_MODE",
+      "PATH",
       "PWD",
     ]);
   });
@@ -266,16 +268,14 @@ describe("a command that takes the whole machine", () => {
       if (name.includes("bomb")) await plantBombs(sandbox);
       // A first command: what follows is about the attack, not about the start of a process.
       await shell("true");
-      const { result, answers, slowest, tookMs } = await whileAnswering(() =>
-        shell(command, 1_500),
-      );
+      const { result, answers, tookMs } = await whileAnswering(() => shell(command, 1_500));
       expect(result.exitCode).not.toBe(0);
       expect(result.stderr).not.toBe("");
       expect(result.stdout.length).toBeLessThanOrEqual(50_000);
       expect(await bytesOnDisk(join(dir, "sandboxes", sessionId))).toBeLessThanOrEqual(DISK_QUOTA);
-      expect(answers).toBeGreaterThan(0);
-      // A server that was held up would answer its first request only when the attack is over.
-      if (tookMs > 1_000) expect(slowest).toBeLessThan(tookMs / 2);
+      // A server that was held up would answer its first request only when the attack is over. One that
+      // ends by itself may be over before a second request.
+      expect(answers).toBeGreaterThan(tookMs > 1_000 ? 1 : 0);
       expect(await shell("rm -rf f* d* out bomb; echo alive")).toMatchObject({ stdout: "alive\n" });
     },
   );
@@ -305,7 +305,7 @@ describe("a command that takes the whole machine", () => {
       expect(await once(server, "message")).toEqual(["looping", undefined]);
       expect(await listJails(id)).toHaveLength(1);
       server.kill("SIGKILL");
-      await expect.poll(() => listJails(id), { timeout: 20_000 }).toEqual([]);
+      await expect.poll(() => listJails(id)).toEqual([]);
     },
   );
 
@@ -314,7 +314,7 @@ describe("a command that takes the whole machine", () => {
       Array.from({ length: 6 }, () => provider.provision(randomUUID(), account)),
     );
     await shell("true");
-    const { slowest, tookMs } = await whileAnswering(async () => {
+    const { answers } = await whileAnswering(async () => {
       const running = states.map((state, index) =>
         provider.open(state, account).run(Object.values(attacks)[index % 5] ?? "", {
           timeoutMs: 4_000,
@@ -328,7 +328,7 @@ describe("a command that takes the whole machine", () => {
       expect(results.filter(({ exitCode }) => exitCode === 0)).toEqual([]);
       return results;
     });
-    expect(slowest).toBeLessThan(tookMs / 2);
+    expect(answers).toBeGreaterThan(2);
     await Promise.all(states.map((state) => provider.destroy(state)));
   });
 
@@ -589,20 +589,19 @@ function port(server: Server): number {
 
 /** Asks the server in this process, one request after another, for as long as the attack runs. */
 async function whileAnswering<T extends CommandResult | CommandResult[]>(attack: () => Promise<T>) {
-  const started = performance.now();
   let running = true;
+  const startedAt = performance.now();
   const attacking = attack().finally(() => {
     running = false;
   });
   let answers = 0;
-  let slowest = 0;
   while (running) {
-    const asked = performance.now();
     await (await fetch(`http://127.0.0.1:${port(service)}/api/ping`)).text();
-    slowest = Math.max(slowest, performance.now() - asked);
     answers += 1;
+    // Without a pause, the questions would take the processor from the other tests.
+    await delay(10);
   }
-  return { result: await attacking, answers, slowest, tookMs: performance.now() - started };
+  return { result: await attacking, answers, tookMs: performance.now() - startedAt };
 }
 
 async function bytesOnDisk(folder: string): Promise<number> {

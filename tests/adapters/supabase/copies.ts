@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, inject, vi } from "vitest";
 import { freePort } from "../../../scripts/free-port.ts";
 import { nextEnv } from "../../../scripts/run-next.ts";
+import { copyTemplate } from "../../support/harness/database-template.ts";
 import { servers } from "../../support/harness/servers.ts";
 
 const projectRoot = join(import.meta.dirname, "../../..");
@@ -28,6 +29,13 @@ let copies: Copy[] = [];
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "launcher-"));
   folders.push(folder);
+  return folder;
+}
+
+/** A data directory that has been started before, with nothing in it but the tables. */
+export function newDataDir(): string {
+  const folder = newFolder();
+  copyTemplate(inject("stack").template, folder);
   return folder;
 }
 
@@ -71,7 +79,7 @@ export async function npmRun(
           expect(output).toContain("Ready on");
           return output;
         },
-        { timeout: 150_000, interval: 100 },
+        { timeout: 400_000, interval: 100 },
       ),
     key: () =>
       vi.waitFor(
@@ -79,7 +87,7 @@ export async function npmRun(
           expect(output).toContain("Stream a turn");
           return /\bap_[0-9A-Za-z]{49}\b/.exec(output)?.[0] ?? "";
         },
-        { timeout: 150_000, interval: 100 },
+        { timeout: 400_000, interval: 100 },
       ),
   };
   copies.push(copy);

@@ -4,22 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import postgres from "postgres";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, inject, test, vi } from "vitest";
 import {
   DataDirInUse,
   type Embedded,
   startEmbedded,
 } from "../../../scripts/embedded/start-embedded.ts";
+import { copyTemplate } from "../../support/harness/database-template.ts";
 import { stillRunning } from "./processes.ts";
 
 /** For a machine that is busy; each wait ends with the fact it waits for. */
-const patience = { timeout: 30_000 };
+const patience = { timeout: 100_000 };
 
 let dataDir: string;
 let running: Embedded[] = [];
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), "embedded-crash-"));
+  copyTemplate(inject("stack").template, dataDir);
 });
 
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { client } from "../../support/harness/clients.ts";
 import { type Copy, endCopies, expectListensBeyondLoopback, newFolder, npmRun } from "./copies.ts";
 
 // It compiles what it is asked for, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+vi.setConfig({ testTimeout: 450_000, hookTimeout: 450_000 });
 
 let copy: Copy;
 let key: string;

@@ -5,13 +5,13 @@ import {
   expectListensBeyondLoopback,
   interrupt,
   makeKey,
-  newFolder,
+  newDataDir,
   npmRun,
 } from "./copies.ts";
 import { familyOf, stillRunning } from "./processes.ts";
 
 // Each starts whole copies, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 450_000, hookTimeout: 450_000 });
 
 afterEach(endCopies);
 
@@ -27,7 +27,7 @@ async function createSession(copy: Copy, key: string, title: string): Promise<st
 }
 
 test("Ctrl-C ends every process, and the next start has the same keys and data", async () => {
-  const dataDir = newFolder();
+  const dataDir = newDataDir();
   const first = await npmRun("start", dataDir);
   const key = await makeKey(first, dataDir);
   expect(first.output()).toContain(`sign-in codes are in ${dataDir}/mailbox`);
@@ -38,7 +38,7 @@ test("Ctrl-C ends every process, and the next start has the same keys and data",
   expect(family.length).toBeGreaterThan(9);
   interrupt(first);
   await first.exit;
-  await vi.waitFor(() => expect(stillRunning(family)).toEqual([]), { timeout: 15_000 });
+  await vi.waitFor(() => expect(stillRunning(family)).toEqual([]), { timeout: 60_000 });
 
   const second = await npmRun("start", dataDir);
   await second.ready();
@@ -49,8 +49,8 @@ test("Ctrl-C ends every process, and the next start has the same keys and data",
 });
 
 test("two copies run side by side, a third on the data of one is refused, and no one's crash hurts another", async () => {
-  const dataDir = newFolder();
-  const otherDir = newFolder();
+  const dataDir = newDataDir();
+  const otherDir = newDataDir();
   const [one, two] = await Promise.all([npmRun("start", dataDir), npmRun("start", otherDir)]);
   const [keyOfOne, keyOfTwo] = await Promise.all([makeKey(one, dataDir), makeKey(two, otherDir)]);
   expect(keyOfOne).not.toBe(keyOfTwo);
@@ -64,6 +64,6 @@ test("two copies run side by side, a third on the data of one is refused, and no
 
   const family = familyOf(one.npm.pid ?? 0);
   for (const pid of familyOf(one.npm.pid ?? 0).slice(0, 4)) process.kill(pid, "SIGKILL");
-  await vi.waitFor(() => expect(stillRunning(family)).toEqual([]), { timeout: 15_000 });
+  await vi.waitFor(() => expect(stillRunning(family)).toEqual([]), { timeout: 60_000 });
   await createSession(two, keyOfTwo, "Two");
 });

@@ -59,7 +59,7 @@ beforeAll(async () => {
       expect((await admin.from("probe").select()).error).toBeNull();
       expect((await admin.rpc("probe_role")).error).toBeNull();
     },
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   );
 });
 

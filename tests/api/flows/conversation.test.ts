@@ -134,6 +134,24 @@ describe("files of a message", () => {
     },
   );
 
+  it("that cannot be fetched are named to the model, and the chat continues", async () => {
+    const conversation = await openConversation(caller);
+    const url = "https://user:hunter2@127.0.0.1:1/cover.png?X-Signature=hunter2";
+    const image = { type: "file", mediaType: "image/png", filename: "cover.png", url };
+    const entries = [
+      { id: "m1", parts: [image] },
+      { id: "a1", role: "assistant" as const, parts: [image] },
+      { id: "m2", parts: [{ type: "text", text: "look" }, image] },
+    ];
+    await (await conversation.send(entries)).ended;
+    expect(newestUser()).toContain("could not be fetched from its URL");
+    await (await conversation.send("and now?")).ended;
+    expect(newestCall()?.at(-1)?.content).toBe("and now?");
+    expect(JSON.stringify(newestCall())).toContain("could not be fetched from its URL");
+    expect(JSON.stringify(model.calls)).not.toContain("hunter2");
+    expect(server.logs()).not.toContain("hunter2");
+  });
+
   it("that are missing, or outside the home, are only named", async () => {
     const conversation = await openConversation(caller);
     const url = "sandbox:/home/agent/../../etc/passwd";

@@ -9,6 +9,7 @@ import {
   type UIMessage,
 } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import {
@@ -52,6 +53,20 @@ class PlainState implements ChatState<UIMessage> {
   };
   snapshot = <T>(thing: T): T => structuredClone(thing);
 }
+
+/** With nothing but the address and the credential, as `useChat` sends it. */
+const openDefaultChat = (id: string, messages: UIMessage[] = []) =>
+  new PlainChat({
+    id,
+    messages,
+    transport: new DefaultChatTransport({
+      api: `${server.url}/api/chat`,
+      headers: { authorization: `Bearer ${caller.headers["x-api-key"]}` },
+    }),
+    onError: (error) => {
+      throw error;
+    },
+  });
 
 function openChat(
   conversation: Conversation,
@@ -185,5 +200,86 @@ describe("the AI SDK's chat", () => {
     const after = openChat(conversation, (await conversation.read()).messages.map(asClientHolds));
     await after.sendMessage({ text: "hello again" });
     await expectInStep(after, conversation);
+  });
+});
+
+describe("the default transport, with nothing but a key", () => {
+  it("creates the chat with its first message, and continues it", async () => {
+    const id = crypto.randomUUID();
+    const chat = openDefaultChat(id);
+    await chat.sendMessage({ text: "[deltas:3]" });
+    await chat.sendMessage({ text: "[deltas:2]" });
+    expect(chat.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+    ]);
+    const list = z.object({ chats: z.array(z.object({ id: z.string(), sessionId: z.string() })) });
+    const [stored] = list.parse((await caller.get("/api/chats?limit=1")).body).chats;
+    const path = `/api/sessions/${stored?.sessionId}/chats/${stored?.id}`;
+    const view = z.object({ messages: z.array(z.unknown()) }).parse((await caller.get(path)).body);
+    expect(view.messages).toMatchObject(chat.messages.map(({ id, role }) => ({ id, role })));
+
+    await chat.regenerate();
+    expect(chat.messages).toHaveLength(4);
+    const after = z.object({ messages: z.array(z.object({ id: z.string() })) });
+    const { messages } = after.parse((await caller.get(path)).body);
+    expect(messages.map((message) => message.id)).toEqual(chat.messages.map(({ id }) => id));
+    expect((await caller.get(`${path}/branches`)).body).toMatchObject({ branches: [{}] });
+  });
+
+  it("finds the chat again by any id, of the account alone, and resumes it by a UUID", async () => {
+    const held = gate();
+    model.script("resumed", async function* () {
+      yield { text: "before " };
+      await held.pass();
+      yield { text: "after" };
+    });
+    const id = crypto.randomUUID();
+    const first = openDefaultChat(id);
+    const sending = first.sendMessage({ text: "[script:resumed]" });
+    await held.reached;
+    const second = openDefaultChat(id);
+    const resuming = second.resumeStream();
+    held.open();
+    await Promise.all([sending, resuming]);
+    expect(second.messages.at(-1)?.parts).toEqual(first.messages.at(-1)?.parts);
+
+    const named = await caller.post("/api/chat", {
+      id: "my chat",
+      messages: [{ id: "m1", content: "hello" }],
+    });
+    const location = named.headers.get("location") ?? "";
+    expect(named.status).toBe(200);
+    const again = await caller.post("/api/chat", {
+      id: "my chat",
+      messages: [{ id: "m2", content: "hello" }],
+    });
+    expect(again.headers.get("location")).toBe(location);
+    const { withKey: stranger } = await createPerson(server.url);
+    const foreign = await stranger.post("/api/chat", {
+      id: location.split("/").at(-1),
+      messages: [{ id: "m1", content: "hello" }],
+    });
+    expect(foreign.status).toBe(200);
+    expect(foreign.headers.get("location")).not.toBe(location);
+  });
+
+  it("keeps no chat whose first message was refused, and makes one of two at once", async () => {
+    const person = (await createPerson(server.url)).withKey;
+    const refused = await person.post("/api/chat", {
+      id: "empty",
+      messages: [{ id: "m1", content: " " }],
+    });
+    expect(refused.status).toBe(400);
+    expect((await person.get("/api/chats")).body).toMatchObject({ chats: [] });
+    const both = await Promise.all(
+      [1, 2].map(() =>
+        person.post("/api/chat", { id: "both", messages: [{ id: "m1", content: "[deltas:1]" }] }),
+      ),
+    );
+    expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await person.get("/api/chats")).body).toMatchObject({ chats: [{}] });
   });
 });

@@ -31,6 +31,10 @@ it("refuses a request with no credential, two, or one that does not hold", async
     [{ "x-api-key": revoked }, "Unauthorized"],
     [{ authorization: "Basic abc" }, "Unauthorized"],
     [{ authorization: bearer }, "Unauthorized"],
+    [{ "x-api-key": key, authorization: `Bearer ${key}` }, NOT_EXACTLY_ONE],
+    [{ authorization: `Bearer ${unknownKey()}` }, "Unauthorized"],
+    [{ authorization: `Bearer ${revoked}` }, "Unauthorized"],
+    [{ authorization: `Bearer ${key.slice(0, -1)}` }, "Unauthorized"],
   ];
   for (const [headers, message] of cases) {
     const exchange = exchangeOf({ headers });
@@ -39,11 +43,12 @@ it("refuses a request with no credential, two, or one that does not hold", async
   }
 });
 
-it("names the account of a key and of a bearer token", async () => {
-  const { id, email, headers } = await createOwner();
+it("names the account of a key in either header and of a bearer token", async () => {
+  const { id, email, key, headers } = await createOwner();
   const authorization = `Bearer ${await createBearer(email ?? "")}`;
   for (const [given, kind] of [
     [headers, "key"],
+    [{ authorization: `bearer ${key}` }, "key"],
     [{ authorization }, "bearer"],
   ] as const) {
     const exchange = exchangeOf({ headers: given });
@@ -53,12 +58,18 @@ it("names the account of a key and of a bearer token", async () => {
 });
 
 it("refuses a run's credential where the contract does not allow it, and a stolen one", async () => {
-  const { id, headers } = await createOwner();
+  const { id, key, headers } = await createOwner();
   const run = await createRunCredential(id, "bearer");
   const marked = { ...headers, [SANDBOX_MARK]: "1" };
+  const markedBearer = { authorization: `Bearer ${key}`, [SANDBOX_MARK]: "1" };
+  const { raw: runKey } = await createRunCredential(id, "key");
+  const runKeyAsBearer = { authorization: `Bearer ${runKey}` };
   const refused = { code: "forbidden", message: "This credential cannot be used here" };
-  expect(await identify(exchangeOf({ headers: run.headers }))).toMatchObject(refused);
-  expect(await identify(exchangeOf({ headers: marked }))).toMatchObject(refused);
+  for (const given of [run.headers, marked, markedBearer, runKeyAsBearer]) {
+    expect(await identify(exchangeOf({ headers: given }))).toMatchObject(refused);
+  }
+  const open = exchangeOf({ headers: runKeyAsBearer, contract: { auth: "none" } });
+  expect(await identify(open)).toMatchObject(refused);
   const allowed = exchangeOf({ headers: run.headers, contract: { runCredential: true } });
   expect(await identify(allowed)).toBeUndefined();
   expect(allowed.caller?.credential).toMatchObject({ kind: "run" });

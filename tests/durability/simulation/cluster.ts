@@ -53,6 +53,7 @@ export async function startCluster(): Promise<Cluster> {
       SUPABASE_URL: proxies[1].url,
       LOG_LEVEL: "warn",
       DRAIN_SECONDS: "1",
+      MODEL_PRICES: JSON.stringify({ "fake-model": { input: 2, output: 10 } }),
     };
   });
   const { sql } = workspace;

@@ -2,11 +2,13 @@
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import { branch as branchShape } from "../../../lib/sessions/session.ts";
+import { client } from "../../support/harness/clients.ts";
 import {
   asClientHolds,
   type Entry,
   type StoredMessage,
 } from "../../support/harness/conversation.ts";
+import { registerSecret } from "../../support/secrets/register.ts";
 import type { Cluster, Node } from "./cluster.ts";
 import type { Effect } from "./faults.ts";
 import type { Chat, Model } from "./model.ts";
@@ -16,6 +18,7 @@ import { letProceed } from "./script.ts";
 
 /** Returns what came of it, for the history that a failure prints. */
 export async function execute(model: Model, command: Command): Promise<string> {
+  if (command.name === "set budget") return setBudget(model, command.calls);
   if (!("chat" in command)) return strike(model, command);
   const { cluster } = model;
   const chat = model.chat(command.chat);
@@ -35,13 +38,18 @@ export async function execute(model: Model, command: Command): Promise<string> {
     case "edit":
       return branch(model, node, chat, () => model.write(chat, command.turn));
     case "regenerate":
-      return branch(model, node, chat, ({ id, parts }) => ({ id, parts }));
+      return branch(model, node, chat, ({ id, parts }) => {
+        chat.regenerated.add(id);
+        return { id, parts };
+      });
     case "switch":
       return switchBranch(model, node, chat);
     case "retry":
       return chat.newest ? send(model, node, chat, chat.newest) : "nothing to send";
+    case "reuse id":
+      return reuseId(model, node, chat);
     case "resume":
-      return resume(model, node, chat, command.from);
+      return resume(model, node, chat, command);
     case "answer":
       return answer(model, node, chat);
     case "stop":
@@ -51,16 +59,38 @@ export async function execute(model: Model, command: Command): Promise<string> {
       return "";
     case "delete":
       return remove(model, node, chat, command.what);
+    case "revoke key":
+      return revokeKey(model, node);
+    case "remove inviter":
+    case "demote inviter":
+      return endInviter(model, node, await cluster.pick(command.server + 1), command.name);
     default:
       model.hasFailures = true;
       return strikeNode(cluster, node, command);
   }
 }
 
-async function resume(model: Model, node: Node, chat: Chat, from: number): Promise<string> {
-  const stream = await attempt(() => talkAt(model, node, chat).resume({ startIndex: from }));
+async function resume(
+  model: Model,
+  node: Node,
+  chat: Chat,
+  { from, byRun }: { readonly from: number; readonly byRun: boolean },
+): Promise<string> {
+  const runId = byRun ? chat.runs.at(from % Math.max(1, chat.runs.length)) : undefined;
+  const named = runId === undefined ? {} : { runId };
+  const stream = await attempt(() =>
+    talkAt(model, node, chat).resume({ startIndex: from, ...named }),
+  );
   if (stream?.status === 200) model.readers.push(stream);
-  return expectOneOf(chat, stream, [200, 204]);
+  return expectOneOf(chat, stream, runId === undefined ? [200, 204] : [200]);
+}
+
+/** An id that was stored keeps its content; one whose request was lost may be free. */
+async function reuseId(model: Model, node: Node, chat: Chat): Promise<string> {
+  if (!chat.newest || !chat.accepted.has(chat.newest.id)) return "nothing to overwrite";
+  const entry = { id: chat.newest.id, content: "overwritten" };
+  const answered = await attempt(() => talkAt(model, node, chat).send([entry]));
+  return expectOneOf(chat, answered, [409]);
 }
 
 /** Sends a message in place of the newest of the user that the chat shows. */
@@ -128,7 +158,75 @@ async function remove(model: Model, node: Node, chat: Chat, what: string): Promi
   return told;
 }
 
-type Strike = Exclude<Command, { readonly chat: number }>;
+/** Creates the next key before it revokes the others, because any of these requests may be lost. */
+async function revokeKey(model: Model, node: Node): Promise<string> {
+  const keys = () => callerAt(model, node);
+  const made = await attempt(() => keys().post("/api/keys", { key_name: "next" }));
+  const told = expectOneOf(there, made, [201]);
+  if (made?.status !== 201) return told;
+  const { id, key } = z.object({ id: z.string(), key: z.string() }).parse(made.body);
+  model.caller = client({ key: registerSecret(key, "API key") });
+  const listed = await attempt(() => keys().get("/api/keys"));
+  expectOneOf(there, listed, [200]);
+  if (listed?.status !== 200) return "not listed";
+  const ids = keyList.parse(listed.body).keys.map((one) => one.id);
+  for (const old of ids.filter((one) => one !== id)) {
+    const revoked = await attempt(() => keys().delete(`/api/keys/${old}`));
+    expectOneOf(there, revoked, [200]);
+  }
+  return "";
+}
+
+/** Invites the caller to a new organization, whose inviter loses the right at the same time. */
+async function endInviter(model: Model, node: Node, other: Node, how: string): Promise<string> {
+  const { sql, createPerson } = model.cluster.workspace;
+  const inviter = await createPerson(node.server.url);
+  const [sent] = await sql`
+    with organization as (
+      insert into accounts (kind, name) values ('organization', 'simulated') returning id),
+    founder as (insert into accounts (kind) values ('workspace') returning id),
+    owners as (
+      insert into organization_accounts (organization_id, account_id, role)
+      select o.id, a.id, 'owner' from organization o,
+        (select id from founder union all select ${inviter.id}::uuid) a),
+    invitation as (
+      insert into organization_invitations (organization_id, invited_by, email, role, expires_at)
+      select o.id, ${inviter.id}, a.email, 'owner', now() + interval '1 day'
+      from organization o, accounts a where a.id = ${model.accountId} returning id)
+    select o.id as organization, i.id as invitation from organization o, invitation i`;
+  const member = `/api/organizations/${sent?.organization}/members/${inviter.id}`;
+  const accept = (at: Node) =>
+    attempt(() => callerAt(model, at).post(`/api/invitations/${sent?.invitation}/accept`));
+  const end = () =>
+    attempt(() =>
+      how === "remove inviter"
+        ? inviter.caller.delete(member)
+        : inviter.caller.patch(member, { role: "member" }),
+    );
+  const [ended, accepted] = await Promise.all([end(), accept(other)]);
+  const told = [expectOneOf(there, ended, [200]), expectOneOf(there, accepted, [200, 403, 404])];
+  const late = ended?.status === 200 ? await accept(other) : undefined;
+  return [...told, expectOneOf(there, late, [404])].join(" and ");
+}
+
+const there = { state: "there" } as const;
+const keyList = z.object({ keys: z.array(z.object({ id: z.string() })) });
+
+/** About what the fake model's shortest call costs. */
+const CALL_USD = 0.006;
+
+export async function setBudget(model: Model, calls: number | null): Promise<string> {
+  const [row] = await model.cluster.workspace.sql`
+    update accounts set monthly_budget_usd = (
+      select coalesce(sum(cost_usd), 0) + ${calls}::numeric * ${CALL_USD}::numeric
+      from usage_entries where account_id = ${model.accountId})
+    where id = ${model.accountId}
+    returning monthly_budget_usd::float as usd, clock_timestamp()::text as since`;
+  model.budget = calls === null ? null : { usd: Number(row?.usd), since: String(row?.since) };
+  return "";
+}
+
+type Strike = Exclude<Command, { readonly chat: number } | { readonly name: "set budget" }>;
 const effects: Readonly<Record<string, Effect>> = {
   "crash at": "crash",
   "drain at": "drain",

@@ -6,8 +6,9 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** The statements at which a server can die or lose its connection, over REST and in SQL. */
 const POINTS = {
-  claim: /\bclaim_turn_on_branch\b/,
+  claim: /\bclaim_turn_within_quota\b/,
   load: /\bload_turn\b/,
+  reserve: /\breserve_model_call\b/,
   "start tools": /\bstart_tools\b/,
   "finish tool": /\bfinish_tool\b/,
   "complete step": /\bcomplete_model_call\b/,

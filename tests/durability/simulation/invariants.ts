@@ -1,4 +1,5 @@
 /** What is true of the database and of what clients read at all times, whatever has failed. */
+import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { Frame } from "../../support/harness/turn-stream.ts";
 import type { Node } from "./cluster.ts";
@@ -10,6 +11,7 @@ export async function expectInvariants(model: Model, node: Node): Promise<void> 
     ...model.takeDown(),
     ...(await violationsInDatabase(model)),
     ...(await violationsInUsage(model)),
+    ...(await violationsOfBudget(model)),
     ...(await violationsInLogs(model)),
   ];
   const inChats = model.chats.flatMap((chat) => [
@@ -59,6 +61,20 @@ async function violationsInDatabase({ cluster, accountId }: Model): Promise<stri
     where k.account_id = ${accountId} and k.scope = 'run' and k.revoked_at is null
       and not exists (select from turn t where t.key_id = k.id and t.finished_at is null)
     union all
+    select 'a turn goes on without the key that started it: turn ' || t.id from turn t
+    join api_keys k on k.id = t.caller_key_id
+    where t.finished_at is null and t.stop_requested_at is null and k.revoked_at <= now()
+    union all
+    select 'a message waits for a key that is revoked: ' || q.message_id from queued_turns q
+    join api_keys k on k.id::text = q.claim ->> 'caller_key_id'
+    where q.account_id = ${accountId} and q.begun_at is null and k.revoked_at <= now()
+    union all
+    select 'an invitation outlives the right of its sender: ' || i.id
+    from organization_invitations i join accounts a on a.email = i.email
+    where a.id = ${accountId} and i.status = 'pending' and not exists (
+      select from organization_accounts m where m.organization_id = i.organization_id
+        and m.account_id = i.invited_by and m.role = 'owner')
+    union all
     select 'a tool has a record although its turn has ended: turn ' || t.id
     from turn t join tool_runs r on r.turn_id = t.id where t.finished_at is not null`;
   return rows.map(({ what }) => String(what));
@@ -103,6 +119,20 @@ async function violationsInUsage({ cluster, accountId }: Model): Promise<string[
         where e.account_id = t.account_id and e.source = t.id::text and not e.estimated
           and e.step = (s ->> 'index')::int and e.tool = 0)`;
   return [...violations, ...unrecorded.map(({ id }) => `a step of turn ${id} has no usage`)];
+}
+
+/** When the budget is spent, each active turn may end the call that it has in flight, and makes no other. */
+async function violationsOfBudget({ cluster, accountId, budget }: Model): Promise<string[]> {
+  if (budget === null) return [];
+  const rows = await cluster.workspace.sql`
+    select source, count(*) from (
+      select e.source, e.created_at, coalesce(sum(e.cost_usd) over (
+        order by e.created_at, e.source, e.step, e.call
+        rows between unbounded preceding and 1 preceding), 0) as spent
+      from usage_entries e where e.account_id = ${accountId}) entry
+    where created_at > ${budget.since}::timestamptz and spent >= ${budget.usd}
+    group by source having count(*) > 1`;
+  return rows.map(({ source, count }) => `turn ${source} made ${count} calls over the budget`);
 }
 
 /** The chunk log of each turn, by run: dense, unchanged, and with all that clients have read. */
@@ -152,7 +182,16 @@ async function violationsInView(model: Model, node: Node, chat: Chat): Promise<s
   const stored = await model.cluster.workspace
     .sql`select id from messages where chat_id = ${chatId}`;
   const storedIds = stored.map(({ id }) => String(id));
+  const answers = await model.cluster.workspace.sql`
+    select t.message_id from turns t join messages m on m.chat_id = t.chat_id and m.id = t.message_id
+    where t.chat_id = ${chatId} and m.role = 'user' and t.status = 'completed'
+    group by t.message_id having count(*) > 1`;
+  const again = answers.map(({ message_id }) => String(message_id));
   return [
+    ...again.filter((id) => !chat.regenerated.has(id)).map((id) => `${id} was answered twice`),
+    ...users
+      .filter(({ id, parts }) => !isDeepStrictEqual(parts, partsOf(id)))
+      .map(({ id }) => `${id} was overwritten`),
     ...ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => `${id} is stored twice`),
     ...ids.filter((id) => !chat.sent.has(id)).map((id) => `${id} was never sent`),
     ...[...chat.accepted]
@@ -160,3 +199,6 @@ async function violationsInView(model: Model, node: Node, chat: Chat): Promise<s
       .map((id) => `${id} was accepted and is not stored`),
   ];
 }
+
+/** The parts of a user message as `Model.write` makes it. */
+const partsOf = (id: string) => [{ type: "text", text: `[script:${id}]` }];

@@ -18,6 +18,10 @@ export interface Chat extends Stored {
   readonly sent: Set<string>;
   /** Ids of those whose request was answered with a stream. */
   readonly accepted: Set<string>;
+  /** Ids of those that were answered once more on purpose. */
+  readonly regenerated: Set<string>;
+  /** The runs whose streams were read, in their order. */
+  readonly runs: string[];
   newest: Entry | undefined;
   readonly turns: { readonly name: string; readonly gate: Gate }[];
   /** Outlives the chat when only that is deleted. */
@@ -29,12 +33,15 @@ let turns = 0;
 
 export class Model {
   readonly cluster: Cluster;
-  readonly caller: Client;
+  /** Its key is replaced from time to time. */
+  caller: Client;
   readonly accountId: string;
   readonly chats: readonly Chat[];
   /** Turns whose stop was confirmed before anything failed: nothing can have lost the signal. */
   readonly stopped = new Set<string>();
   hasFailures = false;
+  /** When the budget of the account was set, by the clock of the database. */
+  budget: { readonly usd: number; readonly since: string } | null = null;
   /** The streams that clients read. */
   readonly readers: TurnStream[] = [];
   /** Each chunk that a client has read, by run and index. */
@@ -54,6 +61,8 @@ export class Model {
       conversation,
       sent: new Set(),
       accepted: new Set(),
+      regenerated: new Set(),
+      runs: [],
       newest: undefined,
       turns: [],
       session: { state: "there" },

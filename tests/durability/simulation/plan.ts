@@ -32,16 +32,20 @@ export type Command =
   | (Target & { readonly name: "edit"; readonly turn: TurnPlan })
   /** Has the newest message that the chat shows answered once more, or shows an earlier branch. */
   | (Target & { readonly name: "regenerate" | "switch" })
-  /** Sends the chat's newest message again. */
-  | (Target & { readonly name: "retry" })
-  /** Reads the running turn from an index on, as a client that has seen all before it. */
-  | (Target & { readonly name: "resume"; readonly from: number })
+  /** Sends the chat's newest message again, or another text under its id. */
+  | (Target & { readonly name: "retry" | "reuse id" })
+  /** Reads the running turn, or by its run one that was read before, from an index on. */
+  | (Target & { readonly name: "resume"; readonly from: number; readonly byRun: boolean })
   /** Answers the question that the chat's newest turn has asked. */
   | (Target & { readonly name: "answer" })
   | (Target & { readonly name: "stop" })
   /** Lets the turn go on that is paused. */
   | (Target & { readonly name: "proceed" })
   | (Target & { readonly name: "delete"; readonly what: "chat" | "session" })
+  /** Replaces the caller's key: what the old one has started ends. */
+  | (Target & { readonly name: "revoke key" })
+  /** The sender of an invitation loses the right to it while it is accepted at another server. */
+  | (Target & { readonly name: "remove inviter" | "demote inviter" })
   | (Target & { readonly name: "crash" | "drain" })
   /** The next statement of this kind ends its server, breaks its connection or takes long. */
   | {
@@ -50,7 +54,9 @@ export type Command =
       readonly phase: Phase;
     }
   | (Target & { readonly name: "fence" | "lose notifications" | "slow down" })
-  | { readonly name: "crash database" | "let a minute pass" };
+  | { readonly name: "crash database" | "let a minute pass" }
+  /** The account gets a budget for about so many more model calls; null removes it. */
+  | { readonly name: "set budget"; readonly calls: number | null };
 
 const choice = fc.nat(11);
 const target = { chat: choice, server: choice };
@@ -89,13 +95,16 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [3, fc.record({ ...named("edit"), ...target, turn })],
   [4, fc.record({ ...named("regenerate", "switch"), ...target })],
   [14, fc.record({ ...named("retry", "answer", "stop"), ...target })],
-  [6, fc.record({ ...named("resume"), ...target, from: fc.nat(20) })],
+  [2, fc.record({ ...named("reuse id"), ...target })],
+  [6, fc.record({ ...named("resume"), ...target, from: fc.nat(20), byRun: fc.boolean() })],
   [8, fc.record({ ...named("proceed"), ...target })],
   [2, fc.record({ ...named("delete"), ...target, what: fc.constantFrom("chat", "session") })],
+  [3, fc.record({ ...named("revoke key", "remove inviter", "demote inviter"), ...target })],
   [8, fc.record({ ...named("crash at", "drain at", "cut at", "stall at"), ...fault })],
   [6, fc.record({ ...named("crash", "drain", "fence"), ...target })],
   [3, fc.record({ ...named("lose notifications", "slow down"), ...target })],
   [3, fc.record({ ...named("crash database", "let a minute pass") })],
+  [5, fc.record({ ...named("set budget"), calls: fc.option(fc.nat(3), { freq: 4, nil: null }) })],
 ];
 
 const command = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));

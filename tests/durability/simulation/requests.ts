@@ -25,8 +25,10 @@ export async function send(
   const more = parentId === undefined ? {} : { parentId };
   const stream = await attempt(() => talkAt(model, node, chat).send([entry], more));
   accept(model, chat, entry, stream);
-  return expectOneOf(chat, stream, [200, 409]);
+  return expectOneOf(chat, stream, [200, 409, ...overBudget(model)]);
 }
+
+const overBudget = ({ budget }: Model): readonly number[] => (budget === null ? [] : [402]);
 
 /** Posts a message that may wait. */
 export async function queue(
@@ -38,13 +40,14 @@ export async function queue(
 ): Promise<string> {
   const stream = await attempt(() => talkAt(model, node, chat).send([entry], { onBusy }));
   accept(model, chat, entry, stream);
-  return expectOneOf(chat, stream, [200, 409, 429]);
+  return expectOneOf(chat, stream, [200, 409, 429, ...overBudget(model)]);
 }
 
 /** A message that waits has no run yet, and a stop drops it. */
 function accept(model: Model, chat: Chat, entry: Entry, stream: TurnStream | undefined): void {
   if (stream?.status !== 200 || stream.runId === "") return;
   model.readers.push(stream);
+  if (!chat.runs.includes(stream.runId)) chat.runs.push(stream.runId);
   if (entry.role !== "assistant") chat.accepted.add(entry.id);
 }
 

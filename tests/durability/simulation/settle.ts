@@ -3,11 +3,12 @@ import type { UIMessage } from "ai";
 import { expect } from "vitest";
 import { asClientHolds, type StoredMessage } from "../../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn, type Frame } from "../../support/harness/turn-stream.ts";
-import { letAMinutePass, withAnswer } from "./commands.ts";
+import type { Node } from "./cluster.ts";
+import { letAMinutePass, setBudget, withAnswer } from "./commands.ts";
 import { expectInvariants, readLogs } from "./invariants.ts";
 import type { Chat, Model } from "./model.ts";
 import type { TurnPlan } from "./plan.ts";
-import { readChat, send } from "./requests.ts";
+import { readChat, send, talkAt } from "./requests.ts";
 import { isScripted, letProceed } from "./script.ts";
 
 const lastTurn: TurnPlan = { tools: [1], end: "text", pause: null };
@@ -21,6 +22,9 @@ export async function settle(model: Model): Promise<void> {
   await expectAllEnded(model);
   await letAMinutePass(model);
   const node = await cluster.pick(0);
+  await expectInvariants(model, node);
+  // The last messages are answered, whatever was spent before.
+  await setBudget(model, null);
   const cut = model.readers.length;
   const sendLast = async (chat: Chat) => {
     const message = model.write(chat, lastTurn);
@@ -34,9 +38,32 @@ export async function settle(model: Model): Promise<void> {
   await Promise.all(model.readers.map(({ ended }) => ended));
   // Those before may have been cut by a fault.
   for (const { isDone } of model.readers.slice(cut)) expect(isDone, "[DONE]").toBe(true);
+  await expectReadToEnd(model, node);
   await expectInvariants(model, node);
   const logs = await readLogs(model);
   await Promise.all(model.chats.map((chat) => expectStored(model, chat, logs)));
+}
+
+/** Every reader that was cut can read the rest of its turn, each chunk once, to its last one. */
+async function expectReadToEnd(model: Model, node: Node): Promise<void> {
+  const turns = await model.cluster.workspace.sql`
+    select run_id, chat_id from turns where account_id = ${model.accountId} and run_id is not null`;
+  for (const { run_id, chat_id } of turns) {
+    const runId = String(run_id);
+    const chat = model.chats.find(({ conversation }) => conversation.chatId === chat_id);
+    if (!chat) continue;
+    const nexts = model.readers.flatMap((reader) => {
+      const last = reader.runId === runId ? reader.frames.at(-1) : undefined;
+      return last && last.chunk.type !== "finish" ? [last.id + 1] : [];
+    });
+    for (const startIndex of new Set(nexts)) {
+      const rest = await talkAt(model, node, chat).resume({ runId, startIndex });
+      const frames = await rest.ended;
+      expect(frames[0]?.id, `the rest of ${runId}`).toBe(startIndex);
+      expect(frames.at(-1)?.chunk.type, `the end of ${runId}`).toBe("finish");
+      model.readers.push(rest);
+    }
+  }
 }
 
 /** A turn that was stopped ends although nothing lets it proceed. */

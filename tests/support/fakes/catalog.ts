@@ -11,10 +11,28 @@ export type FakeCatalog = Awaited<ReturnType<typeof startFakeCatalog>>;
 
 const CLIENT = { id: "the-client", secret: "the-secret-of-the-catalog" };
 
+/** Of apps in development mode since February 2026. */
+const DEFAULT_LIMIT = "5";
+const MAX_LIMIT = 10;
+/** What their items no longer have. A playlist's `tracks` are its `items`. */
+const REMOVED_FIELDS = [
+  "album_group",
+  "available_markets",
+  "followers",
+  "popularity",
+  "publisher",
+  "tracks",
+];
+
 export async function startFakeCatalog(sql: Sql, { tokenSeconds = 3600 } = {}) {
   const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64");
   let tokens = new Set<string>();
   let lastSearch: Record<string, string> = {};
+  let omitsFields = false;
+  const present = (kind: string, item: CatalogItem): object => {
+    const complete = addVendorFields(kind, item);
+    return omitsFields ? withoutRemoved(complete) : complete;
+  };
 
   const server = await serveHandlers([
     http.post("/api/token", async ({ request }) => {
@@ -31,28 +49,35 @@ export async function startFakeCatalog(sql: Sql, { tokenSeconds = 3600 } = {}) {
       const token = request.headers.get("authorization")?.replace("Bearer ", "");
       if (!tokens.has(token ?? "")) return refuse(401, "The access token expired");
       if (queryOf(request).market === "from_token") return refuse(400, "Invalid market code");
+      if (Number(queryOf(request).limit ?? DEFAULT_LIMIT) > MAX_LIMIT)
+        return refuse(400, "Invalid limit");
     }),
     http.get("/v1/search", async ({ request }) => {
       const query = queryOf(request);
       lastSearch = query;
-      const { type = "", q = "", market = null, limit = "20", offset = "0" } = query;
+      const { type = "", q = "", market = null, limit = DEFAULT_LIMIT, offset = "0" } = query;
       const [row] = await sql`select catalog_search(
         ${type.split(",")}, ${q}, '{}', ${market}, ${limit}, ${offset}) as found`;
       const found: Record<string, { total: number; items: CatalogItem[] }> = row?.found;
       const pages = Object.entries(found).map(([plural, { total, items }]) => {
-        const complete = items.map((item) => addVendorFields(plural.slice(0, -1), item));
+        const complete = items.map((item) => present(plural.slice(0, -1), item));
         // The vendor's searches hold null items.
         return [plural, { ...pageOf(request), total, items: [null, ...complete] }];
       });
       return HttpResponse.json(Object.fromEntries(pages));
     }),
     http.get<{ id: string }>("/v1/artists/:id/albums", async ({ request, params }) => {
-      const { include_groups = "", market = null, limit = "20", offset = "0" } = queryOf(request);
+      const {
+        include_groups = "",
+        market = null,
+        limit = DEFAULT_LIMIT,
+        offset = "0",
+      } = queryOf(request);
       const [row] = await sql`select catalog_artist_albums(
         ${params.id}, ${include_groups.split(",")}, ${market}, ${limit}, ${offset}) as found`;
       if (!row?.found) return refuse(404, "Resource not found");
       const { total, items }: { total: number; items: CatalogItem[] } = row.found;
-      const albums = items.map((item) => addVendorFields("album", item));
+      const albums = items.map((item) => present("album", item));
       return HttpResponse.json({ ...pageOf(request), total, items: albums });
     }),
   ]);
@@ -71,13 +96,17 @@ export async function startFakeCatalog(sql: Sql, { tokenSeconds = 3600 } = {}) {
     revokeTokens() {
       tokens = new Set();
     },
+    /** Omits from now on the fields that apps in development mode do not get. */
+    omitRemovedFields() {
+      omitsFields = true;
+    },
     /** Returns the query of the newest search. */
     lastSearch: () => lastSearch,
   };
 }
 
 function pageOf(request: Request) {
-  const { limit = "20", offset = "0" } = queryOf(request);
+  const { limit = DEFAULT_LIMIT, offset = "0" } = queryOf(request);
   return { href: request.url, limit: Number(limit), offset: Number(offset), next: request.url };
 }
 
@@ -111,4 +140,15 @@ function addVendorFields(kind: string, { url: _, ...item }: CatalogItem): object
     preview_url: "https://p.scdn.co/preview",
     unheard_of: true,
   };
+}
+
+function withoutRemoved(item: object): object {
+  const isPlaylist = "type" in item && item.type === "playlist";
+  const renamed = isPlaylist
+    ? { ...item, items: { href: "https://api.spotify.com", total: 12 } }
+    : item;
+  const text = JSON.stringify(renamed, (name, value) =>
+    REMOVED_FIELDS.includes(name) ? undefined : value,
+  );
+  return JSON.parse(text);
 }

@@ -33,8 +33,12 @@ async function* eventsOf(
   { parts, body, record, abandoned }: ScriptedCall,
 ): AsyncGenerator<string, void> {
   const id = `chatcmpl-${Math.random().toString(36).slice(2)}`;
-  const base = { id, object: "chat.completion.chunk", created: 0, model: body.model };
-  const event = (fields: object) => `data: ${JSON.stringify({ ...base, ...fields })}\n\n`;
+  let claims: Claims = {};
+  const event = (fields: object) => {
+    const { model = body.model } = claims;
+    const base = { id, object: "chat.completion.chunk", created: 0, model };
+    return `data: ${JSON.stringify({ ...base, ...fields })}\n\n`;
+  };
   const delta = (fields: object, finish: string | null = null) =>
     event({ choices: [{ index: 0, delta: fields, finish_reason: finish }] });
 
@@ -65,6 +69,8 @@ async function* eventsOf(
       throw new Error("The script breaks the connection");
     } else if ("hang" in part) {
       await abandoned;
+    } else if ("claims" in part) {
+      ({ claims } = part);
     } else {
       finish = part.finish;
     }
@@ -72,7 +78,7 @@ async function* eventsOf(
   if (record.outcome === "abandoned") return;
   yield delta({}, finish ?? (toolCalls > 0 ? "tool_calls" : "stop"));
   record.usage = usageOf(body.messages, written);
-  yield event({ choices: [], usage: record.usage });
+  yield event({ choices: [], usage: claims.usage ?? record.usage });
   record.outcome = "answered";
   yield "data: [DONE]\n\n";
 }
@@ -80,12 +86,14 @@ async function* eventsOf(
 export async function complete(call: ScriptedCall): Promise<Response> {
   const { parts, body, record, abandoned } = call;
   let content = "";
+  let claims: Claims = {};
   const toolCalls: unknown[] = [];
   for await (const part of parts) {
     if ("text" in part) content += part.text;
     if ("tool" in part)
       toolCalls.push(toolCallDeltas({ ...part, pieces: 1 }, toolCalls.length).first);
     if ("hang" in part) await abandoned;
+    if ("claims" in part) ({ claims } = part);
     const failure = failureOf(part, record);
     if (failure) return failure;
   }
@@ -102,11 +110,13 @@ export async function complete(call: ScriptedCall): Promise<Response> {
     id: "chatcmpl-fake",
     object: "chat.completion",
     created: 0,
-    model: body.model,
+    model: claims.model ?? body.model,
     choices: [{ index: 0, message, finish_reason }],
-    usage,
+    usage: claims.usage ?? usage,
   });
 }
+
+type Claims = Extract<ScriptPart, { claims: object }>["claims"];
 
 function failureOf(part: ScriptPart, record: CallRecord): Response | undefined {
   if ("cut" in part) {

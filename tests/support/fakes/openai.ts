@@ -32,7 +32,9 @@ export type ScriptPart =
   | { readonly cut: true }
   /** Silence from here on, until the client gives up or the server closes. */
   | { readonly hang: true }
-  | { readonly finish: "stop" | "length" | "content_filter" };
+  | { readonly finish: "stop" | "length" | "content_filter" }
+  /** What the answer says of itself from here on, in place of the truth. */
+  | { readonly claims: { readonly model?: string; readonly usage?: object } };
 
 interface ScriptCall {
   readonly model: string;

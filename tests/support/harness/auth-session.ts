@@ -1,7 +1,11 @@
 /** Sessions of the embedded Supabase's auth, without a mail. */
 import { randomUUID } from "node:crypto";
+import { createClient } from "@supabase/supabase-js";
 import { z } from "zod";
-import { admin, setting } from "./stack.ts";
+import { registerSecret } from "../secrets/register.ts";
+import { stack } from "./stack.ts";
+
+type Environment = Readonly<Record<string, string>>;
 
 const session = z.looseObject({ access_token: z.string(), refresh_token: z.string() });
 
@@ -10,12 +14,12 @@ export function askAuth(
   method: string,
   path: string,
   body?: unknown,
-  { bearer }: { bearer?: string } = {},
+  { bearer, env = stack.env }: { bearer?: string; env?: Environment } = {},
 ): Promise<Response> {
-  return fetch(`${setting("SUPABASE_URL")}/auth/v1/${path}`, {
+  return fetch(`${env.SUPABASE_URL}/auth/v1/${path}`, {
     method,
     headers: {
-      apikey: setting("SUPABASE_PUBLISHABLE_KEY"),
+      apikey: env.SUPABASE_PUBLISHABLE_KEY ?? "",
       "content-type": "application/json",
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
     },
@@ -24,15 +28,21 @@ export function askAuth(
 }
 
 /** Returns a sign-in code as it would be mailed. */
-export async function codeFor(email: string): Promise<string> {
-  const { data, error } = await admin.auth.admin.generateLink({ type: "magiclink", email });
+export async function codeFor(email: string, env: Environment = stack.env): Promise<string> {
+  const auth = createClient(env.SUPABASE_URL ?? "", env.SUPABASE_SECRET_KEY ?? "").auth;
+  const { data, error } = await auth.admin.generateLink({ type: "magiclink", email });
   if (error) throw error;
   return data.properties.email_otp;
 }
 
-/** Signs in, a new person by default, and returns the session with its refresh token. */
-export async function sessionFor(email = `${randomUUID()}@example.com`) {
-  const token = await codeFor(email);
-  const answer = await askAuth("POST", "verify", { type: "email", email, token });
-  return session.parse(await answer.json());
+/**
+ * Signs in, a new person by default, and returns the session with its refresh token.
+ * @param env of the server that keeps the session; the shared one by default
+ */
+export async function sessionFor(email = `${randomUUID()}@example.com`, env = stack.env) {
+  const token = await codeFor(email, env);
+  const answer = await askAuth("POST", "verify", { type: "email", email, token }, { env });
+  const signedIn = session.parse(await answer.json());
+  registerSecret(signedIn.refresh_token, "refresh token");
+  return signedIn;
 }

@@ -35,6 +35,8 @@ export class Conversation {
       readonly context?: { readonly contextLimit: number };
       readonly onBusy?: "enqueue" | "interrupt";
       readonly parentId?: string;
+      readonly trigger?: "regenerate-message";
+      readonly messageId?: string;
     } = {},
   ): Promise<TurnStream> {
     const { sessionId, chatId } = this;
@@ -44,9 +46,12 @@ export class Conversation {
     return openStream(this.#caller, "/api/chat", { method: "POST", body });
   }
 
-  resume(from: { startIndex?: number; lastEventId?: number } = {}): Promise<TurnStream> {
-    const { startIndex, lastEventId } = from;
-    const query = startIndex === undefined ? "" : `?startIndex=${startIndex}`;
+  resume(
+    from: { startIndex?: number; lastEventId?: number; runId?: string } = {},
+  ): Promise<TurnStream> {
+    const { startIndex = 0, lastEventId, runId } = from;
+    const named = runId === undefined ? "" : `&runId=${encodeURIComponent(runId)}`;
+    const query = `?startIndex=${startIndex}${named}`;
     const headers = { ...(lastEventId !== undefined && { "last-event-id": String(lastEventId) }) };
     return openStream(this.#caller, `/api/chat/${this.chatId}/stream${query}`, { headers });
   }

@@ -84,9 +84,13 @@ function faultOfBody(body: unknown, schema: z.ZodType): string | null {
   return isDeepStrictEqual(parsed.data, body) ? null : "the body has more than is published";
 }
 
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+const patterns = contracts.map((one) => [one, patternOf(one.path)] as const);
+
 /** Of the paths that fit, that with the fewest variables, as the server chooses. */
 function contractsOf(path: string): readonly Contract[] {
-  const fitting = contracts.filter((one) => patternOf(one.path).test(path));
+  const fitting = patterns.filter(([, pattern]) => pattern.test(path)).map(([one]) => one);
   const variables = (one: Contract) => one.path.split("{").length;
   const fewest = Math.min(...fitting.map(variables));
   return fitting.filter((one) => variables(one) === fewest);
@@ -100,6 +104,3 @@ function isDecodable(path: string): boolean {
     return false;
   }
 }
-
-const patternOf = (path: string): RegExp =>
-  new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);

@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import postgres from "postgres";
 import { expect, inject } from "vitest";
 import { startParts } from "../../../scripts/start-parts.ts";
 import { noteSettings } from "../secrets/known.ts";
 import { StorageSearch } from "../secrets/search-storage.ts";
+import { copyDataDir } from "./database-template.ts";
 
 export const stack = inject("stack");
 
@@ -37,7 +36,7 @@ export const anonymous = createSupabase("SUPABASE_PUBLISHABLE_KEY");
  * Its `env` goes into `startServer({ env })`.
  */
 export async function startOwnParts() {
-  const dataDir = await mkdtemp(join(tmpdir(), "agent-platform-test-"));
+  const dataDir = copyDataDir(stack.template);
   const parts = await startParts({ dataDir, publicUrl: stack.url, given: {} });
   noteSettings(stack.records, parts.env);
   const env: Record<string, string> = { ...parts.env, DATA_DIR: dataDir };
@@ -49,7 +48,7 @@ export async function startOwnParts() {
       // A database that a test has broken is searched as the files that it consists of.
       const rows = await search.database(parts.env.DATABASE_URL ?? "").catch(() => []);
       await parts.stop();
-      const traces = [...rows, ...(await search.folder(dataDir))];
+      const traces = [...rows, ...(await search.folder(dataDir, stack.template))];
       await rm(dataDir, { recursive: true, force: true });
       expect(traces, "secrets that were left behind").toEqual([]);
     },

@@ -24,6 +24,7 @@ const started = await runTask(
     effectId: process.argv[3] ?? randomUUID(),
     idempotencyKey: process.argv[5] ?? null,
     maxActiveRuns: Number(process.argv[4] ?? 0),
+    costUsd: 0,
     mediaLimitBytes: 0,
     taskIdentifier: "test-task",
     payload: { asked: [null, "for"] },

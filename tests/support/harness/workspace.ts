@@ -46,15 +46,16 @@ export async function startWorkspace(
     servers.push(server);
     return server;
   };
-  const createKey = async () => {
+  const createAccount = async () => {
     const id = randomUUID();
     const { raw, hash, prefix } = newKey(parts.env.API_KEY_SECRET ?? "");
     await sql`insert into accounts (id, kind, email, is_admin)
       values (${id}, 'personal', ${`${id}@example.com`}, false)`;
     await sql`insert into api_keys (account_id, name, hash, prefix, scope)
       values (${id}, 'test', ${hash}, ${prefix}, 'full')`;
-    return registerSecret(raw, "API key");
+    return { id, key: registerSecret(raw, "API key") };
   };
+  const createKey = async () => (await createAccount()).key;
   const first = await start();
   return {
     world,
@@ -69,6 +70,11 @@ export async function startWorkspace(
     startServer: start,
     /** Creates an account and returns its API key. */
     createKey,
+    /** Creates an account with a client of a server. */
+    async createPerson(url: string) {
+      const { id, key } = await createAccount();
+      return { id, caller: client({ key }, url) };
+    },
     /** Creates an account with a client of the newest server, unless `url` names another. */
     async createCaller(url?: string): Promise<Client> {
       return client({ key: await createKey() }, url ?? this.server.url);

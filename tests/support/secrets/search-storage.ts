@@ -1,5 +1,5 @@
 /** Everything that the service keeps or tells its operator, searched for the secrets of the tests. */
-import { createReadStream } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import postgres, { type Sql } from "postgres";
@@ -71,15 +71,21 @@ export class StorageSearch {
     return [...found].map((label) => `${name}: ${label}`);
   }
 
-  /** Every file below a data directory: sandboxes, media, logs, and PostgreSQL's own files. */
-  async folder(root: string): Promise<string[]> {
+  /**
+   * Every file below a data directory: sandboxes, media, logs, and PostgreSQL's own files.
+   *
+   * @param template the directory it is a copy of, whose files hold no secret: those that have not
+   * changed since are left out
+   */
+  async folder(root: string, template?: string): Promise<string[]> {
     const findings: string[] = [];
     const entries = await readdir(root, { recursive: true, withFileTypes: true });
     for (const entry of entries) {
       const path = join(entry.parentPath, entry.name);
       const name = relative(root, path);
       if (!entry.isFile() || MEANT_TO_HOLD.has(name.split("/")[0] ?? "")) continue;
-      const found = await this.#search.findIn(createReadStream(path, { highWaterMark: 1 << 20 }));
+      if (template !== undefined && isUnchanged(path, join(template, name))) continue;
+      const found = await this.#search.findIn(createReadStream(path));
       for (const label of found) findings.push(`${name}: ${label}`);
     }
     return findings;
@@ -93,4 +99,10 @@ export class StorageSearch {
       .filter(({ code, email }) => digits.has(code) && row.includes(email))
       .map(({ email }) => `verification code of ${email}`);
   }
+}
+
+function isUnchanged(path: string, original: string): boolean {
+  const now = statSync(path);
+  const before = statSync(original, { throwIfNoEntry: false });
+  return before?.mtimeMs === now.mtimeMs && before.size === now.size;
 }

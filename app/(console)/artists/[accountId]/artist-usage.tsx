@@ -1,7 +1,12 @@
 "use client";
 import type { z } from "zod";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import {
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatUsd,
+} from "@/app/(console)/_ui/format-number.ts";
 import type { getUsageContract } from "@/lib/usage/contract.ts";
 import { Figures } from "../../_ui/figures.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";
@@ -23,7 +28,7 @@ export function ArtistUsage({ id }: { readonly id: string }) {
         figures={[
           ["Runs", shown(formatCount(used?.runs ?? 0))],
           ["Tokens", shown(formatCompact((used?.input_tokens ?? 0) + (used?.output_tokens ?? 0)))],
-          ["Cost", shown(formatUsd(used?.cost_usd ?? 0))],
+          ["Cost", shown(used ? formatCost(used) : formatUsd(0))],
           ["Images and videos", shown(formatCount((used?.images ?? 0) + (used?.videos ?? 0)))],
         ]}
       />

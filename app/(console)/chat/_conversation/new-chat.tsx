@@ -1,71 +1,106 @@
 "use client";
+import type { UIMessage } from "ai";
 import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
-import { Activity, useCallback, useEffect, useState } from "react";
-import type { ApiError } from "@/app/(console)/_api/request.ts";
+import { Activity, useEffect, useState } from "react";
+import { type ApiError, api } from "@/app/(console)/_api/request.ts";
 import { useSession } from "@/app/(console)/_session/auth.ts";
 import { useScope } from "@/app/(console)/_session/scope.ts";
 import { useIsChecklistDismissed } from "@/app/(console)/_shell/onboarding-choice.ts";
+import type { ChatError } from "@/app/(console)/chat/_state/chat-error.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
+import { keepUnsent, type UnsentMessage } from "@/app/(console)/chat/_state/drafts.ts";
+import type { Connection } from "@/app/(console)/chat/_state/durable-chat-transport.ts";
 import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
+import type { Template } from "@/lib/templates/template.ts";
 import { ConnectorsPicker } from "../../_connectors/connectors-picker.tsx";
 import { chooseConnectors } from "../../_connectors/use-chat-connectors.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useFrame } from "../../_shell/frame.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
 import { NextStep } from "../../welcome/next-step.tsx";
 import { Composer } from "./composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
+import { Notices } from "./notices.tsx";
 import { sampleStatement } from "./sample-statement.ts";
 import { checkRoyalties, suggestions } from "./suggestions.ts";
-import { useDraftChat } from "./use-draft-chat.ts";
+import { pageOf, useDraftChat } from "./use-draft-chat.ts";
 
 const ignore = () => {};
+const noMessages: readonly UIMessage[] = [];
+const toRefusal = ({ message, requestId }: ApiError): ChatError => ({ text: message, requestId });
 
-/** The page for a new chat, which is created with the first file or message. */
+/**
+ * The page for a new chat, which is created with the first file or message. In the address, `session` is
+ * the session that the chat is for, and `template` the template whose prompt is filled in.
+ */
 export function NewChat() {
+  const sessionId = useSearchParams().get("session");
+  return <NewChatIn key={sessionId} sessionId={sessionId} />;
+}
+
+function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   const router = useRouter();
   const { artist } = useScope();
-  const { draft, attachments } = useDraftChat("new");
+  const draftKey = sessionId ?? "new";
+  const { draft, attachments, returned, setReturned, takeReturned, send, isMounted } = useDraftChat(
+    draftKey,
+    sessionId,
+  );
   const { hasAiModel } = useFrame();
   const [modelId, setModelId] = useState("");
   const [connectors, setConnectors] = useState<readonly string[]>([]);
   const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [returned, setReturned] = useState<WrittenMessage | null>(null);
-  const takeReturned = useCallback(() => setReturned(null), []);
+  const [connection, setConnection] = useState<Connection>("live");
+  const [error, setError] = useState<ChatError | null>(null);
 
-  const isSampleAsked = useSearchParams().has("sample");
+  const params = useSearchParams();
+  const isSampleAsked = params.has("sample");
   useEffect(() => {
     if (!isSampleAsked) return;
     // Out of the address, so that a reload does not attach it again.
     history.replaceState(null, "", "/chat");
     attachments.add([sampleStatement()]);
     setReturned({ text: checkRoyalties, files: [] });
-  }, [isSampleAsked, attachments]);
+  }, [isSampleAsked, attachments, setReturned]);
 
-  const begin = async (message: WrittenMessage) => {
+  const templateId = params.get("template");
+  useEffect(() => {
+    if (templateId === null) return;
+    history.replaceState(null, "", "/chat");
+    void api<{ template: Template }>(`/api/agents/templates/${templateId}`).then((read) => {
+      if (read.ok) setReturned({ text: read.data.template.prompt, files: [] });
+      else setError(toRefusal(read.error));
+    });
+  }, [templateId, setReturned]);
+
+  const begin = async (unsent: UnsentMessage): Promise<ChatError | null> => {
+    const created = await draft.begin(modelId);
+    if (!created.ok) return toRefusal(created.error);
+    const { chat } = created;
+    const address = { sessionId: created.sessionId, chatId: chat.id };
+    keepUnsent({ ...unsent, chat: address });
+    if (connectors.length > 0) {
+      const named = await chooseConnectors(address.sessionId, chat.id, connectors);
+      if (!named.ok) return toRefusal(named.error);
+    }
+    const conversation = openConversation(address.sessionId, chat.id);
+    conversation.showChat(chat);
+    conversation.subscribe(() => setConnection(conversation.getView().connection));
+    const refusal = await conversation.begin(unsent);
+    if (refusal !== null) return refusal;
+    publishChatEvent({ ...address, type: "changed" });
+    if (isMounted.current) router.push(pageOf(address));
+    return null;
+  };
+  const sendFirst = async (message: WrittenMessage) => {
     setBusy(true);
     setError(null);
-    const refuse = (refusal: ApiError) => {
-      setBusy(false);
-      setError(refusal);
-      setReturned(message);
-    };
-    const created = await draft.begin(modelId);
-    if (!created.ok) return refuse(created.error);
-    const { sessionId, chat } = created;
-    if (connectors.length > 0) {
-      const named = await chooseConnectors(sessionId, chat.id, connectors);
-      if (!named.ok) return refuse(named.error);
-    }
-    draft.release();
-    const conversation = openConversation(sessionId, chat.id);
-    conversation.showChat(chat);
-    void conversation.send(message.text, message.files);
-    publishChatEvent({ sessionId, chatId: chat.id, type: "changed" });
-    router.push(`/chat/${sessionId}/${chat.id}`);
+    const refusal = await send(message, begin);
+    if (refusal === null) return;
+    setBusy(false);
+    setConnection("live");
+    setError(refusal);
   };
 
   return (
@@ -84,15 +119,16 @@ export function NewChat() {
             The agent reads and writes files, runs commands in a sandbox of its own, and asks when
             something is unclear.
           </p>
-          {error && (
-            <div className="mt-4">
-              <ErrorState error={error} />
-            </div>
-          )}
         </div>
+        <Notices
+          view={{ connection, error, isReading: false }}
+          messages={noMessages}
+          onRetry={null}
+          onDismiss={() => setError(null)}
+        />
         <div className="flex flex-col max-sm:flex-col-reverse">
           <Composer
-            draftKey="new"
+            draftKey={draftKey}
             attachments={attachments}
             isBusy={isBusy}
             isStopping={isBusy}
@@ -100,7 +136,7 @@ export function NewChat() {
             returned={returned}
             onReturnedTaken={takeReturned}
             placeholder="Message the agent, or drop a statement, a sheet or artwork"
-            onSend={(text, files) => void begin({ text, files })}
+            onSend={(text, files) => void sendFirst({ text, files })}
             onStop={ignore}
           >
             <ModelPicker value={modelId} onChoose={setModelId} />

@@ -21,7 +21,7 @@ export function Notices({
   onRetry,
   onDismiss,
 }: {
-  readonly view: ConversationView;
+  readonly view: Pick<ConversationView, "connection" | "error" | "isReading">;
   readonly messages: readonly UIMessage[];
   /** Null when there is nothing to answer again. */
   readonly onRetry: (() => void) | null;
@@ -56,7 +56,7 @@ export function Notices({
           <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
             {error.text}
             {error.requestId !== null && (
-              <span className="block text-xs opacity-80">Request ID: {error.requestId}</span>
+              <span className="block text-xs">Request ID: {error.requestId}</span>
             )}
           </p>
           {error.link && (

@@ -1,17 +1,31 @@
 "use client";
-import { useEffect, useState } from "react";
+import { useRouter } from "next/navigation";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
+import type { ChatError } from "@/app/(console)/chat/_state/chat-error.ts";
 import { DraftChat } from "@/app/(console)/chat/_state/draft-chat.ts";
+import {
+  forgetUnsent,
+  keepUnsent,
+  readUnsent,
+  type UnsentMessage,
+} from "@/app/(console)/chat/_state/drafts.ts";
+import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
+
+/** The ids of first messages that this page is sending. Others were left behind by a reload. */
+const inFlight = new Set<string>();
 
 /**
- * Returns a chat that does not exist yet. What was created for it is deleted if no message is sent, unless
+ * Returns a chat that does not exist yet. What was created for it is deleted if no message is stored, unless
  * it has files: these stay with the draft, over a reload too.
  *
  * @param draftKey the key of the draft
+ * @param sessionId the session that the chat is for; null for one of its own
  */
-export function useDraftChat(draftKey: string) {
+export function useDraftChat(draftKey: string, sessionId: string | null = null) {
+  const router = useRouter();
   const [{ draft, attachments }] = useState(() => {
-    const chat = new DraftChat();
+    const chat = new DraftChat(sessionId);
     const files = new Attachments({
       draftKey,
       resume: (address) => chat.resume(address),
@@ -24,11 +38,53 @@ export function useDraftChat(draftKey: string) {
     });
     return { draft: chat, attachments: files };
   });
-  useEffect(
-    () => () => {
-      if (!attachments.leave()) void draft.discard();
-    },
-    [draft, attachments],
-  );
-  return { draft, attachments };
+  const [returned, setReturned] = useState<WrittenMessage | null>(null);
+  const takeReturned = useCallback(() => setReturned(null), []);
+  const isMounted = useRef(false);
+
+  useEffect(() => {
+    isMounted.current = true;
+    return () => {
+      isMounted.current = false;
+      const isSending = readUnsent(draftKey).length > 0;
+      if (!attachments.leave() && !isSending) void draft.discard();
+    };
+  }, [draft, attachments, draftKey]);
+
+  useEffect(() => {
+    for (const unsent of readUnsent(draftKey)) {
+      if (inFlight.has(unsent.id)) continue;
+      void draft.recover(unsent).then((isStored) => {
+        if (!isMounted.current) return;
+        forgetUnsent(unsent.id);
+        if (isStored && unsent.chat) router.replace(pageOf(unsent.chat));
+        else setReturned(unsent);
+      });
+    }
+  }, [draft, draftKey, router]);
+
+  /**
+   * Keeps a message until `begin` has sent it, and returns it if it was refused; null once it is stored. A
+   * page that was left in the meantime finds the refused message when it is shown again.
+   */
+  const send = async (
+    message: WrittenMessage,
+    begin: (unsent: UnsentMessage) => Promise<ChatError | null>,
+  ): Promise<ChatError | null> => {
+    const unsent = { ...message, id: crypto.randomUUID(), draftKey, chat: null };
+    keepUnsent(unsent);
+    inFlight.add(unsent.id);
+    const refusal = await begin(unsent);
+    inFlight.delete(unsent.id);
+    if (refusal === null) draft.release();
+    else if (message.files.length === 0) await draft.discard();
+    if (refusal !== null && !isMounted.current) return refusal;
+    forgetUnsent(unsent.id);
+    if (refusal !== null) setReturned(message);
+    return refusal;
+  };
+  return { draft, attachments, returned, setReturned, takeReturned, send, isMounted };
 }
+
+export const pageOf = ({ sessionId, chatId }: NonNullable<UnsentMessage["chat"]>): string =>
+  `/chat/${sessionId}/${chatId}`;

@@ -160,7 +160,9 @@ export class ChatFeed {
     const others = this.#view.sections.find(({ isPinned }) => !isPinned);
     // What is older is on a page that is not loaded.
     const oldest = (others?.cursor && others.chats.at(-1)?.createdAt) || "";
-    const isNew = chats.some(({ id, createdAt }) => !this.#isListed(id) && createdAt > oldest);
+    const isNew = chats.some(
+      (chat) => hasMessages(chat) && !this.#isListed(chat.id) && chat.createdAt > oldest,
+    );
     const { sections, current } = this.#view;
     this.#show({
       sections: sections.map((section) => ({
@@ -223,13 +225,15 @@ export class ChatFeed {
   }
 }
 
-function readPage({ params }: SectionKind, cursor: string | null) {
+async function readPage({ params }: SectionKind, cursor: string | null) {
   const query = new URLSearchParams({
     limit: String(PAGE_SIZE),
     ...params,
     ...(cursor === null ? {} : { cursor }),
   });
-  return api<{ chats: FoundChat[]; next_cursor: string | null }>(`/api/chats?${query}`);
+  const page = await api<{ chats: FoundChat[]; next_cursor: string | null }>(`/api/chats?${query}`);
+  if (!page.ok) return page;
+  return { ...page, data: { ...page.data, chats: page.data.chats.filter(hasMessages) } };
 }
 
 async function readSession(sessionId: string): Promise<readonly Chat[] | null> {
@@ -239,3 +243,7 @@ async function readSession(sessionId: string): Promise<readonly Chat[] | null> {
 
 /** Returns the title of a chat, or a placeholder while it has none. */
 export const titleOfChat = (chat: Pick<Chat, "title">): string => chat.title || "New chat";
+
+/** Returns false for a chat that holds no more than the files of a draft. */
+export const hasMessages = ({ title, activeStreamId, lastAssistantMessageAt }: Chat): boolean =>
+  title !== "" || activeStreamId !== null || lastAssistantMessageAt !== null;

@@ -16,7 +16,6 @@ import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
 import { downloadChat } from "@/app/(console)/chat/_list/download-chat.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
-import type { Chat } from "@/lib/sessions/session.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
 import { toast } from "../../_ui/toast.tsx";
@@ -41,16 +40,6 @@ export function RowMenu({
     setDialog(null);
     // While the dialog is there, it keeps the focus.
     setTimeout(() => state.button.current?.focus());
-  };
-  const addChat = async () => {
-    const result = await api<{ chat: Chat }>(`/api/sessions/${sessionId}/chats`, { body: {} });
-    if (!result.ok) {
-      toast(result.error.message, "danger");
-      return;
-    }
-    const { chat } = result.data;
-    publishChatEvent({ sessionId, chatId: chat.id, type: "changed" });
-    router.push(`/chat/${sessionId}/${chat.id}`);
   };
   const move = async (change: { readonly pinned?: boolean; readonly archived?: boolean }) => {
     const result = await api(pathOf(target), { method: "PATCH", body: change });
@@ -91,7 +80,7 @@ export function RowMenu({
           <FileJson aria-hidden />
           Export as JSON
         </MenuItem>
-        <MenuItem onSelect={() => void addChat()}>
+        <MenuItem onSelect={() => router.push(`/chat?session=${sessionId}`)}>
           <MessageSquarePlus aria-hidden />
           New chat in this sandbox
         </MenuItem>

@@ -2,11 +2,17 @@
 import type { Tokens } from "marked";
 import { createElement, memo, type ReactNode, useMemo, useRef } from "react";
 import type { MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
-import { parseMarkdown, parseStreaming, webAddress } from "@/app/(console)/_markdown/parse.ts";
+import {
+  parseMarkdown,
+  parseStreaming,
+  sandboxPath,
+  webAddress,
+} from "@/app/(console)/_markdown/parse.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { type MarkdownParts, renderBlock } from "../../_markdown/render.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
+import { SandboxLink } from "../_tools/file-link.tsx";
 import { CodeBlock } from "./code-block.tsx";
 import { FootnoteReference, Footnotes, FootnotesProvider } from "./footnotes.tsx";
 import { Formula } from "./formula.tsx";
@@ -87,7 +93,7 @@ const createParts = (isGrowing: boolean): MarkdownParts => ({
     <Formula source={text} isDisplay={isDisplay} isComplete={!(isGrowing && isDisplay)} />
   ),
   image: (address, label) => <RemoteImage url={address} label={label} />,
-  link: (address, children) => <WebLink href={address}>{children}</WebLink>,
+  link: (address, children) => <AnswerLink href={address}>{children}</AnswerLink>,
   footnoteReference: (label) => <FootnoteReference label={label} />,
 });
 
@@ -95,8 +101,10 @@ const growing = createParts(true);
 const streaming = createParts(false);
 const settled = createParts(false);
 
-function WebLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+function AnswerLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
   const address = webAddress(href);
+  const path = sandboxPath(href);
+  if (address === null && path !== null) return <SandboxLink path={path}>{children}</SandboxLink>;
   if (address === null) return children;
   return (
     <a

@@ -1,15 +1,12 @@
 "use client";
 import type { FileUIPart } from "ai";
-import { createContext, useContext, useEffect, useState } from "react";
+import { useContext, useEffect, useState } from "react";
 import { keyed } from "../../_ui/keyed.ts";
 import { isPreviewable } from "../_state/attachment.ts";
 import { previewOf } from "../_state/attachments.ts";
 import { readSandboxImage } from "../_state/read-sandbox-image.ts";
-import { OpenFileContext } from "../_tools/file-link.tsx";
+import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
 import { FileTypeIcon } from "./file-type-icon.tsx";
-
-/** The session whose sandbox has the files of the messages; null where they cannot be read. */
-export const FilesSessionContext = createContext<string | null>(null);
 
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
 

@@ -19,6 +19,7 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
   const { id, metadata } = message;
   const { text } = fromParts(message.parts);
   const reason = textAt(metadata, "finishReason") ?? "";
+  const hasToolCall = message.parts.some(({ type }) => type.startsWith("tool-"));
   const ending = ENDINGS[reason];
   const isLast = id === actions?.lastMessageId;
   // Where answers are tried and compared, the figures of each are what counts.
@@ -55,7 +56,7 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
                   <RefreshCw aria-hidden />
                 </IconButton>
               )}
-              {thumbs}
+              {(text !== "" || hasToolCall) && thumbs}
             </div>
             <span>{details(metadata)}</span>
           </div>
@@ -70,7 +71,8 @@ function details(metadata: unknown): string {
   const duration = numberAt(metadata, "durationMs");
   return [
     textAt(metadata, "modelId"),
-    tokens === null ? null : `${tokens.toLocaleString("en")} tokens`,
+    // A turn that ended before the model answered has used none.
+    tokens === null || tokens === 0 ? null : `${tokens.toLocaleString("en")} tokens`,
     duration === null ? null : inSeconds(duration),
   ]
     .filter((detail) => detail !== null)

@@ -1,10 +1,11 @@
 "use client";
 import { ImageIcon, LoaderCircle } from "lucide-react";
 import { useEffect, useState } from "react";
-import { webAddress } from "@/app/(console)/_markdown/parse.ts";
+import { sandboxPath, webAddress } from "@/app/(console)/_markdown/parse.ts";
 import { loadImage } from "@/app/(console)/chat/_message/load-image.ts";
 import { mediaAddress } from "@/app/(console)/content/content-result.ts";
 import { useFrame } from "../../_shell/frame.tsx";
+import { SandboxLink } from "../_tools/file-link.tsx";
 
 const shape = "my-1 max-h-96 max-w-full rounded-lg border bg-muted object-contain";
 
@@ -19,7 +20,9 @@ export function RemoteImage({ url, label }: { readonly url: string; readonly lab
     return <img src={own} alt={label} loading="lazy" className={shape} />;
   }
   const address = webAddress(url);
-  return address === null ? label : <ImageOnRequest key={address} url={address} label={label} />;
+  const path = sandboxPath(url);
+  if (address !== null) return <ImageOnRequest key={address} url={address} label={label} />;
+  return path === null ? label : <SandboxLink path={path}>{label || path}</SandboxLink>;
 }
 
 function ImageOnRequest({ url, label }: { readonly url: string; readonly label: string }) {

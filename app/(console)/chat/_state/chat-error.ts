@@ -11,6 +11,11 @@ export interface ChatError {
 
 export const unreachableChat: ChatError = { text: unreachable, requestId: null };
 
+export const outdatedPage: ChatError = {
+  text: "A new version is available. Reload the page, then send your message.",
+  requestId: null,
+};
+
 /** Refusals that mean more in a chat than elsewhere, by the beginning of the API's message. */
 const REFUSALS: readonly (readonly [string, string])[] = [
   [
@@ -28,9 +33,17 @@ const REFUSALS: readonly (readonly [string, string])[] = [
   ["A response is streaming", "The agent is answering in this chat. Wait for its end, or stop it."],
 ];
 
+/** What the error of a turn begins with that its budget has ended. */
+const BUDGET_CODES: readonly string[] = ["budget_reached", "unpriced_model"];
+
 /** Returns the text for a refused request, or for a turn that ended with an error. */
 export function toChatError(error: Error): ChatError {
   if (!(error instanceof ChatRequestError)) {
+    const [code = ""] = error.message.split(":");
+    if (BUDGET_CODES.includes(code)) {
+      const text = describeError({ status: 402, code });
+      return { text, requestId: null, link: { href: "/usage", label: "Open budget" } };
+    }
     const isTooLong = error.message.startsWith("The conversation is too long");
     return {
       text: error.message.replace(/\.?$/, "."),

@@ -9,12 +9,14 @@
  */
 import type { FileUIPart } from "ai";
 import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
-import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
+import { type ChatError, outdatedPage, toChatError, unreachableChat } from "./chat-error.ts";
 import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
+import type { Outbox, SentMessage } from "./drafts.ts";
 import {
   type Connection,
   createDurableChatTransport,
   type DurableChatTransportOptions,
+  joinsRunningTurn,
 } from "./durable-chat-transport.ts";
 import { LiveChat } from "./live-chat.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
@@ -42,8 +44,10 @@ export interface ConversationView extends Marks {
 export interface ConversationOptions
   extends Pick<DurableChatTransportOptions, "sessionId" | "fetch" | "waitForRetry"> {
   readonly chatId: string;
-  /** Called when a turn of this chat began or ended in this tab. */
-  readonly onTurn: (event: "started" | "ended") => void;
+  /** Keeps messages until the service has stored or refused them. */
+  readonly outbox: Outbox;
+  /** Called when a turn of this chat began or ended in this tab, or was refused. */
+  readonly onTurn: (event: "started" | "ended" | "refused") => void;
   /** Called when this tab has made the chat show another branch. */
   readonly onBranch: () => void;
 }
@@ -71,6 +75,9 @@ export class Conversation {
   };
   /** What waited when the turn was stopped. */
   #dropped: readonly QueuedMessage[] = [];
+  /** What was being sent when the page was left. */
+  #unsent: readonly SentMessage[];
+  #onStored = () => {};
   #isOutdated = false;
   #isRefreshing = false;
   /** Whether the cause of a failure from before this page was loaded has been looked for. */
@@ -79,6 +86,7 @@ export class Conversation {
   constructor(options: ConversationOptions) {
     this.#options = options;
     this.chatId = options.chatId;
+    this.#unsent = options.outbox.read();
     const transport = createDurableChatTransport({
       ...options,
       contextLimit: () => this.contextLimit,
@@ -139,8 +147,9 @@ export class Conversation {
         void this.#showFailure(stored);
       }
       const wasWaiting = this.#isWaiting;
-      if (stored?.isStreaming) void this.queue.load();
+      if (stored?.isStreaming && this.#unsent.length === 0) void this.queue.load();
       else if (wasWaiting || !this.queue.isLoaded) await this.queue.load();
+      if (stored) this.#returnUnsent(stored);
       // The turn of the message that waited has begun after the chat was read.
       if (wasWaiting && !this.#isWaiting) this.#isOutdated = true;
       if (this.chat.isOutdated) break;
@@ -164,21 +173,36 @@ export class Conversation {
    */
   send = async (text: string, files: readonly FileUIPart[] = []): Promise<void> => {
     this.#show({ error: null });
-    const parts = toParts(text, files);
-    if (this.isReading || this.#isWaiting) {
-      const error = await this.queue.add(parts);
-      if (error) this.#show({ error, returned: { text, files } });
-      return;
-    }
     const id = crypto.randomUUID();
+    this.#options.outbox.keep({ id, text, files });
+    if (!this.isReading && !this.#isWaiting) return this.#send({ id, text, files });
+    const error = await this.queue.add(id, toParts(text, files));
+    if (error) this.#show({ error, returned: { text, files } });
+    if (!this.#closed.signal.aborted) this.#options.outbox.forget(id);
+  };
+
+  /**
+   * Sends the first message of a new chat. Resolves to null once the service has stored it, or to the
+   * reason why it was not. The caller keeps the message until then.
+   */
+  begin(message: SentMessage): Promise<ChatError | null> {
+    return new Promise((resolve) => {
+      this.#onStored = () => resolve(null);
+      void this.#send(message).then(() => resolve(this.#view.error ?? outdatedPage));
+    });
+  }
+
+  async #send({ id, text, files }: SentMessage): Promise<void> {
+    const parts = toParts(text, files);
     this.#show({ sentMessageId: id });
     await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
     if (this.chat.error instanceof ChatRequestError || this.chat.isOutdated) {
       this.chat.messages = this.chat.messages.filter((message) => message.id !== id);
       this.#show({ returned: { text, files } });
+      this.#options.outbox.forget(id);
     }
     await this.refresh();
-  };
+  }
 
   /** Answers one question. The turn continues once no question is open. */
   answer = async (toolCallId: string, output: unknown): Promise<void> => {
@@ -267,6 +291,17 @@ export class Conversation {
     return this.queue.getMessages().length > 0;
   }
 
+  /** Returns the messages that did not arrive before the page was left. */
+  #returnUnsent({ messages }: StoredChat): void {
+    const known = [...messages, ...this.queue.getMessages()].map(({ id }) => id);
+    const lost = this.#unsent.filter(({ id }) => !known.includes(id));
+    for (const { id } of this.#unsent) this.#options.outbox.forget(id);
+    this.#unsent = [];
+    if (lost.length === 0) return;
+    const parts = lost.flatMap(({ text, files }) => toParts(text, files));
+    this.#show({ returned: fromParts(parts) });
+  }
+
   /** Returns what a stop has dropped, except a message whose turn had begun just before. */
   #returnDropped({ messages }: StoredChat): void {
     const dropped = this.#dropped.filter(({ id }) => !messages.some((stored) => stored.id === id));
@@ -289,7 +324,10 @@ export class Conversation {
   /** Shows the title that the service gives an untitled chat: the beginning of its first message. */
   #onStarted(): void {
     const { chat } = this.#view;
-    const firstText = this.chat.lastMessage?.parts.find((part) => part.type === "text");
+    const { lastMessage } = this.chat;
+    if (lastMessage) this.#options.outbox.forget(lastMessage.id);
+    this.#onStored();
+    const firstText = lastMessage?.parts.find((part) => part.type === "text");
     if (chat?.title === "" && firstText?.type === "text") {
       const title = firstText.text.replace(/\s+/g, " ").trim().slice(0, 80);
       this.#show({ chat: { ...chat, title } });
@@ -304,16 +342,18 @@ export class Conversation {
     const { error } = this.chat;
     this.#show({ isReading: false, ...(error ? { error: toChatError(error) } : {}) });
     if (this.#closed.signal.aborted) return;
-    this.#options.onTurn("ended");
+    this.#options.onTurn(error instanceof ChatRequestError ? "refused" : "ended");
   }
 
   /**
-   * A turn that continues after an answered question continues in the same message, and sending the
-   * same answer again returns its stream. Any other turn begins a new message.
+   * Reads the running turn. After an answered question it continues the same message, which
+   * `resumeStream` would replace.
    */
   #join(): Promise<void> {
-    const isAnswer = this.chat.lastMessage?.role === "assistant";
-    return isAnswer ? this.chat.sendMessage() : this.chat.resumeStream();
+    const isContinued = this.chat.lastMessage?.role === "assistant";
+    return isContinued
+      ? this.chat.sendMessage(undefined, { metadata: joinsRunningTurn })
+      : this.chat.resumeStream();
   }
 
   async #loadStored(): Promise<StoredChat | null> {

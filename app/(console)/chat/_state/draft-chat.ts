@@ -2,6 +2,7 @@ import { type ApiError, api } from "@/app/(console)/_api/request.ts";
 import { scopeOfSession } from "@/app/(console)/_session/scope.ts";
 import type { Chat, Session } from "@/lib/sessions/session.ts";
 import type { ChatAddress } from "./attachment.ts";
+import type { UnsentMessage } from "./drafts.ts";
 import type { StoredChat } from "./stored-messages.ts";
 
 export type CreatedChat =
@@ -10,15 +11,33 @@ export type CreatedChat =
 
 /** The chat that a first message begins. It is created for the first file, or else for the message. */
 export class DraftChat {
+  /** The session that the chat is for; null for one of its own. */
+  readonly #sessionId: string | null;
   #created: Promise<CreatedChat> | null = null;
   #resumed: ChatAddress | null = null;
+
+  constructor(sessionId: string | null) {
+    this.#sessionId = sessionId;
+  }
 
   /** Goes on with a chat that was created before the page was loaded. */
   resume(chat: ChatAddress): void {
     this.#resumed = chat;
   }
 
-  /** Creates the chat with its session and sandbox, once. */
+  /**
+   * Goes on with a message that was being sent when the page was left. Returns whether the service has
+   * stored it.
+   */
+  async recover({ id, chat }: UnsentMessage): Promise<boolean> {
+    if (chat === null) return false;
+    const read = await api<StoredChat>(pathOf(chat));
+    if (read.ok && read.data.messages.some((message) => message.id === id)) return true;
+    if (read.ok || read.error.status !== 404) this.resume(chat);
+    return false;
+  }
+
+  /** Creates the chat, with its session and sandbox, once. */
   async create(): Promise<CreatedChat> {
     this.#created ??= this.#readOrCreate();
     const created = await this.#created;
@@ -33,7 +52,7 @@ export class DraftChat {
       // It was deleted meanwhile.
       this.#resumed = null;
     }
-    return createChat();
+    return this.#sessionId === null ? createChat() : addChat(this.#sessionId);
   }
 
   /** Creates the chat and sets its model; an empty id is the default model. */
@@ -51,7 +70,7 @@ export class DraftChat {
     this.#resumed = null;
   }
 
-  /** Deletes what was created for a message that was never sent. */
+  /** Deletes what was created for a message that was not stored. */
   async discard(): Promise<void> {
     const creating = this.#created;
     const resumed = this.#resumed;
@@ -65,7 +84,8 @@ export class DraftChat {
     // Another tab shows the same draft, and may have sent it.
     const read = await api<StoredChat>(pathOf(address));
     if (!read.ok || read.data.messages.length > 0) return;
-    await api(`/api/sessions/${address.sessionId}`, { method: "DELETE" });
+    const isOwn = this.#sessionId === null;
+    await api(isOwn ? `/api/sessions/${address.sessionId}` : pathOf(address), { method: "DELETE" });
   }
 }
 
@@ -75,6 +95,11 @@ const pathOf = ({ sessionId, chatId }: ChatAddress): string =>
 async function readChat(address: ChatAddress): Promise<CreatedChat> {
   const read = await api<StoredChat>(pathOf(address));
   return read.ok ? { ok: true, sessionId: address.sessionId, chat: read.data.chat } : read;
+}
+
+async function addChat(sessionId: string): Promise<CreatedChat> {
+  const added = await api<{ chat: Chat }>(`/api/sessions/${sessionId}/chats`, { body: {} });
+  return added.ok ? { ok: true, sessionId, chat: added.data.chat } : added;
 }
 
 async function createChat(): Promise<CreatedChat> {

@@ -15,8 +15,8 @@ export interface DurableChatTransportOptions {
    */
   readonly fetch: (path: string, init: RequestInit) => Promise<Response>;
   /**
-   * Called when the turn ended while the transport was disconnected, so that its last chunks cannot
-   * be read any more and the stored message must be loaded. Awaited before the stream ends.
+   * Called when the last chunks of the turn can no longer be read, because it ended long ago, so that
+   * the stored message must be loaded. Awaited before the stream ends.
    */
   readonly onMissedEnd: () => Promise<void>;
   readonly onConnection: (state: Connection) => void;
@@ -25,6 +25,9 @@ export interface DurableChatTransportOptions {
   /** Resolves when a request should be retried; `attempt` counts from 0. Rejects on abort. */
   readonly waitForRetry: (attempt: number, signal: AbortSignal) => Promise<void>;
 }
+
+/** The request metadata of a message that was sent already, whose running turn is only read. */
+export const joinsRunningTurn = { joinsRunningTurn: true };
 
 /** `lost`: a request failed or a stream broke off, and it is being retried. */
 export type Connection = "live" | "lost";
@@ -53,11 +56,20 @@ export function createDurableChatTransport(
     }
   }
 
-  /** Returns a stream of the running turn from chunk `startIndex`, or null if no turn is running. */
-  async function resume(chatId: string, startIndex: number, signal: AbortSignal) {
-    const path = `/api/chat/${chatId}/stream?startIndex=${startIndex}`;
+  /**
+   * Returns a stream from chunk `startIndex`: of the turn that `runId` names, or else of the running one.
+   * Returns null if there is none.
+   */
+  async function resume(
+    chatId: string,
+    startIndex: number,
+    runId: string | null,
+    signal: AbortSignal,
+  ) {
+    const named = runId === null ? "" : `&runId=${encodeURIComponent(runId)}`;
+    const path = `/api/chat/${chatId}/stream?startIndex=${startIndex}${named}`;
     const response = await request(path, { method: "GET" }, signal);
-    if (response.status === 204) return null;
+    if (response.status === 204 || (runId !== null && response.status === 404)) return null;
     if (!response.ok) throw await toChatRequestError(response);
     return response;
   }
@@ -110,9 +122,9 @@ export function createDurableChatTransport(
       // The last chunk is sent after the turn was stored, so that nothing follows it.
       if (signal.aborted || isFinished) return;
       onConnection("lost");
-      response = await resume(chatId, next, signal);
-      if (response && response.headers.get("x-workflow-run-id") !== runId) {
-        // Meanwhile, this turn ended and another one began.
+      response = await resume(chatId, next, runId, signal);
+      if (response && runId === null) {
+        // The turn was queued, so this may be another one.
         await response.body?.cancel();
         response = null;
       }
@@ -120,26 +132,30 @@ export function createDurableChatTransport(
     await onMissedEnd();
   }
 
+  /** Streams the running turn from its first chunk. Resolves to null if it has ended. */
+  async function join(chatId: string, abortSignal: AbortSignal | undefined) {
+    const controller = linkedController(abortSignal);
+    const response = await resume(chatId, 0, null, controller.signal);
+    if (response) return toStream(chunks(chatId, response, controller.signal), controller);
+    await onMissedEnd();
+    return null;
+  }
+
   return {
     // A resumed stream begins with the first chunk of the turn.
     resumeStreamIsReplay: true,
 
-    async sendMessages({ chatId, messages, body, abortSignal }) {
+    async sendMessages({ chatId, messages, metadata, body, abortSignal }) {
       const newest = messages.at(-1);
       if (!newest) throw new Error("There is no message to send");
+      if (metadata === joinsRunningTurn) return (await join(chatId, abortSignal)) ?? noChunks();
       const controller = linkedController(abortSignal);
       const response = await post(chatId, newest, body, controller.signal);
       if (!response.ok) throw await toChatRequestError(response);
       return toStream(chunks(chatId, response, controller.signal), controller);
     },
 
-    async reconnectToStream({ chatId, abortSignal }) {
-      const controller = linkedController(abortSignal);
-      const response = await resume(chatId, 0, controller.signal);
-      if (response) return toStream(chunks(chatId, response, controller.signal), controller);
-      await onMissedEnd();
-      return null;
-    },
+    reconnectToStream: ({ chatId, abortSignal }) => join(chatId, abortSignal),
   };
 }
 
@@ -182,6 +198,9 @@ function toStream(
     },
   });
 }
+
+const noChunks = (): ReadableStream<UIMessageChunk> =>
+  new ReadableStream({ start: (controller) => controller.close() });
 
 /** Checks only the type of a chunk, because the service of this origin made it with the same SDK. */
 function parseChunk(data: string): UIMessageChunk {

@@ -5,6 +5,7 @@
 import type { Branch, Feedback } from "@/lib/sessions/session.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
 import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
+import type { Outbox } from "./drafts.ts";
 import type { LiveChat } from "./live-chat.ts";
 import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
 
@@ -27,6 +28,7 @@ interface MessageBranchesOptions {
   readonly sessionId: string;
   readonly chatId: string;
   readonly chat: LiveChat;
+  readonly outbox: Outbox;
   /** Called when this tab has made the chat show another branch. */
   readonly onBranch: () => void;
   /** Resolves with null when there is no response. */
@@ -66,7 +68,7 @@ export class MessageBranches {
 
   /** Sends another text in place of a message, with its files. The chat goes on from there. */
   async edit(messageId: string, text: string): Promise<void> {
-    const { chat, isReading, show } = this.#options;
+    const { chat, isReading, outbox, show } = this.#options;
     const { messages } = chat;
     const place = messages.findIndex((message) => message.id === messageId);
     if (isReading() || place < 0) return;
@@ -78,8 +80,12 @@ export class MessageBranches {
     this.#set({ siblings: new Map([...this.#marks.siblings, [id, siblings]]) });
     show({ error: null, sentMessageId: id });
     const body = { parentId: messages[place - 1]?.id ?? "" };
+    outbox.keep({ id, text, files });
     await this.#options.read(() => chat.sendMessage({ id, role: "user", parts }, { body }));
-    if (chat.error instanceof ChatRequestError) show({ returned: { text, files } });
+    if (chat.error instanceof ChatRequestError || chat.isOutdated) {
+      show({ returned: { text, files } });
+      outbox.forget(id);
+    }
     await this.#options.refresh();
   }
 

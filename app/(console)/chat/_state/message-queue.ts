@@ -66,8 +66,8 @@ export class MessageQueue {
   }
 
   /** Adds a message, or returns why it was refused. */
-  async add(parts: UIMessage["parts"]): Promise<ChatError | null> {
-    const message: QueuedMessage = { id: crypto.randomUUID(), parts, state: "sending" };
+  async add(id: string, parts: UIMessage["parts"]): Promise<ChatError | null> {
+    const message: QueuedMessage = { id, parts, state: "sending" };
     this.#show([...this.#messages, message]);
     const response = await this.#post(message, "enqueue");
     if (response !== null && !response.ok) this.#drop(message.id);

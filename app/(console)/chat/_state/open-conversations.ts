@@ -6,6 +6,7 @@ import { fetchWithBearer } from "../../_api/request.ts";
 import { waitForRetry } from "../../_load/wait-for-retry.ts";
 import { onChatEvent, publishChatEvent } from "./chat-events.ts";
 import { Conversation } from "./conversation.ts";
+import { forgetUnsent, keepUnsent, readUnsent } from "./drafts.ts";
 
 interface Entry {
   readonly conversation: Conversation;
@@ -27,8 +28,13 @@ export function openConversation(sessionId: string, chatId: string): Conversatio
         ...(init.body === undefined ? {} : { headers: { "content-type": "application/json" } }),
       }),
     waitForRetry,
+    outbox: {
+      read: () => readUnsent(chatId),
+      keep: (message) => keepUnsent({ ...message, draftKey: chatId, chat: { sessionId, chatId } }),
+      forget: forgetUnsent,
+    },
     onTurn(type) {
-      publishChatEvent({ sessionId, chatId, type });
+      if (type !== "refused") publishChatEvent({ sessionId, chatId, type });
       closeIfUnused(chatId);
     },
     onBranch: () => publishChatEvent({ sessionId, chatId, type: "branch" }),

@@ -1,5 +1,11 @@
 "use client";
-import { createContext, useContext } from "react";
+import { createContext, type ReactNode, useContext } from "react";
+import { fetchWithBearer, networkError, toApiError } from "../../_api/request.ts";
+import { saveFile } from "../../_ui/save-file.ts";
+import { toast } from "../../_ui/toast.tsx";
+
+/** The session whose sandbox has the files of the messages; null where they cannot be read. */
+export const FilesSessionContext = createContext<string | null>(null);
 
 /** Opens a file of the sandbox next to the chat. */
 export const OpenFileContext = createContext<((path: string) => void) | null>(null);
@@ -17,4 +23,38 @@ export function FileLink({ path }: { readonly path: string }) {
       {path}
     </button>
   );
+}
+
+/** A link of an answer to a file of the sandbox: opens it next to the chat, or else downloads it. */
+export function SandboxLink({
+  path,
+  children,
+}: {
+  readonly path: string;
+  readonly children: ReactNode;
+}) {
+  const open = useContext(OpenFileContext);
+  const sessionId = useContext(FilesSessionContext);
+  if (sessionId === null) return children;
+  return (
+    <button
+      type="button"
+      title={`${open === null ? "Download" : "Open"} ${path}`}
+      onClick={() => (open === null ? void download(sessionId, path) : open(path))}
+      className="text-left text-accent-text underline underline-offset-2 hover:no-underline"
+    >
+      {children}
+    </button>
+  );
+}
+
+async function download(sessionId: string, path: string): Promise<void> {
+  const query = new URLSearchParams({ sessionId, path });
+  try {
+    const response = await fetchWithBearer(`/api/sandbox/files/content?${query}`);
+    if (!response.ok) return toast((await toApiError(response)).message, "danger");
+    saveFile(path.split("/").at(-1) ?? path, await response.blob());
+  } catch {
+    toast(networkError.message, "danger");
+  }
 }

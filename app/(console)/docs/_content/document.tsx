@@ -1,5 +1,6 @@
 import Link from "next/link";
 import { createElement, Fragment, type ReactNode } from "react";
+import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { type MarkdownParts, renderBlock } from "../../_markdown/render.tsx";
 import { DocsCode } from "./docs-code.tsx";
 import type { DocsPage } from "./pages.ts";
@@ -37,7 +38,9 @@ export function Document({ page }: { readonly page: DocsPage }) {
         ),
       );
     },
-    code: (text, language) => <DocsCode text={text} language={language} />,
+    code: (text, language) => (
+      <DocsCode text={language === "sh" ? withOrigin(text) : text} language={language} />
+    ),
     formula: ({ raw }) => raw,
     image: (_, label) => label,
     link: (address, children) => (
@@ -54,6 +57,10 @@ export function Document({ page }: { readonly page: DocsPage }) {
     </div>
   );
 }
+
+/** Commands in the documents are for a server on this machine, and here for the one that serves the page. */
+const withOrigin = (text: string): string =>
+  text.replaceAll(/(?:http:\/\/)?localhost:3000/g, serviceOrigin());
 
 function DocsLink({
   href,

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import type { z } from "zod";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
+import { formatCost, formatCount } from "@/app/(console)/_ui/format-number.ts";
 import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import { RUN_KIND_LABELS, runDurationOf } from "@/app/(console)/runs/_state/run-state.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
@@ -13,7 +13,7 @@ type FoundArtist = z.output<(typeof getArtistContract)["responses"][200]["schema
 
 /** What a run is and what it has used, in one row. */
 export function RunFacts({ run, now }: { readonly run: RunTrace["run"]; readonly now: number }) {
-  const { usage, cost_usd: cost } = run;
+  const { usage } = run;
   const found = useQuery<FoundArtist>(run.artist_id && `/api/artists/${run.artist_id}`).data;
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3 rounded-xl border bg-surface px-4 py-3.5 sm:grid-cols-3 lg:flex lg:flex-wrap lg:gap-x-10">
@@ -29,7 +29,7 @@ export function RunFacts({ run, now }: { readonly run: RunTrace["run"]; readonly
       <Fact name="Tokens">
         {formatCount(usage.input_tokens)} in · {formatCount(usage.output_tokens)} out
       </Fact>
-      <Fact name="Cost">{cost === null ? "Unknown" : formatUsd(cost)}</Fact>
+      <Fact name="Cost">{formatCost(run)}</Fact>
     </dl>
   );
 }

@@ -47,7 +47,7 @@ function ModelCall({ span }: { readonly span: Span & { kind: "model" } }) {
           <Fact name="Model">{step.model_id}</Fact>
           <Fact name="Input">{formatCount(step.usage.input_tokens)} tokens</Fact>
           <Fact name="Output">{formatCount(step.usage.output_tokens)} tokens</Fact>
-          <Fact name="Cost">{step.cost_usd === null ? "Unknown" : formatUsd(step.cost_usd)}</Fact>
+          <Fact name="Cost">{formatUsd(step.cost_usd)}</Fact>
           {step.finish_reason !== null && (
             <Fact name="Ended with">{FINISH_LABELS[step.finish_reason] ?? step.finish_reason}</Fact>
           )}

@@ -6,6 +6,7 @@ const COLUMNS = [
   "input_tokens",
   "output_tokens",
   "cost_usd",
+  "unpriced_calls",
   "images",
   "videos",
 ] as const;
@@ -19,7 +20,7 @@ export function usageCsv(
   const rows = items.map((item) => [
     item.key ?? "",
     nameOf(item.key),
-    ...COLUMNS.map((column) => item[column]),
+    ...COLUMNS.map((column) => item[column] ?? ""),
   ]);
   return [[groupBy, "name", ...COLUMNS], ...rows]
     .map((row) => `${row.map(csvField).join(",")}\r\n`)

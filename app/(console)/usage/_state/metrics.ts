@@ -14,7 +14,7 @@ export interface Metric {
 }
 
 export const METRICS: readonly Metric[] = [
-  { value: "cost", label: "Cost", of: (sums) => sums.cost_usd, format: formatUsd },
+  { value: "cost", label: "Cost", of: (sums) => sums.cost_usd ?? 0, format: formatUsd },
   {
     value: "tokens",
     label: "Tokens",
@@ -36,6 +36,7 @@ export const NO_USAGE: Sums = {
   input_tokens: 0,
   output_tokens: 0,
   cost_usd: 0,
+  unpriced_calls: 0,
   images: 0,
   videos: 0,
 };

@@ -77,6 +77,8 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
         ...listed.map((model) => ({ ...model, name: model.id, provider: name })),
       ];
     },
+    target: async (modelId) =>
+      modelId === AUTO_MODEL_ID ? (await readModels())?.[0]?.id : undefined,
     price: async () => null,
     check: async (deadline) => [await probe(settings, deadline)],
   };

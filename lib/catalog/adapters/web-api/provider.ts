@@ -25,9 +25,15 @@ export interface WebApiCatalogSettings {
   readonly clientSecret: string;
   readonly baseUrl: string;
   readonly tokenUrl: string;
-  /** The deadline of one lookup, including its token and its retry. */
+  /** The deadline of one lookup, including its token, its retries and all its pages. */
   readonly timeoutMs: number;
 }
+
+/**
+ * The largest `limit` that the provider accepts of an app in development mode since February 2026, for
+ * searches and for the albums of an artist. A larger page is composed of several.
+ */
+const MAX_PAGE_ITEMS = 10;
 
 const CACHE_TTL_MS = 60_000;
 const MAX_CACHED_ANSWERS = 500;
@@ -35,6 +41,20 @@ const MAX_CACHED_ANSWERS = 500;
 const PAGES_ORIGIN = "https://open.spotify.com";
 /** Must not appear in URLs of our answers. */
 const PROVIDER_NAME = /spotify/i;
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+interface Lookup<T> {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string | null>>;
+  /** The message of a 404. */
+  readonly missing: string;
+  /** Returns null for an answer of another shape. */
+  readonly parse: (body: unknown) => T | null;
+}
 
 export function createWebApiCatalog(settings: WebApiCatalogSettings): CatalogProvider {
   const tokens = createTokenSource(settings);
@@ -44,8 +64,7 @@ export function createWebApiCatalog(settings: WebApiCatalogSettings): CatalogPro
     shouldKeep: (answer) => !isAppError(answer) && answer.kind === "json",
   });
 
-  const ask = async (url: URL): Promise<UpstreamAnswer> => {
-    const deadline = AbortSignal.timeout(settings.timeoutMs);
+  const ask = async (url: URL, deadline: AbortSignal): Promise<UpstreamAnswer> => {
     let token = await tokens.get(deadline);
     for (let attempt = 1; ; attempt++) {
       if (token.kind !== "token") return token;
@@ -60,39 +79,96 @@ export function createWebApiCatalog(settings: WebApiCatalogSettings): CatalogPro
     }
   };
 
-  /** @param missing the message of a 404 */
   const read = async <T>(
-    path: string,
-    query: Readonly<Record<string, string | number | null>>,
-    missing: string,
-    parse: (body: unknown) => T | null,
+    { path, query, missing, parse }: Lookup<T>,
+    { limit, offset }: Page,
+    deadline: AbortSignal,
   ): Promise<T | AppError> => {
     const url = new URL(settings.baseUrl.replace(/\/+$/, "") + path);
-    for (const [name, value] of Object.entries(query)) {
+    for (const [name, value] of Object.entries({ ...query, limit, offset })) {
       if (value !== null) url.searchParams.set(name, String(value));
     }
-    const answer = await answers.get(url.href, () => ask(url));
+    const answer = await answers.get(url.href, () => ask(url, deadline));
     if (isAppError(answer)) return answer;
     if (answer.kind !== "json") return failure(answer, missing);
     return parse(answer.body) ?? unavailable;
   };
 
+  /** Resolves to the provider's pages in their order; the first one says how many there are. */
+  const readPages = async <T>(
+    lookup: Lookup<T>,
+    wanted: Page,
+    totalOf: (page: T) => number,
+  ): Promise<[T, ...T[]] | AppError> => {
+    const deadline = AbortSignal.timeout(settings.timeoutMs);
+    const [first, ...more] = providerPages(wanted);
+    const page = await read(lookup, first, deadline);
+    if (isAppError(page)) return page;
+    const existing = more.filter(({ offset }) => offset < totalOf(page));
+    const rest = await Promise.all(existing.map((next) => read(lookup, next, deadline)));
+    const failed = rest.find(isAppError);
+    return failed ?? [page, ...rest.filter((next): next is Awaited<T> => !isAppError(next))];
+  };
+
   return {
     name: "web-api",
     searchQuery: () => null,
-    search: ({ q, kinds: wanted, market, limit, offset }: SearchQuery) =>
-      read("/search", { q, type: wanted.join(","), market, limit, offset }, "Not found", (body) =>
-        readFindings(body, wanted),
-      ),
-    listAlbums: ({ artistId, groups, market, limit, offset }: AlbumsQuery) =>
-      read(
-        `/artists/${artistId}/albums`,
-        { include_groups: groups.join(","), market, limit, offset },
-        "Artist not found",
-        readAlbums,
-      ),
+    async search({ q, kinds: wanted, market, limit, offset }: SearchQuery) {
+      const lookup = {
+        path: "/search",
+        query: { q, type: wanted.join(","), market },
+        missing: "Not found",
+        parse: (body: unknown) => readFindings(body, wanted),
+      };
+      const pages = await readPages(lookup, { limit, offset }, largestTotal);
+      return isAppError(pages) ? pages : joinFindings(pages);
+    },
+    async listAlbums({ artistId, groups, market, limit, offset }: AlbumsQuery) {
+      const lookup = {
+        path: `/artists/${artistId}/albums`,
+        query: { include_groups: groups.join(","), market },
+        missing: "Artist not found",
+        parse: readAlbums,
+      };
+      const pages = await readPages(lookup, { limit, offset }, ({ total }) => total);
+      return isAppError(pages) ? pages : joinPages(pages);
+    },
     pageOf: (kind, id) => `${PAGES_ORIGIN}/${kind}/${id}`,
     check: (deadline) => probeCatalog(settings, deadline),
+  };
+}
+
+/** Splits a page into those that the provider accepts. `limit` is at least 1. */
+function providerPages({ limit, offset }: Page): [Page, ...Page[]] {
+  const first = { limit: Math.min(limit, MAX_PAGE_ITEMS), offset };
+  if (limit <= MAX_PAGE_ITEMS) return [first];
+  return [
+    first,
+    ...providerPages({ limit: limit - MAX_PAGE_ITEMS, offset: offset + MAX_PAGE_ITEMS }),
+  ];
+}
+
+const joinPages = <T>([first, ...rest]: readonly [Found<T>, ...Found<T>[]]): Found<T> => ({
+  total: first.total,
+  items: [first, ...rest].flatMap(({ items }) => items),
+});
+
+const largestTotal = (found: Findings): number =>
+  Math.max(...kinds.map((kind) => found[`${kind}s`]?.total ?? 0));
+
+function joinFindings(pages: readonly [Findings, ...Findings[]]): Findings {
+  const join = <K extends keyof Findings>(plural: K): Findings[K] => {
+    const [first, ...rest] = pages.flatMap((page) => page[plural] ?? []);
+    return first && (joinPages<unknown>([first, ...rest]) as Findings[K]);
+  };
+  return {
+    artists: join("artists"),
+    albums: join("albums"),
+    tracks: join("tracks"),
+    playlists: join("playlists"),
+    shows: join("shows"),
+    episodes: join("episodes"),
+    audiobooks: join("audiobooks"),
   };
 }
 
@@ -138,7 +214,7 @@ function readFindings(body: unknown, wanted: SearchQuery["kinds"]): Findings | n
 /**
  * Replaces links to the provider's pages by links through this service (`GET /api/catalog/open`),
  * omits images on hosts with its name, and omits null fields. Names and descriptions are content and
- * remain unchanged.
+ * remain unchanged. A playlist's `tracks` are called `items` in development mode.
  */
 function withoutProvider(value: unknown): unknown {
   if (Array.isArray(value)) {
@@ -150,9 +226,9 @@ function withoutProvider(value: unknown): unknown {
       .filter(([, inner]) => inner !== null)
       .map(([name, inner]) => [name, withoutProvider(inner)]),
   );
-  return typeof fields.id === "string" && isKind(fields.type)
-    ? { ...fields, url: openUrl(fields.type, fields.id) }
-    : fields;
+  if (typeof fields.id !== "string" || !isKind(fields.type)) return fields;
+  const tracks = fields.type === "playlist" && fields.items ? { tracks: fields.items } : {};
+  return { ...tracks, ...fields, url: openUrl(fields.type, fields.id) };
 }
 
 const isKind = (value: unknown): value is (typeof kinds)[number] =>

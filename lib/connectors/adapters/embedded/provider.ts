@@ -10,10 +10,11 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
   return {
     name: "embedded",
 
-    async authorize({ accountId, connector, callbackUrl }) {
+    async authorize({ accountId, starter, connector, callbackUrl }) {
       if (connectorName(connector) === undefined) return unknown(connector);
       const state = randomBytes(32).toString("base64url");
-      await insertConnection({ accountId, connector, stateHash: hashState(state), callbackUrl });
+      const stateHash = hashState(state);
+      await insertConnection({ accountId, starter, connector, stateHash, callbackUrl });
       return { kind: "started", url: `${origin}/connectors/consent?state=${state}` };
     },
 

@@ -8,7 +8,12 @@
 import { spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { chown, rm } from "node:fs/promises";
-import { confine, UNPRIVILEGED_ID, type View } from "../../../platform/isolation/confine.ts";
+import {
+  confine,
+  LAUNCHER_PATH,
+  UNPRIVILEGED_ID,
+  type View,
+} from "../../../platform/isolation/confine.ts";
 import { isolation as isolationOfHost } from "../../../platform/isolation/detect.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { killGroup } from "../../../platform/isolation/kill-group.ts";
@@ -42,7 +47,10 @@ const MAX_RESIDENT_BYTES = 2.5 * 1024 ** 3;
 const MEMORY_CHECK_INTERVAL_MS = 250;
 
 /** Uses the codecs of the package, because the system's own may be of any version. */
-const env = { NODE_WEBCODECS_FORCE: "static" } as unknown as NodeJS.ProcessEnv;
+const env = {
+  NODE_WEBCODECS_FORCE: "static",
+  PATH: LAUNCHER_PATH,
+} as unknown as NodeJS.ProcessEnv;
 
 /** Disables core files, and bounds the CPU seconds of a stuck child whose server was killed. */
 const LAUNCH_SCRIPT = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';

@@ -44,6 +44,12 @@ const defaultPrompts: Readonly<Record<VideoMode, string>> = {
   lipsync: "",
 };
 
+export const videoModel = ({ mode, model }: Pick<VideoOrder, "mode" | "model">): string =>
+  model ?? videoModels[mode];
+
+export const imageModel = ({ model }: Pick<ImageOrder, "model">, references: number): string =>
+  model ?? (references > 0 ? IMAGE_MODEL_WITH_REFERENCES : IMAGE_MODEL);
+
 /**
  * @param urls of the order's inputs, by their names in the order
  * @param aspectRatio must not be `auto` for `reference`, whose model does not support it
@@ -54,7 +60,7 @@ export function describeVideo(
   aspectRatio: AspectRatio,
 ): ModelRequest {
   const { mode, resolution, negativePrompt, seed } = order;
-  const model = order.model ?? videoModels[mode];
+  const model = videoModel(order);
   const prompt = promptOf(order) || defaultPrompts[mode];
   const negative = negativePrompt ? { negative_prompt: negativePrompt } : {};
   const common = {
@@ -117,7 +123,7 @@ export function describeVideo(
 export function describeImages(order: ImageOrder, references: readonly string[]): ModelRequest {
   const isEdit = references.length > 0;
   return {
-    model: order.model ?? (isEdit ? IMAGE_MODEL_WITH_REFERENCES : IMAGE_MODEL),
+    model: imageModel(order, references.length),
     input: {
       prompt:
         [order.prompt, styleOf(order.styleRules)].filter(Boolean).join("\n") || "An album cover.",

@@ -25,7 +25,13 @@ import type {
   Submission,
   VideoOrder,
 } from "../../port.ts";
-import { describeImages, describeVideo, type ModelRequest } from "./describe-order.ts";
+import {
+  describeImages,
+  describeVideo,
+  imageModel,
+  type ModelRequest,
+  videoModel,
+} from "./describe-order.ts";
 import { probeFal } from "./probe.ts";
 import { awaitResult, cancel, type Fault, mayPass, queuedRequest, submit } from "./queue.ts";
 import { upload } from "./upload.ts";
@@ -145,6 +151,8 @@ export function createFalContent(settings: FalSettings): QueueingProvider {
     kind: "queueing",
     name: "fal",
     makesVideos: true,
+    videoModel,
+    imageModel,
     check: (deadline) => probeFal({ key, storageUrl, baseUrl }, deadline),
 
     async submitVideo(order, signal) {

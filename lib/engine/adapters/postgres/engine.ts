@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { setWorld } from "workflow/runtime";
+import { runPeriodically } from "../../../platform/run-periodically.ts";
 import type { Engine, TurnAddress } from "../../port.ts";
 import { loadRoute, runState, startRun } from "../sdk.ts";
 import { StopListeners } from "../stop-listeners.ts";
@@ -21,6 +22,8 @@ export interface PostgresEngineOptions {
 }
 
 const SWEEP_MS = 600_000;
+/** A stop by request is signalled; what ends the authority of a turn is found in the database. */
+const STOP_CHECK_SECONDS = 1;
 const PRELOAD_MS = 100;
 /** Until what cut the connection has passed. */
 const RETRY_MS = 500;
@@ -65,6 +68,7 @@ export class PostgresEngine implements Engine {
     void this.#preload();
     const { retention, onError } = this.#options;
     setInterval(() => sweepEngine(this.#world.sql, retention).catch(onError), SWEEP_MS).unref();
+    runPeriodically("turn stops", STOP_CHECK_SECONDS, () => this.#findStops());
   }
 
   async drain(deadline: AbortSignal): Promise<void> {
@@ -118,11 +122,17 @@ export class PostgresEngine implements Engine {
     this.#missedStops.set(turnId, Date.now());
   }
 
+  /** Turns that execute here, whose stop was requested or whose authority has ended. */
+  async #findStops(): Promise<void> {
+    if (this.#stops.size === 0) return;
+    for (const turnId of await findStopped(this.#stops.turnIds())) this.#stop(turnId);
+  }
+
   /** Stops that other processes requested while this one did not listen. */
   async #findMissedStops(): Promise<void> {
     for (;;) {
       try {
-        for (const turnId of await findStopped(this.#stops.turnIds())) this.#stop(turnId);
+        await this.#findStops();
         return;
       } catch (error) {
         this.#options.onError(error);

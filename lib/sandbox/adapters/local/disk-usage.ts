@@ -5,6 +5,7 @@
  */
 import { lstat, opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { QUOTA_REACHED } from "./protocol.ts";
 
 /** The prefix of the shell's temporary files, which remain when a command is killed. */
 export const UNFINISHED_PREFIX = ".just-bash-write-";
@@ -31,7 +32,7 @@ export class DiskUsage {
     if (!this.#fits(bytes, files)) {
       // A write that is larger than the whole quota is refused without a measurement.
       if (bytes <= this.#maxBytes) await this.#measure();
-      if (!this.#fits(bytes, files)) throw new Error("ENOSPC: no space left on device");
+      if (!this.#fits(bytes, files)) throw new Error(QUOTA_REACHED);
     }
     this.#bytes += bytes;
     this.#files += files;

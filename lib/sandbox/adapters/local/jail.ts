@@ -1,12 +1,12 @@
 /**
- * A jailed child process: `node --permission` with an empty environment, which can read its own
+ * A jailed child process: `node --permission` with an environment of its own, which can read its own
  * code and one session's folder, and write only that folder. A hostile command can block its event
  * loop, so its deadlines and limits are enforced from here. It runs no native code, so the
  * permission model confines it; where the host allows namespaces, the kernel does so too.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
-import { confine } from "../../../platform/isolation/confine.ts";
+import { confine, LAUNCHER_PATH } from "../../../platform/isolation/confine.ts";
 import { isolation } from "../../../platform/isolation/detect.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { killGroup } from "../../../platform/isolation/kill-group.ts";
@@ -35,8 +35,8 @@ const LAUNCH = `ulimit -c 0; ulimit -t ${CPU_SECONDS}
 if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL nice -n 10 "$@"; fi
 exec nice -n 10 "$@"`;
 
-/** Next.js declares NODE_ENV as required, but this environment must be empty. */
-const emptyEnvironment = {} as NodeJS.ProcessEnv;
+/** Next.js declares NODE_ENV as required, but this environment has nothing of the server's. */
+const environment = { PATH: LAUNCHER_PATH } as unknown as NodeJS.ProcessEnv;
 
 export class Jail {
   readonly #child: ChildProcess;
@@ -51,7 +51,7 @@ export class Jail {
     this.#ready = this.#next(START_TIMEOUT_MS);
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", ...commandOf(settings, isolation())], {
       cwd: settings.dir,
-      env: emptyEnvironment,
+      env: environment,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       serialization: "advanced",
       // In a process group of its own, for `killGroup`.

@@ -74,9 +74,20 @@ export const jailReply = z.discriminatedUnion("op", [
   z.object({ op: z.literal("remove") }),
   z.object({
     op: z.literal("error"),
-    code: z.enum(["not_found", "refused", "no_space", "too_large", "unavailable"]),
+    code: z.enum(["not_found", "refused", "no_space", "disk_full", "too_large", "unavailable"]),
     message: z.string(),
   }),
 ]);
 
 export type JailReply = z.output<typeof jailReply>;
+
+/** The quota's error. Those of the file system itself name the system call behind a comma. */
+export const QUOTA_REACHED = "ENOSPC: no space left on device";
+
+/** Returns the code of an operation's error by its message, which is all that the shell passes on. */
+export function errorCodeOf(message: string): (JailReply & { op: "error" })["code"] {
+  if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
+  if (message === QUOTA_REACHED) return "no_space";
+  if (message.startsWith("ENOSPC")) return "disk_full";
+  return message.startsWith("EFBIG") ? "too_large" : "refused";
+}

@@ -15,7 +15,7 @@ import {
 import { cutOutput } from "../../cut-output.ts";
 import { DiskUsage } from "./disk-usage.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
-import type { JailReply, JailRequest, JailSettings } from "./protocol.ts";
+import { errorCodeOf, type JailReply, type JailRequest, type JailSettings } from "./protocol.ts";
 import { SessionFs } from "./session-fs.ts";
 
 const HOME = "/home/agent";
@@ -203,14 +203,8 @@ async function answer(request: JailRequest): Promise<JailReply> {
     }
   } catch (error) {
     const message = messageOf(error);
-    return { op: "error", code: codeOf(message), message };
+    return { op: "error", code: errorCodeOf(message), message };
   }
-}
-
-function codeOf(message: string): (JailReply & { op: "error" })["code"] {
-  if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
-  if (message.startsWith("ENOSPC")) return "no_space";
-  return message.startsWith("EFBIG") ? "too_large" : "refused";
 }
 
 function isFolder(file: string): Error {

@@ -37,6 +37,6 @@ export async function stageUpload<T>(
 }
 
 function unavailable(error: NodeJS.ErrnoException): never {
-  if (error.code === "ENOSPC") throw new SandboxError("no_space", "No space left on this machine");
+  if (error.code === "ENOSPC") throw new SandboxError("disk_full", "No space left on this machine");
   throw new SandboxError("unavailable", `The upload could not be written: ${error.code}`);
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync, realpathSync } from "node:fs";
 import { join, sep } from "node:path";
+import { LAUNCHER_PATH } from "../../../platform/isolation/confine.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 
 export const HOME = "/home/agent";
@@ -54,7 +55,7 @@ export const environment: Readonly<Record<string, string>> = {
   LOGNAME: "agent",
   SHELL: "/bin/bash",
   // The last has this service's Node.js, for machines that have none.
-  PATH: `/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:${OWN}/bin`,
+  PATH: `${LAUNCHER_PATH}:${OWN}/bin`,
   LANG: "C.UTF-8",
   TMPDIR: "/tmp",
   http_proxy: proxyUrl,

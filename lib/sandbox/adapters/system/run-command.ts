@@ -12,7 +12,7 @@ import { type CommandOptions, type CommandResult, SandboxError } from "../../por
 import type { NetworkRules } from "../network-rules.ts";
 import { environment, type Machine, shellCommand } from "./namespace.ts";
 import { originInside, startProxy } from "./network-proxy.ts";
-import { type Excess, type Limits, watch } from "./watch.ts";
+import { type Excess, killInit, type Limits, watch } from "./watch.ts";
 
 export interface Session {
   /** The session's folder, with `home` and `tmp`. */
@@ -76,6 +76,7 @@ export async function runCommand(
   });
   const end = (why: Ending) => {
     ending ??= why;
+    killInit(child.pid);
     killGroup(child.pid);
   };
   const abort = () => end("aborted");
@@ -164,5 +165,7 @@ function reasonOf(ending: Ending, timeoutMs: number): string {
       return "Killed: the command started too many processes";
     case "disk":
       return "Killed: the command filled the disk";
+    case "traced":
+      return "Killed: the command traced a process of its sandbox";
   }
 }

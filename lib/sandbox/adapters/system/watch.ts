@@ -2,10 +2,12 @@
  * Watches what one command uses of the machine. Limits of a single process are the kernel's (`ulimit`);
  * what all its processes use together is measured here, a few times a second.
  */
+import { readFileSync } from "node:fs";
 import { readdir, readFile, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
-export type Excess = "memory" | "processes" | "disk";
+/** `traced`: a process of the command stopped or steers the one that ends its namespaces. */
+export type Excess = "memory" | "processes" | "disk" | "traced";
 
 export interface Limits {
   /** The resident memory of all processes together. */
@@ -32,7 +34,10 @@ export function watch(
   let isOver = false;
   let room: Room | undefined;
   const look = async (): Promise<Excess | undefined> => {
-    const used = await measureProcesses(bwrap);
+    const init = await firstChild(bwrap);
+    const program = await firstChild(init);
+    if ((await isTraced(init)) || (await isTraced(program))) return "traced";
+    const used = await measureProcesses(program);
     if (used.bytes > limits.maxBytes) return "memory";
     if (used.processes > limits.maxProcesses) return "processes";
     const before = room;
@@ -68,12 +73,28 @@ async function roomOf(dir: string): Promise<Room> {
 }
 
 /**
+ * Kills the first process of a command's namespaces, and with it all others, even if it was made to
+ * ignore the death of its parent. Without effect once it has ended.
+ */
+export function killInit(bwrap: number | undefined): void {
+  try {
+    const children = readFileSync(`/proc/${bwrap}/task/${bwrap}/children`, "utf8");
+    for (const pid of children.split(" ").filter(Boolean)) process.kill(Number(pid), "SIGKILL");
+  } catch {
+    // It has ended, or has not started yet and dies with its parent.
+  }
+}
+
+async function isTraced(pid: string): Promise<boolean> {
+  return !/^TracerPid:\t0$/m.test(await readFile(`/proc/${pid}/status`, "utf8"));
+}
+
+/**
  * Measures the processes of the namespace by its own /proc, which lists all of them, whoever started
  * them.
+ * @param program a process of the namespace
  */
-async function measureProcesses(bwrap: number): Promise<{ bytes: number; processes: number }> {
-  const init = await firstChild(bwrap);
-  const program = await firstChild(init);
+async function measureProcesses(program: string): Promise<{ bytes: number; processes: number }> {
   const proc = `/proc/${program}/root/proc`;
   const pids = (await readdir(proc)).filter((name) => /^\d+$/.test(name));
   const sizes = await Promise.all(

@@ -3,6 +3,7 @@ import { Writable } from "node:stream";
 import { createClient } from "../create-client.ts";
 import { type Command, type Context, take, text } from "./command.ts";
 import { removeSettings, settingsFile, writeSettings } from "./settings.ts";
+import { UsageError } from "./usage-error.ts";
 
 export const login: Command = {
   usage: ["login [--url URL] [--email ADDRESS]", "login --logout"],
@@ -36,7 +37,10 @@ async function signUp({ out, signal }: Context, baseUrl: string, email: string):
   return (await take(api.POST("/api/agents/verify", { body: { email, code }, signal }))).api_key;
 }
 
-/** Resolves to a line of stdin; a secret one is not shown while it is typed. */
+/**
+ * Resolves to a line of stdin; a secret one is not shown while it is typed.
+ * @throws UsageError when stdin ends without one
+ */
 async function ask(question: string, signal: AbortSignal, isSecret: boolean): Promise<string> {
   const { stdin, stderr } = process;
   const isTerminal = stdin.isTTY === true;
@@ -47,8 +51,14 @@ async function ask(question: string, signal: AbortSignal, isSecret: boolean): Pr
     output: isSecret ? nowhere : stderr,
     terminal: isTerminal,
   });
+  // `question` does not settle when its input ends.
+  const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
   try {
-    return (await lines.question("", { signal })).trim();
+    const answer = (await Promise.race([lines.question("", { signal }), ended])).trim();
+    if (answer !== "") return answer;
+    throw new UsageError(
+      `${question.replace(/: $/, "")} is missing: type it in a terminal, or pipe it to stdin`,
+    );
   } finally {
     lines.close();
     if (isTerminal && isSecret) stderr.write("\n");

@@ -3,6 +3,7 @@
  * The command line. Exit codes: 0 success, 1 failure, 2 a wrong command line, 3 a credential that is
  * missing or refused, 130 Ctrl-C.
  */
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ApiError } from "../api-error.ts";
 import { createClient } from "../create-client.ts";
@@ -31,6 +32,10 @@ async function main([name = "--help", ...rest]: readonly string[]): Promise<numb
       out.result(Object.keys(commands), describeAll);
       return 0;
     }
+    if (name === "--version" || name === "version") {
+      out.result({ version: readVersion() }, ({ version }) => version);
+      return 0;
+    }
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (!command) throw new UsageError(`Unknown command ${JSON.stringify(name)}`);
     const { values, positionals } = parse(command, rest);
@@ -39,6 +44,12 @@ async function main([name = "--help", ...rest]: readonly string[]): Promise<numb
       return 0;
     }
     const settings = readSettings(env);
+    if (settings.apiKey === undefined && command !== login) {
+      out.error(
+        `Not signed in to ${settings.baseUrl}. Run "agent-platform login", or set AGENT_PLATFORM_API_KEY.`,
+      );
+      return 3;
+    }
     const client = createClient({
       ...settings,
       onRetry: (attempt) => out.progress(`Connection lost, retrying (${attempt})`),
@@ -67,6 +78,11 @@ async function main([name = "--help", ...rest]: readonly string[]): Promise<numb
   }
 }
 
+function readVersion(): string {
+  const manifest = new URL("../../package.json", import.meta.url);
+  return JSON.parse(readFileSync(manifest, "utf8")).version;
+}
+
 function parse({ options }: Command, args: readonly string[]) {
   const common = { json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
   try {
@@ -91,8 +107,8 @@ const describeAll = (): string[] => [
   "The command line of the Agent Platform API.",
   "",
   ...Object.values(commands).flatMap((command) => [...describe(command), ""]),
-  "Every command takes --json and --help. AGENT_PLATFORM_URL and AGENT_PLATFORM_API_KEY count before",
-  "what login has stored.",
+  "Every command takes --json and --help; --version prints the version. AGENT_PLATFORM_URL and",
+  "AGENT_PLATFORM_API_KEY count before what login has stored.",
 ];
 
 process.exitCode = await main(argv.slice(2));

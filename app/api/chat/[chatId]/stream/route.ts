@@ -4,7 +4,7 @@ import { resumeTurnContract } from "@/lib/turns/contract.ts";
 import { resumeTurn } from "@/lib/turns/resume-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(resumeTurnContract, async ({ caller, params, query, request }) =>
-    resumeTurn(caller.accountId, params.chatId, query.startIndex, request),
+  GET: endpoint(resumeTurnContract, ({ caller, params, query, request }) =>
+    resumeTurn({ accountId: caller.accountId, ...params, ...query, request }),
   ),
 });

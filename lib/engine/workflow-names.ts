@@ -1,0 +1,34 @@
+/**
+ * Names of workflows and their steps that do not depend on a file's path. The Workflow SDK stores a name
+ * with every run and step, and derives it from the path unless one is given here, so that moving a file
+ * would lose the turns in flight. A name given here is permanent: it never changes when its function is
+ * moved or renamed, and is removed only when no stored run has it.
+ *
+ * This module runs in the SDK's workflow context, too, and therefore imports nothing.
+ */
+
+type Step = (...args: never[]) => Promise<unknown>;
+
+/** Where the SDK finds workflows; it exists in the workflow context only. */
+declare global {
+  var __private_workflows: Map<string, Step> | undefined;
+}
+
+/** Lets runs that were started under this name find the workflow. */
+export function nameWorkflow(name: string, workflow: Step): void {
+  globalThis.__private_workflows?.set(name, workflow);
+}
+
+/**
+ * Registers a step under this name.
+ * @returns the step as a workflow calls it by this name
+ */
+export function nameStep<S extends Step>(name: string, step: S): S {
+  // The SDK's own registries, under the symbols by which its compiled code reaches them.
+  const proxyOf: unknown = Reflect.get(globalThis, Symbol.for("WORKFLOW_USE_STEP"));
+  if (typeof proxyOf === "function") return proxyOf(name);
+  const key = Symbol.for("@workflow/core//registeredSteps");
+  const steps: Map<string, Step> = Reflect.get(globalThis, key) ?? new Map();
+  Reflect.set(globalThis, key, steps.set(name, step));
+  return step;
+}

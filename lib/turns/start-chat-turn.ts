@@ -1,0 +1,103 @@
+import type { Logger } from "pino";
+import { z } from "zod";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import { chatPath } from "../contract/chat-address.ts";
+import { call } from "../platform/database/query.ts";
+import { services } from "../platform/services.ts";
+import { clearSandbox } from "../sandbox/clear-sandbox.ts";
+import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
+import { namedChatId } from "./named-chat-id.ts";
+import { startTurn, type TurnRequest } from "./start-turn.ts";
+import type { StreamedTurn } from "./stream-response.ts";
+
+/** Names its chat by `sessionId` and `chatId`, or by `id`, the client's own name for it. */
+export interface ChatTurnRequest extends Omit<TurnRequest, "sessionId" | "chatId"> {
+  readonly sessionId?: string | undefined;
+  readonly chatId?: string | undefined;
+  /** A UUID may be the id of an existing chat. */
+  readonly id?: string | undefined;
+  readonly log: Logger;
+}
+
+/** The turn to stream, and the path of its chat. */
+interface ChatTurn {
+  readonly turn: StreamedTurn;
+  readonly location: string;
+}
+
+/** Starts a turn in the chat that the request names. Errors: those of `startTurn` and `startTurnById`. */
+export async function startChatTurn({
+  id = "",
+  sessionId,
+  chatId,
+  log,
+  ...request
+}: ChatTurnRequest): Promise<ChatTurn | AppError> {
+  if (sessionId === undefined || chatId === undefined) return startTurnById(id, request, log);
+  const turn = await startTurn({ ...request, sessionId, chatId });
+  return isAppError(turn) ? turn : { turn, location: chatPath({ sessionId, chatId }) };
+}
+
+const openedChat = z.object({
+  session_id: z.string(),
+  chat_id: z.string(),
+  is_new: z.boolean(),
+});
+
+/**
+ * Starts a turn in the chat that the client names. The chat, its session and its sandbox are created if
+ * they are missing. A chat whose first message is refused is not kept.
+ * Errors: those of `startTurn`; 502 `Failed to provision sandbox`; 403 when the account's sandboxes are full.
+ */
+async function startTurnById(
+  id: string,
+  request: Omit<TurnRequest, "sessionId" | "chatId">,
+  log: Logger,
+): Promise<ChatTurn | AppError> {
+  const { accountId } = request.caller;
+  const opened = await call(
+    "open_chat",
+    {
+      p_account_id: accountId,
+      p_chat_id: UUID.test(id) ? id : null,
+      p_named_id: namedChatId(accountId, id),
+      p_model_id: services().models.defaultModelId,
+    },
+    openedChat,
+  );
+  const { session_id: sessionId, chat_id: chatId, is_new: isNew } = opened;
+  const start = () => startTurn({ ...request, sessionId, chatId });
+
+  let turn: StreamedTurn | AppError | undefined;
+  try {
+    turn = await start();
+    // Only for a message that is valid.
+    if (isAppError(turn) && turn.code === "sandbox_missing") {
+      const sandbox = await provisionSandbox({ accountId, sessionId, log });
+      turn = isAppError(sandbox) ? sandbox : await start();
+    }
+  } finally {
+    if (isNew && (turn === undefined || isAppError(turn))) {
+      await discardEmptySession(accountId, sessionId, log);
+    }
+  }
+  if (isAppError(turn)) return turn;
+  return { turn, location: chatPath({ sessionId, chatId }) };
+}
+
+/** Never throws, because the caller has a failure of its own to report. */
+async function discardEmptySession(
+  accountId: string,
+  sessionId: string,
+  log: Logger,
+): Promise<void> {
+  try {
+    const args = { p_account_id: accountId, p_session_id: sessionId };
+    const isDiscarded = await call("discard_empty_session", args, z.boolean());
+    if (isDiscarded) await clearSandbox(sessionId, log);
+  } catch (error) {
+    log.error({ err: error, sessionId }, "an empty session could not be discarded");
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { UIMessage } from "ai";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { showFiles } from "../../../lib/agent/show-files.ts";
+import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
+import type { Sandbox } from "../../../lib/sandbox/port.ts";
+import { landFiles } from "../../../lib/turns/land-files.ts";
+
+let dir: string;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "message-files-"));
+  const provider = createLocalProvider({ rootDir: dir, diskQuota: 2 ** 20, allowedHosts: [] });
+  const account = randomUUID();
+  sandbox = provider.open(await provider.provision(randomUUID(), account), account);
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const history: readonly UIMessage[] = [
+  {
+    id: "m1",
+    role: "user",
+    parts: ["good.png", "gone.png"].map((filename) => ({
+      type: "file" as const,
+      mediaType: "image/png",
+      filename,
+      url: `https://files.test/${filename}?signature=1`,
+    })),
+  },
+];
+
+test("a file at an https URL is fetched once, and one that fails is not requested again", async () => {
+  const requested: string[] = [];
+  const fetchFile = async (url: URL) => {
+    requested.push(url.pathname);
+    if (url.pathname === "/gone.png") throw new Error("404");
+    return Buffer.from("pixels");
+  };
+  const signal = new AbortController().signal;
+  const first = await landFiles(history, sandbox, fetchFile, signal);
+  expect(first.changed.map(({ id }) => id)).toEqual(["m1"]);
+  const second = await landFiles(first.history, sandbox, fetchFile, signal);
+  expect(second.changed).toEqual([]);
+  expect(requested).toEqual(["/good.png", "/gone.png"]);
+
+  const [shown] = await showFiles(second.history, sandbox);
+  expect(shown?.parts).toEqual([
+    { type: "text", text: expect.stringContaining("uploads/good.png") },
+    expect.objectContaining({ url: `data:image/png;base64,${btoa("pixels")}` }),
+    { type: "text", text: expect.stringMatching(/"gone.png".*could not be fetched/) },
+  ]);
+});
+
+test("a file that a stop kept from being fetched is requested again", async () => {
+  const fetchFile = () => Promise.reject(new Error("aborted"));
+  const landed = await landFiles(history, sandbox, fetchFile, AbortSignal.abort());
+  expect(landed.changed).toEqual([]);
+});

@@ -1,0 +1,76 @@
+/** What model calls are recorded to have used, whatever the server says of them. */
+import { generateText, streamText } from "ai";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { meterModel } from "@/lib/agent/models/meter-model.ts";
+import { parseConfig } from "@/lib/platform/config.ts";
+import { createServices } from "@/lib/platform/services.ts";
+import { type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
+
+let server: FakeOpenAI;
+beforeAll(async () => {
+  server = await startFakeOpenAI();
+});
+afterAll(() => server.close());
+
+const modelsAt = (more: Record<string, string>) =>
+  createServices(
+    parseConfig({
+      SUPABASE_URL: "http://localhost",
+      SUPABASE_SECRET_KEY: "x",
+      DATABASE_URL: "postgresql://localhost",
+      API_KEY_SECRET: "x".repeat(32),
+      OPENAI_BASE_URL: server.url,
+      ...more,
+    }),
+  ).models;
+
+const MODEL_PRICES = JSON.stringify({ "fake-model": { input: 2, output: 10 } });
+/** Streams one answer and generates another, and returns the uses and the usages that callers see. */
+const measure = async (modelId: string, claims: { model?: string; usage?: object }) => {
+  server.script("claims", function* () {
+    yield { claims };
+    yield { text: "Twenty characters..." };
+  });
+  const meter = meterModel(modelsAt({ MODEL_PRICES }), modelId);
+  const call = { model: meter.model, prompt: "[script:claims]" };
+  const streamed = streamText(call);
+  await streamed.consumeStream();
+  const generated = await generateText(call);
+  return { uses: await meter.uses(), usages: [await streamed.usage, generated.usage] };
+};
+const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+
+test("the model that answered is named and priced, else the one that was asked for", async () => {
+  const cost = { inputTokens: 100, outputTokens: 10, costUsd: 0.0003, estimated: false };
+  const known = { modelId: "fake-model", ...cost };
+  expect((await measure("auto", { usage })).uses).toEqual([known, known]);
+  const dated = { ...known, modelId: "fake-model-2026" };
+  const claims = { usage, model: "fake-model-2026" };
+  expect((await measure("fake-model", claims)).uses).toEqual([dated, dated]);
+  for (const model of ["fake-small", "constructor", "__proto__"]) {
+    const unpriced = { ...known, modelId: model, costUsd: null };
+    expect((await measure("fake-small", { usage, model })).uses).toEqual([unpriced, unpriced]);
+  }
+  expect(await modelsAt({ MODEL_PRICES }).price("auto")).toMatchObject({ input: 2 });
+  expect(await modelsAt({}).price("auto")).toBeNull();
+});
+
+test.each([
+  ["negative", { prompt_tokens: -5, completion_tokens: 3 }],
+  ["too large for any call", { prompt_tokens: 4, completion_tokens: 1e300 }],
+  ["more than any model reads", { prompt_tokens: 1e15, completion_tokens: 1 }],
+])("usage that is %s is estimated, and no consumer sees it", async (_, absurd) => {
+  const { uses, usages } = await measure("fake-model", { usage: absurd });
+  for (const use of uses) {
+    expect(use).toMatchObject({ estimated: true });
+    expect(use.inputTokens).toSatisfy((count: number) => count > 0 && count < 1_000);
+    expect(use.outputTokens).toSatisfy((count: number) => count > 0 && count < 1_000);
+  }
+  expect(uses).toHaveLength(2);
+  for (const seen of usages) expect([0, undefined]).toContain(seen.inputTokens);
+});
+
+test("fractions of tokens are rounded", async () => {
+  const { uses } = await measure("fake-model", { usage: { ...usage, prompt_tokens: 99.5 } });
+  expect(uses).toMatchObject([{ inputTokens: 100 }, { inputTokens: 100 }]);
+});

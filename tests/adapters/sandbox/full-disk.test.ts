@@ -1,0 +1,18 @@
+import { tmpdir } from "node:os";
+import { expect, test } from "vitest";
+import { checkRoom } from "../../../lib/health/check-parts.ts";
+import { errorCodeOf, QUOTA_REACHED } from "../../../lib/sandbox/adapters/local/protocol.ts";
+
+test.each([
+  [QUOTA_REACHED, "no_space"],
+  ["ENOSPC: no space left on device, write", "disk_full"],
+  ["ENOSPC: no space left on device, open '/home/agent/a'", "disk_full"],
+  ["ENOENT: no such file or directory, open '/home/agent/a'", "not_found"],
+])("%j is %s", (message, code) => {
+  expect(errorCodeOf(message)).toBe(code);
+});
+
+test("a disk without room is not ready", async () => {
+  await expect(checkRoom(tmpdir(), 1)).resolves.toBeUndefined();
+  await expect(checkRoom(tmpdir(), Number.MAX_SAFE_INTEGER)).rejects.toThrow("is full");
+});

@@ -1,0 +1,62 @@
+/** What a test file needs, as its imports say: which files are quick, and which run first. */
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { projectRoot } from "../scripts/project-root.ts";
+
+const IMPORT = /(?:from|import)\s*\(?\s*"((?:\.|@\/)[^"]+\.m?tsx?)"/g;
+const BROWSER = /\bplaywright-core\b/;
+const OWN_SERVERS =
+  /\b(startWorkspace|startOwnParts|startServer|startEmbedded|npmRun|buildPackage|createLocalProvider)\(/;
+/** What takes longer than a test of functions: a database, a server, a sandbox's process, measuring. */
+const SLOW =
+  /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createMediaFolder|expectNoStall)\(/;
+
+const sources = new Map<string, string>();
+
+function sourceOf(file: string): string {
+  const known = sources.get(file);
+  if (known !== undefined) return known;
+  // Some are generated, and not there yet.
+  const source = existsSync(file) ? readFileSync(file, "utf8") : "";
+  sources.set(file, source);
+  return source;
+}
+
+const importsOf = (file: string): string[] =>
+  [...sourceOf(file).matchAll(IMPORT)].map(([, path = ""]) =>
+    path.startsWith("@/") ? join(projectRoot, path.slice(2)) : resolve(dirname(file), path),
+  );
+
+/** Returns whether a test file, or what it imports from outside of the given folders, contains the pattern. */
+function reaches(file: string, pattern: RegExp, except: readonly string[] = ["lib"]): boolean {
+  const left = except.map((folder) => join(projectRoot, folder) + sep);
+  const seen = new Set([file]);
+  for (const reached of seen) {
+    if (pattern.test(sourceOf(reached))) return true;
+    for (const imported of importsOf(reached)) {
+      if (!left.some((folder) => imported.startsWith(folder))) seen.add(imported);
+    }
+  }
+  return false;
+}
+
+/** Returns the test files that need no server, no browser and no build. */
+export const quickFiles = (): string[] =>
+  globSync("tests/**/*.test.ts", { cwd: projectRoot }).filter((file) => {
+    const path = join(projectRoot, file);
+    return !file.endsWith(".soak.test.ts") && !reaches(path, SLOW) && !reaches(path, BROWSER);
+  });
+
+/** Runs the longest files first, so that none of them is left when the others have ended. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      if (reaches(moduleId, OWN_SERVERS, ["lib", "scripts", "tests/support"])) return 0;
+      return reaches(moduleId, BROWSER) ? 1 : 2;
+    };
+    // By the durations of the last run, or else by size.
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
+  }
+}
