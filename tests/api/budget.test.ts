@@ -53,6 +53,8 @@ describe("over the monthly budget, 402", () => {
     const conversation = await openConversation(person.withKey);
     const message = [{ id: "m1", content: "run: sleep 100" }];
     const stream = await conversation.send(message);
+    // Its first model call has ended, so the budget cannot end this turn before its command does.
+    await stream.until(({ type }) => type === "tool-input-available");
     await setBudget(5, 5.01);
     const again = await conversation.send(message);
     expect(again.runId).toBe(stream.runId);
@@ -69,7 +71,8 @@ describe("a message that waits when the budget is spent", () => {
   test("is stored, and its turn ends with the reason", async () => {
     await setBudget(5, 4.99);
     const conversation = await openConversation(person.withKey);
-    await conversation.send("run: sleep 100");
+    const running = await conversation.send("run: sleep 100");
+    await running.until(({ type }) => type === "tool-input-available");
     await setBudget(5, 5.01);
     const message = { id: "waits", content: "hello" };
     const stream = await conversation.send([message], { onBusy: "interrupt" });

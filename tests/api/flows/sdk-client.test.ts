@@ -242,6 +242,8 @@ describe("the default transport, with nothing but a key", () => {
     await held.reached;
     const second = openDefaultChat(id);
     const resuming = second.resumeStream();
+    // The turn must not end before it is resumed.
+    await expect.poll(() => second.messages.length).toBeGreaterThan(0);
     held.open();
     await Promise.all([sending, resuming]);
     expect(second.messages.at(-1)?.parts).toEqual(first.messages.at(-1)?.parts);
