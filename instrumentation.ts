@@ -29,7 +29,7 @@ export async function register(): Promise<void> {
   scheduleTasks();
   const { scheduleRetention } = await import("./lib/retention/schedule.ts");
   scheduleRetention();
-  const { scheduleQueuedTurns } = await import("./lib/turns/begin-queued-turns.ts");
+  const { scheduleQueuedTurns } = await import("./lib/turns/unblock-queued-turn.ts");
   scheduleQueuedTurns();
   const { scheduleDeliveries } = await import("./lib/webhooks/delivery-worker.ts");
   scheduleDeliveries();

@@ -13,12 +13,13 @@ import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
-import { inSpan, traceparent } from "../platform/telemetry/spans.ts";
+import { inSpan } from "../platform/telemetry/spans.ts";
 import { awaitRun } from "./await-run.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { reapDeadTurn } from "./reap-dead-turn.ts";
 import { replayAnswer } from "./replay-turn.ts";
+import { startWorkflow } from "./start-workflow.ts";
 import {
   abandonTurn,
   assistantParts,
@@ -27,8 +28,7 @@ import {
   claimTurn,
 } from "./store/claims.ts";
 import type { StreamedTurn } from "./stream-response.ts";
-import { turnQueue } from "./turn-queue.ts";
-import { TURN_WORKFLOW } from "./turn-workflow.ts";
+import { unblockQueuedTurn } from "./unblock-queued-turn.ts";
 
 export interface TurnRequest {
   readonly caller: Caller;
@@ -110,7 +110,7 @@ export async function startTurn(request: TurnRequest): Promise<StreamedTurn | Ap
       await hastenTurn(request, outcome);
       return { accountId: request.caller.accountId, turnId: outcome.turn_id };
     case "waiting":
-      await turnQueue().wake(request.chatId);
+      await unblockQueuedTurn(request.chatId);
       return alreadyStreaming(null);
     case "queue_full":
       return queueFull;
@@ -163,7 +163,7 @@ async function hastenTurn(
   { active_turn_id: turnId, run_id: runId = null }: Extract<ClaimOutcome, { outcome: "queued" }>,
 ): Promise<void> {
   const isDead = turnId ? await reapDeadTurn({ turnId, runId }) : true;
-  if (isDead) await turnQueue().wake(chatId);
+  if (isDead) await unblockQueuedTurn(chatId);
   else if (turnId && onBusy === "interrupt") await services().engine.signalStop(turnId);
 }
 
@@ -197,18 +197,6 @@ async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
     count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;
   }
-}
-
-/**
- * Starts the durable run of a claimed turn, which continues the current trace.
- * @param credential the form of the credential that the turn's sandbox gets
- */
-export function startWorkflow(turnId: string, credential: RunCredentialForm): Promise<string> {
-  const trace = traceparent();
-  const input = { turnId, credential, ...(trace !== undefined && { traceparent: trace }) };
-  return inSpan("turn.start", { attributes: { "app.turn.id": turnId } }, () =>
-    services().engine.startRun(TURN_WORKFLOW, input),
-  );
 }
 
 /**
