@@ -191,6 +191,9 @@ async function runStep(
   }
   if (stop.signal.aborted) return finish("cancelled", null, "interrupted");
   if (previous && openQuestions(previous).size > 0) return finish("completed", null, "tool-calls");
+  if (index === 0 && turn.sandbox_state === null) {
+    return finish("failed", "sandbox_missing: Sandbox not initialized", "error");
+  }
   const tooLongError = "The turn reached its limit of output";
   if (chars > MAX_TURN_CHARS) return finish("failed", tooLongError, "error");
 
