@@ -50,6 +50,8 @@ interface StartedTurn extends TurnAddress {
 
 /** A run's key is revoked when the run ends; this bounds the key of a run that never does. */
 const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** How often a request ends a dead turn that has the chat, before it is refused. */
+const MAX_REAPED_TURNS = 3;
 /** A conflict names the active run, whose id is known a few milliseconds after the claim. */
 const MAX_CONFLICT_WAIT_MS = 1_000;
 
@@ -76,7 +78,10 @@ export const draining: AppError = appError("unavailable", "Service temporarily u
  * While another turn is active, `onBusy` decides whether the turn is refused or waits.
  * @returns the turn to stream: a new one, or the one that answers or has answered this message.
  */
-export async function startTurn(request: TurnRequest): Promise<StreamedTurn | AppError> {
+export async function startTurn(
+  request: TurnRequest,
+  reapedTurns = 0,
+): Promise<StreamedTurn | AppError> {
   if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
@@ -100,7 +105,9 @@ export async function startTurn(request: TurnRequest): Promise<StreamedTurn | Ap
       return replayAnswer(request.caller.accountId, request.chatId, outcome);
     case "active": {
       const active = { turnId: outcome.turn_id, runId: outcome.run_id };
-      if (await reapDeadTurn(active)) return startTurn(request);
+      if (reapedTurns < MAX_REAPED_TURNS && (await reapDeadTurn(active))) {
+        return startTurn(request, reapedTurns + 1);
+      }
       const isRetry = outcome.message_id === claim.messageId;
       const run = await runOf(request, active, isRetry ? undefined : MAX_CONFLICT_WAIT_MS);
       if (isRetry && run) return run;

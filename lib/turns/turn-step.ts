@@ -88,6 +88,9 @@ export class TurnStep {
     if (previous && openQuestions(previous).size > 0) {
       return this.#end("completed", null, "tool-calls");
     }
+    if (this.#index === 0 && turn.sandbox_state === null) {
+      return this.#end("failed", "sandbox_missing: Sandbox not initialized", "error");
+    }
     if (this.#chars > MAX_TURN_CHARS) return this.#end("failed", TOO_LONG, "error");
 
     if (this.#index === 0 && !this.#progress?.started) {

@@ -6,6 +6,7 @@
  */
 import { type AppError, isAppError } from "../../contract/app-error.ts";
 import type { AccessField } from "../../contract/contract.ts";
+import { otherSpelling } from "../../contract/normalize-input.ts";
 import { limitAnonymous } from "../../identity/credentials/limit-anonymous.ts";
 import { type Credential, readCredential } from "../../identity/credentials/read-credential.ts";
 import { resolveCaller } from "../../identity/credentials/resolve-caller.ts";
@@ -68,10 +69,11 @@ function namedAccounts({ plan, query, body }: Exchange) {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Returns null for what is absent or malformed; the schema reports the latter. */
+/** Returns null for what is absent or malformed; `parse` reports the latter, and two that differ. */
 function uuidIn(source: unknown, field: string): string | null {
-  if (typeof source !== "object" || source === null || !Object.hasOwn(source, field)) return null;
-  const value: unknown = Reflect.get(source, field);
+  if (typeof source !== "object" || source === null) return null;
+  const name = [otherSpelling(field), field].find((spelling) => Object.hasOwn(source, spelling));
+  const value: unknown = name === undefined ? undefined : Reflect.get(source, name);
   const text = typeof value === "string" ? value.toLowerCase() : "";
   return UUID.test(text) ? text : null;
 }

@@ -4,11 +4,12 @@
  */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
+  readonly code = "DATABASE_UNAVAILABLE";
 }
 
-/** Compares the name, because the durable engine's bundle has a class of its own. */
-export function isDatabaseUnavailable(error: unknown): error is DatabaseUnavailable {
-  return error instanceof Error && error.name === "DatabaseUnavailable";
+/** Compares the code, because the engine and the bundle of its steps have classes of their own. */
+export function isDatabaseUnavailable(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && error.code === "DATABASE_UNAVAILABLE";
 }
 
 /** Returns whether a SQLSTATE is of an outage: connection, deadlock, resources, shutdown. */

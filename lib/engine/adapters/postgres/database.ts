@@ -17,6 +17,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A statement of the engine that takes longer is on a dead connection. */
 const QUERY_TIMEOUT_MS = 15_000;
 const RECONNECT_MS = 500;
+/** A listener may hear nothing for hours, and no TCP timeout notices that its network is gone. */
+const PING_MS = 5_000;
+const PING = { text: "select", query_timeout: PING_MS };
 
 function connectionTo(databaseUrl: string): pg.ClientConfig {
   return {
@@ -82,26 +85,38 @@ export class Session {
 
   /** Resolves with the session's statements: a new function for every new session. */
   open(): Promise<Sql> {
-    this.#open ??= this.#connect().catch((error: unknown) => {
-      this.#open = undefined;
+    if (this.#open) return this.#open;
+    // The end of a lost connection may be reported after its replacement was opened.
+    const lose = () => {
+      if (this.#open === opening) this.#open = undefined;
+    };
+    const opening = this.#connect(lose).catch((error: unknown) => {
+      lose();
       throw error;
     });
-    return this.#open;
+    this.#open = opening;
+    return opening;
   }
 
-  async #connect(): Promise<Sql> {
+  async #connect(lose: () => void): Promise<Sql> {
     const client = new pg.Client({
       ...connectionTo(this.#databaseUrl),
       // So that the server notices within seconds when this machine disappears.
       options: "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3",
     });
-    const lose = () => {
-      this.#open = undefined;
-    };
     client.on("error", lose);
     client.on("end", lose);
     await client.connect();
-    return sqlOver(client);
+    const sql = sqlOver(client);
+    return async (strings, ...values) => {
+      try {
+        return await sql(strings, ...values);
+      } catch (error) {
+        // The next statement would wait behind one that is never answered.
+        if (error instanceof DatabaseUnavailable) void client.end();
+        throw error;
+      }
+    };
   }
 }
 
@@ -139,7 +154,13 @@ export class Listener {
       await client.end().catch(() => {});
       throw error;
     }
-    client.on("end", () => void this.#restart());
+    const ping = setInterval(() => {
+      client.query(PING).catch(() => client.end());
+    }, PING_MS).unref();
+    client.on("end", () => {
+      clearInterval(ping);
+      void this.#restart();
+    });
   }
 
   async #restart(): Promise<void> {

@@ -84,16 +84,8 @@ export class PostgresEngine implements Engine {
     if (!alive) throw new Error("This process is not registered as a live instance");
   }
 
-  async openLog(turnId: string, runId: string, fresh: boolean) {
-    await this.#log.open(turnId, runId, fresh);
-    return {
-      failed: this.#log.failed(turnId),
-      committed: () => this.#log.committed(turnId),
-      append: (chunks: readonly string[]) => this.#log.append(turnId, chunks),
-      flushed: () => this.#log.flushed(turnId),
-      close: (last: readonly string[]) => this.#log.close(turnId, last),
-      release: () => {},
-    };
+  openLog(turnId: string, runId: string, fresh: boolean) {
+    return this.#log.open(turnId, runId, fresh);
   }
 
   read({ turnId, runId }: TurnAddress, startIndex: number, signal: AbortSignal) {
