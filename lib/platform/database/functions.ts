@@ -185,7 +185,7 @@ export const functions = {
   update_chat: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid", p_title: "text", p_model_id: "text", p_instructions: "text", p_template_id: "uuid", p_removes_template: "boolean", p_archived: "boolean", p_pinned: "boolean" }, returns: "value" },
   update_organization: { args: { p_account_id: "uuid", p_organization_id: "uuid", p_name: "text", p_image: "text", p_clear_image: "boolean" }, returns: "value" },
   update_session: { args: { p_account_id: "uuid", p_session_id: "uuid", p_title: "text" }, returns: "value" },
-  update_task: { args: { p_account_id: "uuid", p_id: "uuid", p_title: "text", p_prompt: "text", p_template_id: "uuid", p_removes_template: "boolean", p_artist_id: "uuid", p_model_id: "text", p_schedule: "text", p_timezone: "text", p_reschedules: "boolean", p_next_run_at: "timestamp with time zone", p_expected_updated_at: "timestamp with time zone" }, returns: "value" },
+  update_task: { args: { p_account_id: "uuid", p_id: "uuid", p_title: "text", p_prompt: "text", p_template_id: "uuid", p_artist_id: "uuid", p_model_id: "text", p_schedule: "text", p_timezone: "text", p_clear: "text[]", p_reschedules: "boolean", p_next_run_at: "timestamp with time zone", p_expected_updated_at: "timestamp with time zone" }, returns: "value" },
   update_webhook: { args: { p_account_id: "uuid", p_id: "uuid", p_url: "text", p_events: "text[]", p_enabled: "boolean" }, returns: "value" },
   verify_signup_code: { args: { p_email: "text", p_code_hash: "text", p_key_name: "text", p_key_hash: "text", p_key_prefix: "text", p_address: "text", p_address_limit: "integer" }, returns: "value" },
   withdraw_code_mail: { args: { p_purpose: "text", p_email: "text", p_source: "text" }, returns: "nothing" },

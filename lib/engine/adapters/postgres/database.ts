@@ -5,14 +5,21 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { observePool } from "../../../platform/database/telemetry.ts";
-import { DatabaseUnavailable, isOutageCode } from "../../../platform/database/unavailable.ts";
+import { type Measurements, noMeasurements } from "./measurements.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A tagged template: each value becomes a parameter. Arrays are PostgreSQL arrays, never JSON. */
 export type Sql = (strings: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Row[]>;
 
+/** The database did not answer, so the step that asked is to be repeated. */
+class EngineUnavailable extends Error {
+  override readonly name = "EngineUnavailable";
+  readonly code = "DATABASE_UNAVAILABLE";
+}
+
+/** SQLSTATEs of an outage: connection, deadlock, resources, shutdown. */
+const OUTAGE = /^(08|40|53|57)/;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A statement of the engine that takes longer is on a dead connection. */
 const QUERY_TIMEOUT_MS = 15_000;
@@ -44,10 +51,8 @@ function sqlOver(client: Pick<pg.ClientBase, "query">): Sql {
     try {
       return (await client.query<Row>({ ...statement, values: [...values] })).rows;
     } catch (error) {
-      if (error instanceof pg.DatabaseError && !isOutageCode(error.code ?? "")) throw error;
-      throw new DatabaseUnavailable("The durable engine's database did not answer", {
-        cause: error,
-      });
+      if (error instanceof pg.DatabaseError && !OUTAGE.test(error.code ?? "")) throw error;
+      throw new EngineUnavailable("The durable engine's database did not answer", { cause: error });
     }
   };
 }
@@ -65,12 +70,13 @@ export function openPool(
   databaseUrl: string,
   max: number,
   onError: (error: unknown) => void,
+  measurements: Measurements = noMeasurements,
 ): Pool {
   const pool = new pg.Pool({ ...connectionTo(databaseUrl), max });
   // Without a listener, an idle connection that breaks would end the process.
   // The second argument is the client, which does not belong into a log.
   pool.on("error", (error) => onError(error));
-  observePool("engine", pool);
+  measurements.observePool(pool);
   return { sql: sqlOver({ query: pool.query.bind(pool) }), end: () => pool.end() };
 }
 
@@ -113,7 +119,7 @@ export class Session {
         return await sql(strings, ...values);
       } catch (error) {
         // The next statement would wait behind one that is never answered.
-        if (error instanceof DatabaseUnavailable) void client.end();
+        if (error instanceof EngineUnavailable) void client.end();
         throw error;
       }
     };

@@ -1,15 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { setWorld } from "workflow/runtime";
-import { runPeriodically } from "../../../platform/run-periodically.ts";
-import type { Engine, TurnAddress } from "../../port.ts";
+import type { Engine, TurnAddress, TurnStops } from "../../port.ts";
 import { loadRoute, runState, startRun } from "../sdk.ts";
 import { StopListeners } from "../stop-listeners.ts";
-import { findStopped } from "../turn-rows.ts";
 import { ChunkLog } from "./chunk-log.ts";
+import type { Measurements } from "./measurements.ts";
 import { PostgresWorld } from "./postgres-world.ts";
 import { type RetentionSettings, sweepEngine } from "./retention.ts";
 
-export interface PostgresEngineOptions {
+export interface PostgresEngineOptions extends TurnStops {
   readonly databaseUrl: string;
   /** Of the pool; two more sessions hold the lease and listen. */
   readonly maxConnections: number;
@@ -19,11 +18,12 @@ export interface PostgresEngineOptions {
   readonly reloadHandlers: boolean;
   readonly retention: RetentionSettings;
   readonly onError: (error: unknown, runId?: string) => void;
+  readonly measurements: Measurements;
 }
 
 const SWEEP_MS = 600_000;
 /** A stop by request is signalled; what ends the authority of a turn is found in the database. */
-const STOP_CHECK_SECONDS = 1;
+const STOP_CHECK_MS = 1_000;
 const PRELOAD_MS = 100;
 /** Until what cut the connection has passed. */
 const RETRY_MS = 500;
@@ -58,6 +58,7 @@ export class PostgresEngine implements Engine {
       onReleased: (runIds) => this.#log.release(new Set(runIds)),
       onLost: () => this.#log.dropAll(),
       onError: options.onError,
+      measurements: options.measurements,
     });
     this.#log = new ChunkLog(this.#world.sql, this.#world.ownership.id);
   }
@@ -68,7 +69,7 @@ export class PostgresEngine implements Engine {
     void this.#preload();
     const { retention, onError } = this.#options;
     setInterval(() => sweepEngine(this.#world.sql, retention).catch(onError), SWEEP_MS).unref();
-    runPeriodically("turn stops", STOP_CHECK_SECONDS, () => this.#findStops());
+    void this.#watchStops();
   }
 
   async drain(deadline: AbortSignal): Promise<void> {
@@ -114,10 +115,17 @@ export class PostgresEngine implements Engine {
     this.#missedStops.set(turnId, Date.now());
   }
 
+  async #watchStops(): Promise<void> {
+    while (!this.#draining) {
+      await delay(STOP_CHECK_MS, undefined, { ref: false });
+      await this.#findStops().catch(this.#options.onError);
+    }
+  }
+
   /** Turns that execute here, whose stop was requested or whose authority has ended. */
   async #findStops(): Promise<void> {
     if (this.#stops.size === 0) return;
-    for (const turnId of await findStopped(this.#stops.turnIds())) this.#stop(turnId);
+    for (const turnId of await this.#options.findStopped(this.#stops.turnIds())) this.#stop(turnId);
   }
 
   /** Stops that other processes requested while this one did not listen. */
