@@ -24,16 +24,16 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 test.each<[what: string, name: string, args: (turnId: string) => Arguments]>([
   ["an array of texts", "start_tools", (id) => ({ p_turn_id: id, p_call_ids: ["a,b", '"c"'] })],
-  ["JSON", "complete_step", (id) => ({ p_turn_id: id, p_index: 0, p_result: [{ é: "\\ ' \n" }] })],
+  [
+    "JSON",
+    "finish_tool",
+    (id) => ({ p_turn_id: id, p_call_id: "c", p_output: [{ é: "\\ ' \n" }] }),
+  ],
   ["null", "load_turn", (id) => ({ p_turn_id: id, p_run_id: null })],
   ["no argument", "installation_id", () => ({})],
   ["no value", "close_turn", (id) => ({ p_turn_id: id, p_status: "failed", p_error: null })],
   ["a malformed id", "load_turn", () => ({ p_turn_id: "no id", p_run_id: "r" })],
-  [
-    "an unknown turn",
-    "complete_step",
-    () => ({ p_turn_id: randomUUID(), p_index: 0, p_result: {} }),
-  ],
+  ["an unknown turn", "start_tools", () => ({ p_turn_id: randomUUID(), p_call_ids: ["c"] })],
 ])("%s: %s", async (_what, name, args) => {
   const { data, error } = await admin.rpc(name, args(await newTurn()));
   const direct = await callDirectly(name, args(await newTurn()), "json");

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { call } from "./query.ts";
 
 export interface AccountQuery<T> {
-  /** A SQL function that `authenticate_and_read` knows (supabase/migrations/…_reads.sql). */
+  /** A SQL function that `authenticate_and_read` knows (supabase/schemas/15_keys.sql). */
   readonly name: "list_sessions" | "list_agent_templates" | "list_task_runs" | "catalog_search";
   /** Its arguments without the account. */
   readonly args: Readonly<Record<string, unknown>>;

@@ -99,6 +99,8 @@ export function instructRun(
     p_instructions: given.instructions ?? null,
     p_template_id: given.templateId ?? null,
     p_removes_template: false,
+    p_archived: null,
+    p_pinned: null,
   };
   return call("update_chat", args, instructed);
 }
