@@ -20,8 +20,6 @@ const CITED_FILE =
 /** Documents that a reader of this repository cannot open. */
 const FOREIGN_DOCUMENT =
   /\b(?:decisions?, sections?|spec(?:ification)?: (?:GET|POST|PUT|PATCH|DELETE))\b/i;
-/** The first migrations, which are older than this rule and can no longer change. */
-const FIRST_MIGRATION = /^supabase\/migrations\/20261120\d+_/;
 
 function trackedFiles(): string[] {
   const list = execFileSync(
@@ -50,11 +48,7 @@ function* faultsOf(file: string): Generator<string> {
     if (!existsSync(join(projectRoot, cited))) yield `cites ${cited}, which does not exist`;
   }
   const foreign = FOREIGN_DOCUMENT.exec(text)?.[0];
-  if (
-    foreign !== undefined &&
-    /\.(?:tsx?|mjs|sql|css)$/.test(file) &&
-    !FIRST_MIGRATION.test(file)
-  ) {
+  if (foreign !== undefined && /\.(?:tsx?|mjs|sql|css)$/.test(file)) {
     yield `cites a document outside the repository: "${foreign}"`;
   }
 }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { projectRoot } from "./project-root.ts";
 
 const FUNCTION =
-  /^create (?:or replace )?function (?:public\.)?(\w+)\s*\(([^$]*?)\)\s*returns ([^$]*?)\s*(?:language|stable|immutable|volatile|as)\b|^drop function (?:if exists )?(?:public\.)?(\w+)/gm;
+  /^create (?:or replace )?function (?:public\.)?(\w+)\s*\(([^$]*?)\)\s*returns ([^$]*?)\s*language\b/gm;
 const ALIASES: Readonly<Record<string, string>> = {
   timestamptz: "timestamp with time zone",
   int: "integer",
@@ -40,11 +40,8 @@ function describe(args: string, returns: string, composites: ReadonlySet<string>
   return { args: types, returns: base === "void" ? "nothing" : kind };
 }
 
-const files = ["supabase/schemas/*.sql", "supabase/migrations/*.sql"].flatMap((pattern) =>
-  globSync(pattern, { cwd: projectRoot }).sort(),
-);
-const schemas = files.filter((file) => file.startsWith("supabase/schemas"));
-const text = (schemas.length > 0 ? schemas : files)
+const text = globSync("supabase/schemas/*.sql", { cwd: projectRoot })
+  .sort()
   .map((file) => readFileSync(join(projectRoot, file), "utf8").replace(/--.*$/gm, ""))
   .join("\n");
 const composites = new Set(
@@ -57,15 +54,8 @@ const called = globSync("{lib,scripts}/**/*.ts", { cwd: projectRoot })
   .map((file) => readFileSync(join(projectRoot, file), "utf8"))
   .join("\n");
 const found = new Map<string, Described>();
-for (const [, name = "", args = "", returns = "", dropped] of text.matchAll(FUNCTION)) {
-  if (dropped !== undefined) found.delete(dropped);
-  else if (called.includes(`"${name}"`)) {
-    const described = describe(args, returns, composites);
-    const known = Object.keys(found.get(name)?.args ?? {}).length;
-    // Until functions have no overloads.
-    if (Object.keys(described.args).length >= known || described.args.p_clear)
-      found.set(name, described);
-  }
+for (const [, name = "", args = "", returns = ""] of text.matchAll(FUNCTION)) {
+  if (called.includes(`"${name}"`)) found.set(name, describe(args, returns, composites));
 }
 const lines = [...found]
   .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -1,5 +1,5 @@
 /**
- * The caller's own account in the database (supabase/migrations/…_organizations.sql, …_first_steps.sql).
+ * The caller's own account in the database (supabase/schemas/10_accounts.sql).
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";

@@ -1,5 +1,5 @@
 /**
- * Artists in the database (supabase/migrations/…_artists.sql). Every function takes the account; an
+ * Artists in the database (supabase/schemas/20_organizations.sql). Every function takes the account; an
  * artist that it may not act for answers exactly like a missing one.
  * @throws DatabaseUnavailable from every function here.
  */

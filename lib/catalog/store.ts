@@ -1,5 +1,5 @@
 /**
- * The embedded catalog in the database (supabase/migrations/…_catalog.sql).
+ * The embedded catalog in the database (supabase/schemas/80_catalog.sql).
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";

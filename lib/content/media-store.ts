@@ -1,5 +1,5 @@
 /**
- * The media ledger in the database (supabase/migrations/…_media_ledger.sql).
+ * The media ledger in the database (supabase/schemas/65_content.sql).
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";

@@ -1,5 +1,5 @@
 /**
- * Content templates in the database (supabase/migrations/…_content.sql). They belong to no account and
+ * Content templates in the database (supabase/schemas/65_content.sql). They belong to no account and
  * are the same for everyone. @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";

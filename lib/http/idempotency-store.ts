@@ -1,4 +1,4 @@
-/** Idempotency keys in the database (supabase/migrations/20261120000019_idempotency.sql). */
+/** Idempotency keys in the database (supabase/schemas/90_requests.sql). */
 import { z } from "zod";
 import { call } from "../platform/database/query.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Organizations in the database (supabase/migrations/…_organizations.sql). Every function takes the
+ * Organizations in the database (supabase/schemas/20_organizations.sql). Every function takes the
  * caller's account; an organization that it does not belong to answers exactly like a missing one.
  * @throws DatabaseUnavailable from every function here.
  */

@@ -1,5 +1,5 @@
 /**
- * The queries of the request log (supabase/migrations/…_request_log.sql).
+ * The queries of the request log (supabase/schemas/90_requests.sql).
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";

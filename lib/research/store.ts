@@ -1,4 +1,4 @@
-/** Research in the embedded catalog (supabase/migrations/…_catalog.sql). */
+/** Research in the embedded catalog (supabase/schemas/80_catalog.sql). */
 import { z } from "zod";
 import { call } from "../platform/database/query.ts";
 import type { ArtistKey } from "./port.ts";

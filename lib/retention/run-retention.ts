@@ -17,7 +17,7 @@ import { sweepMailbox } from "./sweep-mailbox.ts";
 import { checkMediaRows, removeDeletedMedia, removeUnownedMedia } from "./sweep-media.ts";
 import { sweepRequests } from "./sweep-requests.ts";
 import { sweepRows } from "./sweep-rows.ts";
-import { fillRunKinds, sweepRunTraces } from "./sweep-runs.ts";
+import { sweepRunTraces } from "./sweep-runs.ts";
 import {
   destroyDeletedSandboxes,
   destroyIdleSandboxes,
@@ -36,7 +36,6 @@ const shared: Readonly<Record<string, Part>> = {
   invitations: () => inBatches(sweepInvitations),
   deletedIdentities: () => inBatches(sweepDeletedIdentities),
   runTraces: sweepRunTraces,
-  runKinds: fillRunKinds,
   lostTurns: endLostTurns,
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,

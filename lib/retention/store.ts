@@ -43,10 +43,6 @@ export function sweepRowBatch(
 export const sweepRunTraceBatch = (batch: number, days: number): Promise<number> =>
   call("sweep_run_traces", { p_batch: batch, p_days: days }, z.int());
 
-/** Fills in the kind of at most `batch` turns of older versions, and returns their number. */
-export const fillRunKindBatch = (batch: number): Promise<number> =>
-  call("fill_run_kinds", { p_batch: batch }, z.int());
-
 export const dueMediaRemovals = (batch: number): Promise<MediaKey[]> =>
   call("due_media_removals", { p_batch: batch }, mediaKeys);
 

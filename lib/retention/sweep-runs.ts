@@ -1,10 +1,7 @@
 import { config } from "../platform/config.ts";
 import { inBatches } from "./in-batches.ts";
-import { fillRunKindBatch, sweepRunTraceBatch } from "./store.ts";
+import { sweepRunTraceBatch } from "./store.ts";
 
 /** Deletes the traces of runs that have expired, and returns their number. */
 export const sweepRunTraces = (): Promise<number> =>
   inBatches((batch) => sweepRunTraceBatch(batch, config().RUN_TRACE_RETENTION_DAYS));
-
-/** Fills in what older versions did not store of a run: its kind and its artist. Returns their number. */
-export const fillRunKinds = (): Promise<number> => inBatches(fillRunKindBatch);

@@ -1,5 +1,5 @@
 /**
- * Scheduled prompts and their firings (supabase/migrations/…_scheduled_prompts.sql and …_tasks.sql).
+ * Scheduled prompts and their firings (supabase/schemas/60_schedules.sql).
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";

@@ -1,5 +1,5 @@
 /**
- * Task runs in the database (supabase/migrations/…_task_runs.sql).
+ * Task runs in the database (supabase/schemas/55_generations.sql).
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";

@@ -1,5 +1,5 @@
 /**
- * Agent templates in the database (supabase/migrations/…_templates.sql). Every function takes the
+ * Agent templates in the database (supabase/schemas/35_templates.sql). Every function takes the
  * account; a template that it may not see answers exactly like a missing one.
  * @throws DatabaseUnavailable from every function here.
  */

@@ -1,5 +1,5 @@
 /**
- * Webhooks and their deliveries as the API sees them (supabase/migrations/…_webhook_deliveries.sql).
+ * Webhooks and their deliveries as the API sees them (supabase/schemas/85_webhooks.sql).
  * Every function takes the account; what belongs to another one answers exactly like what is missing.
  * @throws DatabaseUnavailable from every function here.
  */

@@ -14,6 +14,7 @@ import { keepSecrets } from "../embedded/keep-secrets.ts";
 import { lockDataDir } from "../embedded/lock-data-dir.ts";
 import { accountOfNewCluster, runPostgres } from "../embedded/run-postgres.ts";
 import { RESTORING } from "../embedded/start-embedded.ts";
+import { isUpgradable } from "../embedded/upgrade-history.ts";
 import { projectRoot } from "../project-root.ts";
 import type { BackupHeader } from "./archive-format.ts";
 import { interruption, refuseHosted } from "./preconditions.ts";
@@ -97,7 +98,7 @@ function refuseNewer({ postgres, migrations, createdAt }: BackupHeader): void {
     readdirSync(join(projectRoot, "supabase", "migrations")).map((name) => name.split("_")[0]),
   );
   const unknown = migrations.filter((version) => !known.has(version));
-  if (unknown.length === 0) return;
+  if (unknown.length === 0 || isUpgradable(migrations)) return;
   throw new Error(
     `The backup of ${createdAt} is of a newer version of the code: this one does not have the ` +
       `migrations ${unknown.join(", ")}. Restore it with the version that made it, or a later one.`,

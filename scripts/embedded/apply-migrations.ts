@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres, { type ReservedSql, type Sql } from "postgres";
-import { pendingMigrations } from "./list-migrations.ts";
+import { pendingMigrations, recordedVersions } from "./list-migrations.ts";
+import { replacedByBaseline, upgradeToBaseline } from "./upgrade-history.ts";
 
 /** What a statement of a migration waits for a lock, and everyone else who waits behind it. */
 const LOCK_TIMEOUT_MS = 1_000;
@@ -22,7 +23,8 @@ const CREATE_RECORD = `
 /**
  * Applies `<folder>/migrations/*.sql` in the order of their names, then `<folder>/seed.sql`. Each file
  * is applied once and recorded where the Supabase CLI records it: in a transaction, unless it consists of
- * `create index concurrently` and `drop index concurrently`.
+ * `create index concurrently` and `drop index concurrently`. An installation that is older than the
+ * baseline is upgraded to it.
  *
  * Servers may be running: a migration that cannot have a lock within a second gives up its other locks,
  * and is tried again after a pause.
@@ -36,6 +38,16 @@ export async function applyMigrations(sql: Sql, folder: string): Promise<void> {
   await takeTurn(connection, lock);
   try {
     await connection.unsafe(CREATE_RECORD).simple();
+    const recorded = await recordedVersions(connection);
+    const baseline = replacedByBaseline(await pendingMigrations(connection, folder), recorded);
+    if (baseline) {
+      await inTransaction(connection, `migrations/${baseline.file}`, async () => {
+        await upgradeToBaseline(connection, folder, baseline, recorded);
+        await connection`delete from supabase_migrations.schema_migrations`;
+        await connection`insert into supabase_migrations.schema_migrations (version, name)
+          values (${baseline.version}, ${baseline.name})`;
+      });
+    }
     for (const { file, version, name } of await pendingMigrations(connection, folder)) {
       const text = readFileSync(join(folder, "migrations", file), "utf8");
       const record = () => connection`

@@ -13,13 +13,18 @@ export interface Migration {
  * which they are to be applied.
  */
 export async function pendingMigrations(sql: Sql, folder: string): Promise<Migration[]> {
+  const applied = await recordedVersions(sql);
+  return listMigrations(folder).filter(({ version }) => !applied.includes(version));
+}
+
+/** Returns the versions of the migrations that are recorded in the database. */
+export async function recordedVersions(sql: Sql): Promise<string[]> {
   const [record] = await sql`
     select to_regclass('supabase_migrations.schema_migrations') is not null as exists`;
-  if (record?.exists !== true) return listMigrations(folder);
+  if (record?.exists !== true) return [];
   const rows = await sql<{ version: string }[]>`
     select version from supabase_migrations.schema_migrations`;
-  const applied = new Set(rows.map((row) => row.version));
-  return listMigrations(folder).filter(({ version }) => !applied.has(version));
+  return rows.map((row) => row.version);
 }
 
 function listMigrations(folder: string): Migration[] {

@@ -14,6 +14,7 @@ import { tracePrograms } from "./trace-programs.ts";
 const UNTRACED = [
   "supabase/migrations",
   "supabase/seed.sql",
+  "supabase/upgrade-20261122000343.sql",
   "supabase/templates",
   "scripts/embedded/bootstrap.sql",
   "lib/platform/isolation",

@@ -8,6 +8,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "../../tests/support/harness/stack.ts";
+import { endTurn } from "./open-chat.ts";
 import { createChat, noRows } from "./rows.ts";
 import { rolledBack, Transaction } from "./transaction.ts";
 
@@ -73,8 +74,8 @@ class Chat {
 
   async end(turn_id: string, status = "completed"): Promise<string[]> {
     const turn = await this.transaction.call("load_turn", { turn_id, run_id: `run-${turn_id}` });
-    const ending = { turn_id, status, error: null, parts: [], metadata: null };
-    expect(await this.transaction.call("finish_turn", ending)).toEqual({ finished: true });
+    const ended = await endTurn(this.transaction, turn_id, { status, parts: [] });
+    expect(ended).toMatchObject({ finished: true });
     const { history } = z.object({ history: z.array(z.object({ id: z.string() })) }).parse(turn);
     return history.map(({ id }) => id);
   }

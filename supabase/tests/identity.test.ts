@@ -126,7 +126,7 @@ describe("rotate_key", () => {
       const account_id = await transaction.account();
       const hash = await createKey(transaction, account_id);
       const [key] = await transaction.sql`select id from api_keys where hash = ${hash}`;
-      const next = { account_id, id: key?.id, prefix: "ap_new", grace_seconds: 60 };
+      const next = { account_id, id: key?.id, prefix: "ap_new", grace_seconds: 60, max: 9 };
       const fresh = randomUUID();
       await transaction.call("rotate_key", { ...next, hash: fresh });
       for (const either of [hash, fresh]) {

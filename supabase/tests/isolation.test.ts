@@ -163,7 +163,6 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("find_active_turn", { account_id, chat_id: chat }),
   request_stop: (t, account_id, { chat }) => t.call("request_stop", { account_id, chat_id: chat }),
   get_run: (t, account_id, { run }) => t.call("get_run", { account_id, run_id: run }),
-  get_run_steps: (t, account_id, { run }) => t.call("get_run_steps", { account_id, run_id: run }),
   get_run_trace: (t, account_id, { run }) => t.call("get_run_trace", { account_id, run_id: run }),
   request_run_stop: (t, account_id, { run }) =>
     t.call("request_run_stop", { account_id, run_id: run }),
@@ -176,8 +175,8 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("complete_model_call", {
       ...{ account_id, turn_id, load: 0, index: 0, result: {}, call_ids: [], usage: [] },
     }),
-  finish_turn_with_step: (t, account_id, { turn: turn_id }) =>
-    t.call("finish_turn_with_step", {
+  finish_turn: (t, account_id, { turn: turn_id }) =>
+    t.call("finish_turn", {
       ...{ account_id, turn_id, load: 0, status: "completed", error: null, parts: [] },
       ...{ metadata: null, index: null, step: null, usage: [] },
     }),
@@ -185,7 +184,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("record_turn_usage", { account_id, turn_id, calls: [] }),
   revoke_key: (t, account_id, { key: id }) => t.call("revoke_key", { account_id, id }),
   rotate_key: (t, account_id, { key }) =>
-    t.call("rotate_key", { account_id, id: key, hash: "h", prefix: "p", grace_seconds: 0 }),
+    t.call("rotate_key", { account_id, id: key, hash: "h", prefix: "p", grace_seconds: 0, max: 9 }),
   get_agent_template: (t, account_id, { template: id }) =>
     t.call("get_agent_template", { account_id, id }),
   is_visible_template: (t, account_id, { template: template_id }) =>
@@ -399,7 +398,6 @@ const withoutLookup = [
   "unspent_budget",
   "start_task_run_for",
   "start_task_run_within_budget",
-  "usage_report",
   "settle_media_removal",
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",

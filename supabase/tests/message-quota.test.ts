@@ -1,6 +1,7 @@
 /** The bytes of messages are counted with every change of them, and given back with every deletion. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { endTurn } from "./open-chat.ts";
 import { createChat } from "./rows.ts";
 import { rolledBack, type Transaction } from "./transaction.ts";
 
@@ -39,8 +40,7 @@ class Account {
 
   async end(turn_id: string, kilobytes: number): Promise<void> {
     await this.#transaction.call("load_turn", { turn_id, run_id: `run-${turn_id}` });
-    const ending = { status: "completed", error: null, parts: textOf(kilobytes * KB) };
-    await this.#transaction.call("finish_turn", { turn_id, ...ending, metadata: null });
+    await endTurn(this.#transaction, turn_id, { parts: textOf(kilobytes * KB) });
   }
 
   /** Whole kilobytes, which leaves out the rest of a message around its text. */

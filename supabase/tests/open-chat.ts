@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createChat, noRows } from "./rows.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Argument, Transaction } from "./transaction.ts";
 
 export const TEXT = [{ type: "text", text: "hello" }];
 
@@ -13,6 +13,21 @@ export async function openChat(transaction: Transaction) {
 }
 
 type OpenChat = Awaited<ReturnType<typeof openChat>>;
+
+/** Ends a turn as the process that has loaded it last. */
+export async function endTurn(
+  transaction: Transaction,
+  turn_id: string,
+  given: Readonly<Record<string, Argument>> = {},
+): Promise<unknown> {
+  const [turn] = await transaction.sql`
+    select account_id, loads as load from turns where id = ${turn_id}`;
+  return transaction.call("finish_turn", {
+    ...{ account_id: turn?.account_id, turn_id, load: turn?.load, status: "completed" },
+    ...{ error: null, parts: TEXT, metadata: null, index: null, step: null, usage: [] },
+    ...given,
+  });
+}
 
 /** The arguments of `claim_turn_within` for the first message of a chat. */
 export function claimOf({ account, session, chat }: OpenChat) {

@@ -34,6 +34,7 @@ test("claim_turn_within takes typed arguments, of which null is SQL's", async ()
     p_key_prefix: "ap_run",
     p_key_name: "run",
     p_key_expires_at: "2100-01-01T00:00:00.000Z",
+    p_caller_key_id: null,
   });
   expect({ data, error }).toEqual({ data: { outcome: "claimed" }, error: null });
   const [turn] = await sql`select history, context_limit from turns where id = ${turnId}`;
@@ -59,6 +60,8 @@ test("provision_run_within takes typed arguments", async () => {
     p_key_name: null,
     p_key_expires_at: null,
     p_max_active: 5,
+    p_kind: "headless",
+    p_caller_key_id: null,
   });
   expect(typed).toMatchObject({ error: null, data: { turn_id: plan.turn_id } });
 });

@@ -26,11 +26,9 @@ describe("a turn that another process has loaded meanwhile", () => {
         ...{ ...key, status: "completed", error: null, parts: TEXT, metadata: null },
         ...{ index: 0, step: {}, usage: [{ ...used, call: 1 }] },
       };
-      expect(await transaction.call("finish_turn_with_step", { ...ending, load: 1 })).toMatchObject(
-        {
-          ...{ superseded: true, finished: false },
-        },
-      );
+      expect(await transaction.call("finish_turn", { ...ending, load: 1 })).toMatchObject({
+        ...{ superseded: true, finished: false },
+      });
       expect(await load()).toMatchObject({ load: 3, steps: [] });
       const [counted] = await transaction.sql`
         select (select count(*)::int from tool_runs where turn_id = ${key.turn_id}) as tools,
@@ -42,10 +40,8 @@ describe("a turn that another process has loaded meanwhile", () => {
         ...{ superseded: false, stop_requested: false, has_budget: false, known_calls: [] },
       });
       expect(await load()).toMatchObject({ load: 4, steps: [{ by: 3 }] });
-      expect(await transaction.call("finish_turn_with_step", { ...ending, load: 4 })).toMatchObject(
-        {
-          ...{ superseded: false, finished: true },
-        },
-      );
+      expect(await transaction.call("finish_turn", { ...ending, load: 4 })).toMatchObject({
+        ...{ superseded: false, finished: true },
+      });
     }));
 });

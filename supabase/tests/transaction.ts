@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import postgres, { type ParameterOrJSON, type TransactionSql } from "postgres";
 import { sql } from "../../tests/support/harness/stack.ts";
 
-type Argument = ParameterOrJSON<never>;
+export type Argument = ParameterOrJSON<never>;
 
 /** One transaction with the database, in which SQL functions are called by name. */
 export class Transaction {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { sql } from "../../tests/support/harness/stack.ts";
-import { claimOf, openChat, TEXT } from "./open-chat.ts";
+import { claimOf, endTurn, openChat, TEXT } from "./open-chat.ts";
 import { createChat, createRows, noRows } from "./rows.ts";
 import { rolledBack, Transaction } from "./transaction.ts";
 
@@ -100,17 +100,18 @@ describe("a turn", () => {
         outcome: "active",
         turn_id,
       });
-      const step = { turn_id, index: 0, result: {}, call_ids: ["c1", "c2"] };
+      const load = { account_id, turn_id, load: 1 };
+      const step = { ...load, index: 0, result: {}, call_ids: ["c1", "c2"], usage: [] };
       expect(await transaction.call("complete_model_call", step)).toEqual({
-        stop_requested: true,
+        ...{ superseded: false, has_budget: false, stop_requested: true },
         known_calls: [{ id: "c1", finished: true, output: { ok: true } }],
       });
       expect(await transaction.call("start_tools", { turn_id, call_ids: ["c2"] })).toEqual([
         { id: "c2", finished: false, output: null },
       ]);
-      const ending = { turn_id, status: "cancelled", error: null, parts: TEXT, metadata: null };
-      expect(await transaction.call("finish_turn", ending)).toEqual({ finished: true });
-      expect(await transaction.call("finish_turn", ending)).toEqual({ finished: false });
+      const ending = { status: "cancelled" };
+      expect(await endTurn(transaction, turn_id, ending)).toMatchObject({ finished: true });
+      expect(await endTurn(transaction, turn_id, ending)).toMatchObject({ finished: false });
       expect(await transaction.call("find_active_turn", { account_id, chat_id })).toEqual({
         outcome: "idle",
       });
@@ -207,22 +208,6 @@ describe("provision_run_within", () => {
       expect(left).toHaveLength(0);
     }));
 
-  test("is called by servers of the version before, for which null is a refusal", () =>
-    rolledBack(async (transaction) => {
-      const { kind: _kind, caller_key_id: _key, ...plan } = planOf(await transaction.account());
-      const made = await transaction.call("provision_run_within", plan);
-      expect(made).toMatchObject({ turn_id: plan.turn_id });
-      const [row] = await transaction.sql`select kind from turns where id = ${plan.turn_id}`;
-      expect(row).toEqual({ kind: "headless" });
-      const other = {
-        ...plan,
-        effect_id: randomUUID(),
-        turn_id: randomUUID(),
-        key_hash: randomUUID(),
-      };
-      expect(await transaction.call("provision_run_within", other)).toBeNull();
-    }));
-
   test("is discarded whole, unless its run has started", () =>
     rolledBack(async (transaction) => {
       const plan = { ...planOf(await transaction.account()), max_active: 0 };
@@ -246,7 +231,13 @@ describe("provision_run_within", () => {
 
 describe.each([
   ["load_turn", { run_id: "" }],
-  ["finish_turn", { status: "completed", error: null, parts: TEXT, metadata: {} }],
+  [
+    "finish_turn",
+    {
+      ...{ load: 0, status: "completed", error: null, parts: TEXT, metadata: {} },
+      ...{ index: null, step: null, usage: [] },
+    },
+  ],
   ["assign_run", { run_id: "" }],
   ["store_file_parts", { messages: [], history: [] }],
 ])("%s", (name, args) => {
@@ -266,7 +257,12 @@ describe.each([
         session_id: ids.session,
         ...(what === "chat" && { chat_id: ids.chat }),
       };
-      const given = { ...args, turn_id: ids.turn, ...("run_id" in args && { run_id: ids.run }) };
+      const given = {
+        ...args,
+        turn_id: ids.turn,
+        ...("run_id" in args && { run_id: ids.run }),
+        ...("load" in args && { account_id: account }),
+      };
       const inTransaction = (called: string, values: Parameters<Transaction["call"]>[1]) =>
         sql.begin((transaction) => new Transaction(transaction).call(called, values));
       const waiting = (count: number) =>

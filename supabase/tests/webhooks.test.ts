@@ -1,6 +1,7 @@
 /** An event is queued by the statement that makes it true, or not at all. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { endTurn } from "./open-chat.ts";
 import { createRows } from "./rows.ts";
 import { rolledBack, type Transaction } from "./transaction.ts";
 
@@ -18,13 +19,7 @@ const queued = ({ sql }: Transaction, account: string) =>
     where account_id = ${account} order by url`;
 
 const finish = (transaction: Transaction, turn: string, status: string) =>
-  transaction.call("finish_turn_with_event", {
-    turn_id: turn,
-    status,
-    error: null,
-    parts: [],
-    metadata: {},
-  });
+  endTurn(transaction, turn, { status });
 
 test.each(["completed", "failed", "cancelled"])("a turn that ends as %s is told once", (status) =>
   rolledBack(async (transaction) => {

@@ -128,7 +128,7 @@ it("of a step that a crash repeats, only the answer that was stored counts", asy
   inAnswer.open();
   const waiting = () => workspace.sql`
     select pid from pg_stat_activity
-    where wait_event_type = 'Lock' and query like '%finish_turn_with_step%'`;
+    where wait_event_type = 'Lock' and query like '%finish_turn%'`;
   await expect.poll(waiting).toHaveLength(1);
   await crash(workspace.server);
   // PostgreSQL would notice only later that nobody waits for the answer any more.

@@ -82,7 +82,7 @@ describe("a package", () => {
       globSync("supabase/*", { cwd: root })
         .map((path) => basename(path))
         .sort(),
-    ).toEqual([...["migrations", "seed.sql", "templates"]]);
+    ).toEqual(["migrations", "seed.sql", "templates", "upgrade-20261122000343.sql"]);
   });
 
   it("says which settings it needs", async () => {
@@ -95,7 +95,7 @@ describe("a package", () => {
   it("refuses to serve a database that lacks migrations, with the command to run", async () => {
     const { code, output } = await run([bin("server")], empty, { DATABASE_URL: postgres.url });
     expect(code).toBe(1);
-    expect(output).toContain("The database lacks the migration 20261120000001_accounts.sql and");
+    expect(output).toContain("The database lacks the migration 20261124000000_baseline.sql");
     expect(output).toContain("Run bin/migrate, or start with bin/server --migrate.");
   });
 

@@ -1,5 +1,5 @@
 /**
- * Shares of chats (supabase/migrations/…_chat_shares.sql).
+ * Shares of chats (supabase/schemas/30_sessions.sql).
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";

@@ -216,7 +216,7 @@ export async function finishTurn(
   last: MeasuredStep | null,
 ): Promise<{ hasEnded: boolean; areWebhooksDue: boolean; awaitedChatId: string | null }> {
   const { superseded, finished, webhooks_due, awaited_chat_id } = await call(
-    "finish_turn_with_step",
+    "finish_turn",
     {
       p_account_id: accountId,
       p_turn_id: turnId,

@@ -12,7 +12,7 @@ const POINTS = {
   "start tools": /\bstart_tools\b/,
   "finish tool": /\bfinish_tool\b/,
   "complete step": /\bcomplete_model_call\b/,
-  "finish turn": /\bfinish_turn_with_step\b/,
+  "finish turn": /\bfinish_turn\b/,
   "request stop": /\brequest_stop\b/,
   "create run": /insert into engine\.runs\b/,
   "create step": /insert into engine\.steps\b/,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
 import { projectRoot } from "../../../scripts/project-root.ts";
@@ -23,12 +23,24 @@ export async function createDatabase(): Promise<{ url: string; drop(): Promise<v
 /** Creates a database that has the durable engine's tables only. */
 export async function createEngineDatabase() {
   const database = await createDatabase();
-  const folder = join(projectRoot, "supabase/migrations");
-  const files = (await readdir(folder)).filter((file) => file.includes("_engine")).sort();
-  const connection = postgres(database.url, { max: 1, onnotice: () => {} });
-  for (const file of files) {
-    await connection.unsafe(await readFile(join(folder, file), "utf8")).simple();
-  }
-  await connection.end();
+  await run(
+    database.url,
+    await readFile(join(projectRoot, "supabase/schemas/99_engine.sql"), "utf8"),
+  );
   return database;
+}
+
+/** Creates a database that is like a new Supabase project, without migrations. */
+export async function createProject() {
+  const database = await createDatabase();
+  const text = await readFile(join(projectRoot, "scripts/embedded/bootstrap.sql"), "utf8");
+  // Roles belong to the server, not to a database.
+  await run(database.url, text.replaceAll(/^create role .*$/gm, ""));
+  return database;
+}
+
+async function run(url: string, text: string): Promise<void> {
+  const connection = postgres(url, { max: 1, onnotice: () => {} });
+  await connection.unsafe(text).simple();
+  await connection.end();
 }

@@ -1,0 +1,145 @@
+-- Formats of the API, the identity of the installation, and rate limits.
+--
+-- Every table has row-level security without a policy, and the public roles have no rights: only
+-- service_role reads and writes. What is created later is closed in the same way.
+
+set check_function_bodies = off;
+
+alter default privileges revoke execute on functions from public;
+alter default privileges in schema public revoke all on tables from anon, authenticated;
+alter default privileges in schema public revoke all on sequences from anon, authenticated;
+alter default privileges in schema public revoke execute on functions from anon, authenticated;
+alter default privileges in schema public grant all on tables to service_role;
+alter default privileges in schema public grant all on sequences to service_role;
+alter default privileges in schema public grant execute on functions to service_role;
+
+create function public.iso_date(p_at timestamptz) returns text
+language sql stable as $$
+  select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+comment on function public.iso_date is
+  'A time as the API prints it: ISO 8601 in UTC with milliseconds. No search_path, so that it is inlined.';
+
+create function public.duration_ms(p_from timestamptz, p_to timestamptz) returns bigint
+language sql immutable set search_path = '' as $$
+  -- Of the times as they are shown, so that the difference of these is the duration.
+  select (extract(epoch from date_trunc('milliseconds', p_to) - date_trunc('milliseconds', p_from))
+    * 1000)::bigint
+$$;
+comment on function public.duration_ms is 'The milliseconds between two times; null when one is null.';
+
+-- Microseconds, because two rows may share a millisecond.
+create function public.page_cursor(p_at timestamptz, p_id uuid) returns text
+language sql stable as $$
+  select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || p_id
+$$;
+comment on function public.page_cursor is
+  'The place of a row in a newest-first list, with microseconds. No search_path, so that it is inlined.';
+
+create function public.page_json(
+  p_name text, p_items jsonb, p_times timestamptz[], p_ids uuid[], p_limit integer
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    p_name, coalesce(p_items, '[]') - p_limit,
+    'next', case when cardinality(p_ids) > p_limit then
+      public.page_cursor(p_times[p_limit], p_ids[p_limit]) end)
+$$;
+comment on function public.page_json is
+  'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off and tells that more rows follow; next is then the cursor of the last row that stays.';
+
+create table public.installation (
+  id uuid primary key default gen_random_uuid(),
+  only_row boolean not null unique default true check (only_row)
+);
+alter table public.installation enable row level security;
+comment on table public.installation is
+  'Identifies this database: a folder that belongs to another one is left alone.';
+
+insert into public.installation default values;
+
+create function public.installation_id() returns uuid
+language sql stable set search_path = '' as $$
+  select id from public.installation
+$$;
+comment on function public.installation_id is 'The identity of this database.';
+
+-- The schema and the table belong to the tool that applies migrations.
+do $$
+begin
+  if to_regclass('supabase_migrations.schema_migrations') is not null then
+    grant usage on schema supabase_migrations to service_role;
+    grant select on supabase_migrations.schema_migrations to service_role;
+  end if;
+end
+$$;
+
+create function public.describe_database() returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_newest text;
+begin
+  begin
+    execute 'select max(version) from supabase_migrations.schema_migrations' into v_newest;
+  exception when undefined_table or invalid_schema_name or insufficient_privilege then
+    v_newest := null;
+  end;
+  return jsonb_build_object(
+    'installation_id', public.installation_id(),
+    'newest_migration', v_newest,
+    'clock_ms', round(extract(epoch from clock_timestamp()) * 1000));
+end
+$$;
+comment on function public.describe_database is
+  'For the check of an installation: {installation_id, newest_migration, clock_ms}. newest_migration is null where migrations are not recorded as the Supabase CLI does; clock_ms is the time in milliseconds of the epoch.';
+
+create unlogged table public.rate_limits (
+  bucket text primary key,
+  empty_at double precision not null
+) with (fillfactor = 50);
+alter table public.rate_limits enable row level security;
+comment on table public.rate_limits is
+  'Leaky buckets of requests, one for each caller. Unlogged: a crash forgets a minute of counting.';
+comment on column public.rate_limits.empty_at is
+  'When the bucket will be empty again, in seconds since 1970.';
+
+create function public.take_from_bucket(p_bucket text, p_per_minute integer) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_step constant double precision := 60.0 / p_per_minute;
+  v_now constant double precision := date_part('epoch', clock_timestamp());
+  v_empty_at double precision;
+  v_retry_after double precision;
+begin
+  -- The row nearly always exists, and an update is cheaper than an insert that conflicts.
+  update public.rate_limits b set empty_at = greatest(b.empty_at, v_now) + v_step
+  where b.bucket = p_bucket and greatest(b.empty_at, v_now) + v_step <= v_now + 60
+  returning b.empty_at into v_empty_at;
+  if not found then
+    insert into public.rate_limits as b (bucket, empty_at) values (p_bucket, v_now + v_step)
+    on conflict (bucket) do update set empty_at = greatest(b.empty_at, v_now) + v_step
+      where greatest(b.empty_at, v_now) + v_step <= v_now + 60
+    returning b.empty_at into v_empty_at;
+    if not found then
+      select b.empty_at into v_empty_at from public.rate_limits b where b.bucket = p_bucket;
+      v_retry_after := greatest(1, ceil(v_empty_at + v_step - v_now - 60));
+    end if;
+    -- One new bucket in a hundred deletes those that are empty again, which mean the same as none.
+    if random() < 0.01 then
+      delete from public.rate_limits where bucket in (
+        select b.bucket from public.rate_limits b
+        where b.empty_at < v_now limit 1000 for update skip locked
+      );
+    end if;
+  end if;
+  return jsonb_build_object(
+    'limit', p_per_minute,
+    'remaining', greatest(0, floor((v_now + 60 - v_empty_at) / v_step)),
+    'reset', ceil(v_empty_at - v_now),
+    'retry_after', v_retry_after
+  );
+end
+$$;
+comment on function public.take_from_bucket is
+  'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count.';
+

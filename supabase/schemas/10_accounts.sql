@@ -1,0 +1,424 @@
+-- Accounts, membership, and who may act for whom.
+
+create table public.accounts (
+  id uuid primary key default gen_random_uuid(),
+  kind text not null default 'personal'
+    check (kind in ('personal', 'organization', 'artist', 'workspace')),
+  email text check (email = lower(email)),
+  name text,
+  image text,
+  is_admin boolean not null default false,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  monthly_budget_usd numeric check (monthly_budget_usd >= 0),
+  label text,
+  timezone text,
+  catalog_artist_id text,
+  -- False, because an account that sets a budget expects it to hold.
+  allow_unpriced_models boolean not null default false,
+  check (kind = 'organization' or not is_admin)
+);
+
+create unique index accounts_personal_email on public.accounts (email) where kind = 'personal';
+create index accounts_admin on public.accounts (id) where is_admin;
+alter table public.accounts enable row level security;
+comment on table public.accounts is
+  'People, organizations, artists and workspaces: everything that can own rows or be acted for.';
+comment on column public.accounts.is_admin is
+  'True for the internal admin organization, whose members may act for every account.';
+comment on column public.accounts.email is
+  'In lower case. It identifies a person and is unique among personal accounts only.';
+comment on column public.accounts.monthly_budget_usd is
+  'What the turns of a calendar month may cost in US dollars; null for no budget.';
+comment on column public.accounts.label is
+  'The record label of an artist, as text; null for accounts of other kinds.';
+comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
+comment on column public.accounts.catalog_artist_id is
+  'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
+comment on column public.accounts.allow_unpriced_models is
+  'Whether the account uses models without a known price although it has a budget, which cannot count them.';
+
+create table public.organization_accounts (
+  organization_id uuid not null references public.accounts (id) on delete cascade,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  role text not null default 'member' check (role in ('owner', 'member')),
+  primary key (organization_id, account_id)
+);
+
+create index organization_accounts_account on public.organization_accounts (account_id);
+alter table public.organization_accounts enable row level security;
+comment on table public.organization_accounts is
+  'Membership of people in organizations, and links of artists and workspaces to them.';
+comment on column public.organization_accounts.role is
+  'What a person may do in the organization: owner or member. It has no meaning for artists and workspaces.';
+
+create table public.deleted_identities (
+  hash text primary key,
+  deleted_at timestamptz not null
+);
+
+create index deleted_identities_age on public.deleted_identities (deleted_at);
+alter table public.deleted_identities enable row level security;
+comment on table public.deleted_identities is
+  'Recently deleted accounts. A token that was issued before the deletion must not sign in.';
+comment on column public.deleted_identities.hash is 'HMAC of the e-mail address with API_KEY_SECRET.';
+comment on column public.deleted_identities.deleted_at is
+  'When the account, or the newest one with this address, was deleted.';
+
+-- Authority ---------------------------------------------------------------------------------------
+
+create function public.may_act_for(p_caller uuid, p_target uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select p_caller = p_target
+    or exists (
+      select 1 from public.organization_accounts m
+      where (m.account_id = p_caller and m.organization_id = p_target)
+         or (m.organization_id = p_caller and m.account_id = p_target)
+    )
+    or exists (
+      select 1
+      from public.organization_accounts mine
+      join public.organization_accounts theirs on theirs.organization_id = mine.organization_id
+      where mine.account_id = p_caller and theirs.account_id = p_target
+    )
+    or (
+      exists (
+        select 1 from public.accounts a
+        where a.is_admin
+          and (
+            a.id = p_caller
+            or exists (
+              select 1 from public.organization_accounts m
+              where m.organization_id = a.id and m.account_id = p_caller
+            )
+          )
+      )
+      and exists (select 1 from public.accounts t where t.id = p_target)
+    )
+$$;
+comment on function public.may_act_for is
+  'Whether an account may act for another: itself, its organizations, accounts linked to one of its organizations, or any account for the admin organization.';
+
+create function public.access_verdicts(
+  p_caller uuid, p_may_switch boolean, p_account_id uuid, p_organization_id uuid, p_artist_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_account boolean;
+  v_organization boolean;
+  v_artist boolean;
+begin
+  if p_account_id is not null then
+    v_account := p_account_id = p_caller
+      or (p_may_switch and public.may_act_for(p_caller, p_account_id));
+  end if;
+  if p_organization_id is not null then
+    -- Administrators are no exception here: the organization must be the caller's own.
+    v_organization := exists (
+      select 1 from public.accounts o
+      where o.id = p_organization_id
+        and o.kind = 'organization'
+        and (
+          o.id = p_caller
+          or exists (
+            select 1 from public.organization_accounts m
+            where m.organization_id = o.id and m.account_id = p_caller
+          )
+        )
+    );
+  end if;
+  if p_artist_id is not null then
+    v_artist := exists (
+      select 1 from public.accounts a where a.id = p_artist_id and a.kind = 'artist'
+    ) and public.may_act_for(p_caller, p_artist_id);
+  end if;
+  return jsonb_build_object('account', v_account, 'organization', v_organization, 'artist', v_artist);
+end
+$$;
+comment on function public.access_verdicts is
+  'Whether the caller may use the account, organization and artist of a request; each is null when it was not asked for.';
+
+create function public.organization_role(p_account_id uuid, p_organization_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select m.role
+  from public.organization_accounts m
+  join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+  where m.organization_id = p_organization_id and m.account_id = p_account_id
+$$;
+comment on function public.organization_role is
+  'owner or member; null for who does not belong to the organization, and where there is none.';
+
+-- Accounts ----------------------------------------------------------------------------------------
+
+create function public.account_of_email(p_email text) returns uuid
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_id uuid;
+begin
+  loop
+    select id into v_id from public.accounts
+    where email = lower(p_email) and kind = 'personal';
+    if found then
+      return v_id;
+    end if;
+    insert into public.accounts (kind, email) values ('personal', lower(p_email))
+    on conflict (email) where kind = 'personal' do nothing
+    returning id into v_id;
+    if found then
+      return v_id;
+    end if;
+  end loop;
+end
+$$;
+comment on function public.account_of_email is
+  'The personal account of an e-mail address, created on first use; two first uses at once create one.';
+
+create function public.get_account(p_account_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'account', jsonb_build_object(
+      'id', a.id,
+      'kind', a.kind,
+      'email', a.email,
+      'name', a.name,
+      'image', a.image,
+      'monthly_budget_usd', a.monthly_budget_usd,
+      'allow_unpriced_models', a.allow_unpriced_models,
+      'timezone', a.timezone,
+      'created_at', public.iso_date(a.created_at)),
+    'organizations', coalesce((
+      select jsonb_agg(jsonb_build_object(
+        'organization_id', o.id, 'organization_name', coalesce(o.name, ''), 'role', m.role)
+        order by o.created_at desc, o.id desc)
+      from public.organization_accounts m
+      join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+      where m.account_id = a.id), '[]'))
+  from public.accounts a where a.id = p_account_id
+$$;
+comment on function public.get_account is
+  'The account as its owner sees it, with its organizations: {account, organizations}.';
+
+create function public.update_account(
+  p_account_id uuid, p_name text, p_image text, p_monthly_budget_usd numeric,
+  p_allow_unpriced_models boolean, p_timezone text, p_clear text[]
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.accounts a
+  set name = coalesce(p_name, a.name),
+    image = case when 'image' = any (p_clear) then null else coalesce(p_image, a.image) end,
+    monthly_budget_usd = case when 'monthly_budget_usd' = any (p_clear) then null
+      else coalesce(p_monthly_budget_usd, a.monthly_budget_usd) end,
+    allow_unpriced_models = coalesce(p_allow_unpriced_models, a.allow_unpriced_models),
+    timezone = case when 'timezone' = any (p_clear) then null
+      else coalesce(p_timezone, a.timezone) end,
+    updated_at = now()
+  where a.id = p_account_id;
+  return public.get_account(p_account_id);
+end
+$$;
+comment on function public.update_account is
+  'Changes what is not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
+
+create function public.first_steps(p_account_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'file_sent', exists (
+      select 1
+      from (
+        -- The step is among the first things that an account does.
+        select c.id from public.chats c where c.account_id = p_account_id
+        order by c.created_at, c.id limit 100
+      ) early
+      join public.messages m on m.chat_id = early.id
+      where m.role = 'user' and m.parts @> '[{"type": "file"}]'),
+    'artist_added', jsonb_array_length(
+      public.list_artists(p_account_id, null, 1, null, null) -> 'items') > 0,
+    'prompt_scheduled', exists (
+      select 1 from public.scheduled_prompts p where p.account_id = p_account_id),
+    'video_made', exists (
+      select 1 from public.task_runs r
+      where r.account_id = p_account_id
+        and r.task_identifier = 'generate-video' and r.status = 'COMPLETED'),
+    'key_used', exists (
+      select 1 from public.api_keys k
+      where k.account_id = p_account_id and k.scope = 'full' and k.last_used_at is not null))
+$$;
+comment on function public.first_steps is
+  'What an account has done of the checklist for new accounts: {file_sent, artist_added, prompt_scheduled, video_made, key_used}. Files are looked for in its first 100 chats.';
+
+-- Export and deletion -----------------------------------------------------------------------------
+
+create function public.export_rows(
+  p_account_id uuid, p_kind text, p_after text, p_limit integer
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_ids text[];
+  v_items jsonb;
+begin
+  case p_kind
+    when 'templates' then
+      v_ids := array(
+        select t.id::text from public.agent_templates t
+        where t.account_id = p_account_id and t.id::text > p_after
+        order by t.id::text limit p_limit);
+      v_items := public.agent_templates_json(p_account_id, v_ids::uuid[]);
+    when 'task_runs' then
+      v_ids := array(
+        select r.id from public.task_runs r
+        where r.account_id = p_account_id and r.id > p_after
+        order by r.id limit p_limit);
+      v_items := (
+        select jsonb_agg(to_jsonb(r) - array['account_id', 'lease_until', 'effect_id'] order by r.id)
+        from public.task_runs r where r.account_id = p_account_id and r.id = any (v_ids));
+    when 'turns' then
+      v_ids := array(
+        select t.id::text from public.turns t
+        where t.account_id = p_account_id and t.id::text > p_after
+        order by t.id::text limit p_limit);
+      v_items := (
+        select jsonb_agg(
+          to_jsonb(t) - array['account_id', 'key_id', 'effect_id', 'history'] order by t.id)
+        from public.turns t where t.account_id = p_account_id and t.id = any (v_ids::uuid[]));
+    when 'media' then
+      v_ids := array(
+        select f.name from public.media_files f
+        join public.task_runs r on r.id = f.run_id and r.status = 'COMPLETED'
+        where f.account_id = p_account_id and f.name > p_after
+        order by f.name limit p_limit);
+      v_items := to_jsonb(v_ids);
+  end case;
+  return jsonb_build_object(
+    'items', coalesce(v_items, '[]'),
+    'next', case when cardinality(v_ids) = p_limit then v_ids[p_limit] end);
+end
+$$;
+comment on function public.export_rows is
+  'A part of what the account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
+
+create function public.leave_organizations(p_account_id uuid, p_email text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_account public.accounts;
+  v_ids uuid[];
+begin
+  select * into v_account from public.accounts where id = p_account_id;
+  if v_account.email is null or v_account.kind <> 'personal' then
+    return jsonb_build_object('refused', 'not_personal');
+  end if;
+  if v_account.email <> p_email then
+    return jsonb_build_object('refused', 'mismatch');
+  end if;
+  -- Locked in the order of their ids, so that two accounts that leave at once do not deadlock.
+  v_ids := array(
+    select o.id from public.accounts o
+    where o.kind = 'organization' and o.id in (
+      select m.organization_id from public.organization_accounts m
+      where m.account_id = p_account_id)
+    order by o.id
+    for no key update);
+  if exists (
+    select from unnest(v_ids) o (id) where public.is_last_owner(o.id, p_account_id))
+  then
+    return jsonb_build_object('refused', 'last_owner');
+  end if;
+  delete from public.organization_accounts
+  where account_id = p_account_id and organization_id = any (v_ids);
+  return null;
+end
+$$;
+comment on function public.leave_organizations is
+  'Takes a person who confirms the address out of all organizations: null, or {refused: not_personal | mismatch | last_owner}.';
+
+create function public.may_use_auth_table(p_table text, p_privilege text) returns boolean
+language sql stable set search_path = '' as $$
+  select exists (
+    select from pg_catalog.pg_class c
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'auth' and c.relname = p_table
+      and pg_catalog.has_schema_privilege(n.oid, 'usage')
+      and pg_catalog.has_table_privilege(c.oid, p_privilege))
+$$;
+comment on function public.may_use_auth_table is
+  'Returns whether Supabase Auth is in this database, and its table is within reach.';
+
+create function public.delete_account(
+  p_account_id uuid, p_email text, p_identity_hash text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Again: the account may have joined an organization since it was first asked.
+  v_refusal constant jsonb := public.leave_organizations(p_account_id, p_email);
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  delete from public.organization_invitations where email = p_email;
+  delete from public.agent_template_shares where email = p_email;
+  delete from public.signup_codes where email = p_email;
+  -- Chats before their sessions and account, in the order in which a starting turn locks them.
+  perform from public.chats where account_id = p_account_id order by id for update;
+  delete from public.accounts a
+  using public.organization_accounts l
+  where l.organization_id = p_account_id and a.id = l.account_id
+    and a.kind in ('artist', 'workspace')
+    and not exists (
+      select from public.organization_accounts x
+      where x.account_id = a.id and x.organization_id <> p_account_id);
+  -- Triggers note the files and sandboxes that are to be removed.
+  delete from public.accounts where id = p_account_id;
+
+  insert into public.deleted_identities (hash, deleted_at)
+  values (p_identity_hash, clock_timestamp())
+  on conflict (hash) do update set deleted_at = excluded.deleted_at;
+  -- A session that remains would be renewed, with tokens that are newer than the deletion.
+  if public.may_use_auth_table('sessions', 'delete') and public.may_use_auth_table('users', 'select')
+  then
+    delete from auth.sessions s using auth.users u
+    where u.id = s.user_id and lower(u.email) = lower(p_email);
+  end if;
+  return jsonb_build_object('done', true);
+end
+$$;
+comment on function public.delete_account is
+  'Deletes a person''s account with all that it owns, and ends its sign-ins: earlier tokens are refused, and sessions cannot be renewed. Returns {done}, or as leave_organizations.';
+
+create function public.has_sign_in_ended(
+  p_session_id uuid, p_identity_hash text, p_issued_at timestamptz
+) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  -- The `iat` of a token is in whole seconds.
+  if exists (
+    select from public.deleted_identities d
+    where d.hash = p_identity_hash
+      and coalesce(p_issued_at <= date_trunc('second', d.deleted_at), true))
+  then
+    return true;
+  end if;
+  -- A statement of its own: one that names the table fails where it is absent.
+  if p_session_id is null or not public.may_use_auth_table('sessions', 'select') then
+    return false;
+  end if;
+  return not exists (select from auth.sessions s where s.id = p_session_id);
+end
+$$;
+comment on function public.has_sign_in_ended is
+  'Returns whether the session of a token was signed out, or its account deleted since it was issued. Sessions that cannot be read count as live.';
+
+-- Tables of Supabase Auth. They are absent where another identity provider is used, and a hosted
+-- project may not let the service's role read them.
+do $$
+begin
+  if to_regclass('auth.sessions') is not null and to_regclass('auth.users') is not null then
+    grant usage on schema auth to service_role;
+    grant select, delete on auth.sessions to service_role;
+    grant select on auth.users to service_role;
+  end if;
+exception when insufficient_privilege then
+  raise notice 'The service cannot read the sessions of Supabase Auth: a token holds until it expires.';
+end
+$$;

@@ -1,0 +1,725 @@
+-- Organizations, their members and invitations, and artists.
+
+create table public.organization_invitations (
+  id uuid primary key default gen_random_uuid(),
+  organization_id uuid not null references public.accounts (id) on delete cascade,
+  invited_by uuid references public.accounts (id) on delete set null,
+  email text not null check (email = lower(email)),
+  role text not null check (role in ('owner', 'member')),
+  status text not null default 'pending'
+    check (status in ('pending', 'accepted', 'declined', 'withdrawn')),
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null
+);
+
+create unique index organization_invitations_pending
+  on public.organization_invitations (organization_id, email) where status = 'pending';
+create index organization_invitations_newest
+  on public.organization_invitations (organization_id, created_at desc, id desc);
+create index organization_invitations_email
+  on public.organization_invitations (email, created_at desc, id desc);
+create index organization_invitations_inviter
+  on public.organization_invitations (invited_by, created_at);
+create index organization_invitations_expires on public.organization_invitations (expires_at);
+alter table public.organization_invitations enable row level security;
+comment on table public.organization_invitations is
+  'Invitations by e-mail to join an organization. One that has ended stays until it expires, because it counts for the limits of mails.';
+comment on column public.organization_invitations.email is
+  'In lower case. It need not have an account yet, and nothing that a caller sees depends on that.';
+
+-- Organizations -----------------------------------------------------------------------------------
+
+create function public.lock_organization(p_account_id uuid, p_organization_id uuid) returns text
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform from public.accounts
+  where id = p_organization_id and kind = 'organization'
+  for no key update;
+  -- Read after the wait: what others changed meanwhile counts.
+  return public.organization_role(p_account_id, p_organization_id);
+end
+$$;
+comment on function public.lock_organization is
+  'Locks an organization against other changes of its members, and answers the caller''s role in it.';
+
+create function public.organization_refusal(p_role text) returns jsonb
+language sql immutable set search_path = '' as $$
+  select case
+    when p_role is null then jsonb_build_object('refused', 'missing')
+    when p_role <> 'owner' then jsonb_build_object('refused', 'not_owner')
+  end
+$$;
+comment on function public.organization_refusal is
+  'Why who has this role may not do what only owners may: missing, not_owner; null for an owner.';
+
+create function public.organization_json(p_organization public.accounts, p_role text) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'organization_id', p_organization.id,
+    'organization_name', coalesce(p_organization.name, ''),
+    'image', p_organization.image,
+    'role', p_role,
+    'created_at', public.iso_date(p_organization.created_at))
+$$;
+comment on function public.organization_json is 'An organization as a caller with this role sees it.';
+
+create function public.found_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce((
+    select jsonb_build_object('organization', public.organization_json(o, m.role))
+    from public.organization_accounts m
+    join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+    where m.organization_id = p_organization_id and m.account_id = p_account_id),
+    jsonb_build_object('refused', 'missing'))
+$$;
+comment on function public.found_organization is
+  '{organization} for its members, {refused: missing} for everyone else.';
+
+create function public.has_organization_room(p_account_id uuid, p_max integer) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- One at a time for each account: two at once cannot both take the last room.
+  perform from public.accounts where id = p_account_id for no key update;
+  return p_max > (
+    select count(*) from public.organization_accounts m
+    join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+    where m.account_id = p_account_id);
+end
+$$;
+comment on function public.has_organization_room is
+  'True while the account belongs to fewer organizations than this; it stays so until the transaction ends.';
+
+create function public.create_organization(
+  p_account_id uuid, p_name text, p_max integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_id uuid;
+begin
+  if not exists (select from public.accounts where id = p_account_id and kind = 'personal') then
+    return jsonb_build_object('refused', 'not_personal');
+  end if;
+  if not public.has_organization_room(p_account_id, p_max) then
+    return jsonb_build_object('refused', 'account_full');
+  end if;
+  insert into public.accounts (kind, name) values ('organization', p_name) returning id into v_id;
+  insert into public.organization_accounts (organization_id, account_id, role)
+  values (v_id, p_account_id, 'owner');
+  return public.found_organization(p_account_id, v_id);
+end
+$$;
+comment on function public.create_organization is
+  'Makes an organization that the account owns: {organization}, or {refused: not_personal | account_full}.';
+
+create function public.list_organizations(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return (
+    with page as (
+      select o, m.role, row_number() over (order by o.created_at desc, o.id desc) as place
+      from public.organization_accounts m
+      join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+      where m.account_id = p_account_id and (o.created_at, o.id) < (v_after_at, v_after_id)
+      order by o.created_at desc, o.id desc
+      limit p_limit + 1
+    )
+    select jsonb_build_object(
+      'items', coalesce(
+        jsonb_agg(public.organization_json(o, role) order by place)
+          filter (where place <= p_limit), '[]'),
+      'next', case when count(*) > p_limit then
+        max(public.page_cursor((o).created_at, (o).id)) filter (where place = p_limit) end)
+    from page);
+end
+$$;
+comment on function public.list_organizations is
+  'One page of the account''s organizations, newest first: {items, next}.';
+
+create function public.update_organization(
+  p_account_id uuid, p_organization_id uuid, p_name text, p_image text, p_clear_image boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal constant jsonb := public.organization_refusal(
+    public.lock_organization(p_account_id, p_organization_id));
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  update public.accounts a
+  set name = coalesce(p_name, a.name),
+    image = case when p_clear_image then null else coalesce(p_image, a.image) end,
+    updated_at = now()
+  where a.id = p_organization_id;
+  return public.found_organization(p_account_id, p_organization_id);
+end
+$$;
+comment on function public.update_organization is
+  'Changes what is not null, for an owner: {organization}, or {refused: missing | not_owner}.';
+
+create function public.delete_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal constant jsonb := public.organization_refusal(
+    public.lock_organization(p_account_id, p_organization_id));
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  -- Its artists and workspaces that belong to no other account would be out of everyone's reach.
+  delete from public.accounts a
+  using public.organization_accounts m
+  where m.organization_id = p_organization_id and a.id = m.account_id
+    and a.kind in ('artist', 'workspace')
+    and not exists (
+      select from public.organization_accounts x
+      where x.account_id = a.id and x.organization_id <> p_organization_id);
+  delete from public.accounts where id = p_organization_id;
+  return jsonb_build_object('done', true);
+end
+$$;
+comment on function public.delete_organization is
+  'Deletes an organization with its artists and workspaces, for an owner: {done}, or {refused: missing | not_owner}.';
+
+-- Members -----------------------------------------------------------------------------------------
+
+create function public.list_organization_members(
+  p_account_id uuid, p_organization_id uuid,
+  p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  if public.organization_role(p_account_id, p_organization_id) is null then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  return (
+    with page as (
+      select m.created_at, m.role, a.id, a.email, a.name,
+        row_number() over (order by m.created_at desc, a.id desc) as place
+      from public.organization_accounts m
+      join public.accounts a on a.id = m.account_id and a.kind = 'personal'
+      where m.organization_id = p_organization_id
+        and (m.created_at, a.id) < (v_after_at, v_after_id)
+      order by m.created_at desc, a.id desc
+      limit p_limit + 1
+    )
+    select jsonb_build_object(
+      'items', coalesce(
+        jsonb_agg(jsonb_build_object(
+          'account_id', id, 'email', email, 'name', name, 'role', role) order by place)
+          filter (where place <= p_limit), '[]'),
+      'next', case when count(*) > p_limit then
+        max(public.page_cursor(created_at, id)) filter (where place = p_limit) end)
+    from page);
+end
+$$;
+comment on function public.list_organization_members is
+  'One page of the people of an organization, newest first: {items, next}, or {refused: missing}.';
+
+create function public.is_last_owner(p_organization_id uuid, p_member_id uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select exists (
+    select from public.organization_accounts m
+    where m.organization_id = p_organization_id and m.account_id = p_member_id
+      and m.role = 'owner')
+  and not exists (
+    select from public.organization_accounts m
+    where m.organization_id = p_organization_id and m.account_id <> p_member_id
+      and m.role = 'owner')
+$$;
+comment on function public.is_last_owner is
+  'True when the organization would have no owner without this account.';
+
+create function public.refuse_member_change(
+  p_account_id uuid, p_organization_id uuid, p_member_id uuid, p_loses_owner boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_role constant text := public.lock_organization(p_account_id, p_organization_id);
+begin
+  if v_role is null then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  if not exists (
+    select from public.organization_accounts m
+    join public.accounts a on a.id = m.account_id and a.kind = 'personal'
+    where m.organization_id = p_organization_id and m.account_id = p_member_id)
+  then
+    return jsonb_build_object('refused', 'missing_member');
+  end if;
+  -- Everyone may leave; all other changes are the owners'.
+  if v_role <> 'owner' and not (p_loses_owner and p_member_id = p_account_id) then
+    return jsonb_build_object('refused', 'not_owner');
+  end if;
+  if p_loses_owner and public.is_last_owner(p_organization_id, p_member_id) then
+    return jsonb_build_object('refused', 'last_owner');
+  end if;
+  return null;
+end
+$$;
+comment on function public.refuse_member_change is
+  'Locks the organization, and answers why the caller may not change a member: {refused: missing | missing_member | not_owner | last_owner}, or null.';
+
+create function public.set_organization_role(
+  p_account_id uuid, p_organization_id uuid, p_member_id uuid, p_role text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal constant jsonb := public.refuse_member_change(
+    p_account_id, p_organization_id, p_member_id, p_role <> 'owner');
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  update public.organization_accounts m set role = p_role, updated_at = now()
+  where m.organization_id = p_organization_id and m.account_id = p_member_id;
+  return (
+    select jsonb_build_object('member', jsonb_build_object(
+      'account_id', a.id, 'email', a.email, 'name', a.name, 'role', p_role))
+    from public.accounts a where a.id = p_member_id);
+end
+$$;
+comment on function public.set_organization_role is
+  'Changes the role of a member: {member}, or as refuse_member_change.';
+
+create function public.remove_organization_member(
+  p_account_id uuid, p_organization_id uuid, p_member_id uuid
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal constant jsonb := public.refuse_member_change(
+    p_account_id, p_organization_id, p_member_id, true);
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  delete from public.organization_accounts
+  where organization_id = p_organization_id and account_id = p_member_id;
+  return jsonb_build_object('done', true);
+end
+$$;
+comment on function public.remove_organization_member is
+  'Removes a member, or lets the caller leave: {done}, or as refuse_member_change.';
+
+-- Invitations -------------------------------------------------------------------------------------
+
+create function public.invitation_json(p_invitation public.organization_invitations) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'id', p_invitation.id,
+    'email', p_invitation.email,
+    'role', p_invitation.role,
+    'created_at', public.iso_date(p_invitation.created_at),
+    'expires_at', public.iso_date(p_invitation.expires_at))
+$$;
+comment on function public.invitation_json is 'An invitation as the owners of its organization see it.';
+
+create function public.refuse_invitation(
+  p_account_id uuid, p_organization_id uuid, p_email text, p_max_pending integer, p_max_a_day integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal constant jsonb := public.organization_refusal(
+    public.lock_organization(p_account_id, p_organization_id));
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  if exists (
+    select from public.organization_accounts m
+    join public.accounts a on a.id = m.account_id and a.kind = 'personal'
+    where m.organization_id = p_organization_id and a.email = p_email)
+  then
+    return jsonb_build_object('refused', 'member');
+  end if;
+  if p_max_pending <= (
+    select count(*) from public.organization_invitations i
+    where i.organization_id = p_organization_id and i.status = 'pending' and i.expires_at > now()
+      and i.email <> p_email)
+  then
+    return jsonb_build_object('refused', 'invitations_full');
+  end if;
+  -- The account's own row serializes its invitations to several organizations.
+  perform from public.accounts where id = p_account_id for no key update;
+  if p_max_a_day <= (
+    select count(*) from public.organization_invitations i
+    where i.invited_by = p_account_id and i.created_at > now() - interval '1 day')
+  then
+    return jsonb_build_object('refused', 'limited');
+  end if;
+  return null;
+end
+$$;
+comment on function public.refuse_invitation is
+  'Locks the organization, and answers why the caller may not invite: {refused: missing | not_owner | member | invitations_full | limited}, or null.';
+
+create function public.create_invitation(
+  p_account_id uuid, p_organization_id uuid, p_email text, p_role text, p_valid_days integer,
+  p_max_pending integer, p_max_a_day integer, p_max_mails_a_day integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal constant jsonb := public.refuse_invitation(
+    p_account_id, p_organization_id, p_email, p_max_pending, p_max_a_day);
+  v_mails integer;
+  v_invitation public.organization_invitations;
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  select count(*) into v_mails from public.organization_invitations i
+  where i.email = p_email and i.created_at > now() - interval '1 day';
+  update public.organization_invitations i set status = 'withdrawn'
+  where i.organization_id = p_organization_id and i.email = p_email and i.status = 'pending';
+  insert into public.organization_invitations (organization_id, invited_by, email, role, expires_at)
+  values (p_organization_id, p_account_id, p_email, p_role,
+    clock_timestamp() + make_interval(days => p_valid_days))
+  returning * into v_invitation;
+  return jsonb_build_object(
+    'invitation', public.invitation_json(v_invitation),
+    'mail', v_mails < p_max_mails_a_day,
+    'organization_name', (
+      select coalesce(o.name, '') from public.accounts o where o.id = p_organization_id),
+    'inviter', (select coalesce(a.email, a.name) from public.accounts a where a.id = p_account_id));
+end
+$$;
+comment on function public.create_invitation is
+  'Invites an address in place of an earlier invitation: {invitation, mail, organization_name, inviter}, or as refuse_invitation. mail is false when the address has had enough mails today.';
+
+create function public.list_organization_invitations(
+  p_account_id uuid, p_organization_id uuid,
+  p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  v_refusal constant jsonb := public.organization_refusal(
+    public.organization_role(p_account_id, p_organization_id));
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  return (
+    with page as (
+      select i, row_number() over (order by i.created_at desc, i.id desc) as place
+      from public.organization_invitations i
+      where i.organization_id = p_organization_id and i.status = 'pending' and i.expires_at > now()
+        and (i.created_at, i.id) < (v_after_at, v_after_id)
+      order by i.created_at desc, i.id desc
+      limit p_limit + 1
+    )
+    select jsonb_build_object(
+      'items', coalesce(
+        jsonb_agg(public.invitation_json(i) order by place) filter (where place <= p_limit), '[]'),
+      'next', case when count(*) > p_limit then
+        max(public.page_cursor((i).created_at, (i).id)) filter (where place = p_limit) end)
+    from page);
+end
+$$;
+comment on function public.list_organization_invitations is
+  'One page of the invitations that are open, newest first, for an owner: {items, next}, or {refused: missing | not_owner}.';
+
+create function public.withdraw_invitation(
+  p_account_id uuid, p_organization_id uuid, p_id uuid
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal constant jsonb := public.organization_refusal(
+    public.lock_organization(p_account_id, p_organization_id));
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  update public.organization_invitations i set status = 'withdrawn'
+  where i.id = p_id and i.organization_id = p_organization_id and i.status = 'pending'
+    and i.expires_at > now();
+  if not found then
+    return jsonb_build_object('refused', 'missing_invitation');
+  end if;
+  return jsonb_build_object('done', true);
+end
+$$;
+comment on function public.withdraw_invitation is
+  'Ends an open invitation, for an owner: {done}, or {refused: missing | not_owner | missing_invitation}.';
+
+create function public.list_invitations(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return (
+    with page as (
+      select i, coalesce(o.name, '') as organization_name,
+        row_number() over (order by i.created_at desc, i.id desc) as place
+      from public.accounts a
+      join public.organization_invitations i on i.email = a.email
+      join public.accounts o on o.id = i.organization_id
+      where a.id = p_account_id and a.kind = 'personal'
+        and i.status = 'pending' and i.expires_at > now()
+        and (i.created_at, i.id) < (v_after_at, v_after_id)
+      order by i.created_at desc, i.id desc
+      limit p_limit + 1
+    )
+    select jsonb_build_object(
+      'items', coalesce(
+        jsonb_agg(
+          (public.invitation_json(i) - 'email')
+            || jsonb_build_object('organization_name', organization_name) order by place)
+          filter (where place <= p_limit), '[]'),
+      'next', case when count(*) > p_limit then
+        max(public.page_cursor((i).created_at, (i).id)) filter (where place = p_limit) end)
+    from page);
+end
+$$;
+comment on function public.list_invitations is
+  'One page of the open invitations of the account''s address, newest first: {items, next}.';
+
+create function public.take_invitation(
+  p_account_id uuid, p_id uuid, p_status text
+) returns public.organization_invitations
+language sql volatile set search_path = '' as $$
+  update public.organization_invitations i set status = p_status
+  from public.accounts a
+  where a.id = p_account_id and a.kind = 'personal'
+    and i.id = p_id and i.email = a.email and i.status = 'pending' and i.expires_at > now()
+  returning i.*
+$$;
+comment on function public.take_invitation is
+  'Ends an open invitation of the account''s address, and answers it; null when there is none.';
+
+create function public.decline_invitation(p_account_id uuid, p_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_invitation constant public.organization_invitations :=
+    public.take_invitation(p_account_id, p_id, 'declined');
+begin
+  if v_invitation.id is null then
+    return jsonb_build_object('refused', 'missing_invitation');
+  end if;
+  return jsonb_build_object('done', true);
+end
+$$;
+comment on function public.decline_invitation is
+  'Declines an invitation of the account''s address: {done}, or {refused: missing_invitation}.';
+
+create function public.accept_invitation(
+  p_account_id uuid, p_id uuid, p_max_organizations integer, p_max_members integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_organization_id constant uuid := (
+    select i.organization_id from public.organization_invitations i where i.id = p_id);
+  v_invitation public.organization_invitations;
+  v_full text;
+begin
+  -- Before the invitation, as those lock who withdraw it.
+  perform public.lock_organization(p_account_id, v_organization_id);
+  v_invitation := public.take_invitation(p_account_id, p_id, 'accepted');
+  if v_invitation.id is null then
+    return jsonb_build_object('refused', 'missing_invitation');
+  end if;
+  -- Only owners invite. The lock keeps the role of the inviter until this transaction ends.
+  if public.organization_role(v_invitation.invited_by, v_organization_id) is distinct from 'owner' then
+    update public.organization_invitations i set status = 'withdrawn' where i.id = p_id;
+    return jsonb_build_object('refused', 'missing_invitation');
+  end if;
+  if p_max_members <= (
+    select count(*) from public.organization_accounts m
+    join public.accounts a on a.id = m.account_id and a.kind = 'personal'
+    where m.organization_id = v_organization_id)
+  then
+    v_full := 'organization_full';
+  elsif not public.has_organization_room(p_account_id, p_max_organizations) then
+    v_full := 'account_full';
+  end if;
+  if v_full is not null then
+    update public.organization_invitations i set status = 'pending' where i.id = p_id;
+    return jsonb_build_object('refused', v_full);
+  end if;
+  insert into public.organization_accounts (organization_id, account_id, role)
+  values (v_organization_id, p_account_id, v_invitation.role)
+  on conflict (organization_id, account_id) do nothing;
+  return public.found_organization(p_account_id, v_organization_id);
+end
+$$;
+comment on function public.accept_invitation is
+  'Makes the invited account a member: {organization}, or {refused: missing_invitation | organization_full | account_full}.';
+
+create function public.withdraw_invitations_of_inviter() returns trigger
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.organization_invitations i set status = 'withdrawn'
+  where i.organization_id = old.organization_id and i.invited_by = old.account_id
+    and i.status = 'pending';
+  return null;
+end
+$$;
+comment on function public.withdraw_invitations_of_inviter is
+  'Trigger of organization_accounts: withdraws the open invitations of an owner who is removed or becomes a member.';
+create trigger withdraw_invitations_of_removed after delete on public.organization_accounts
+  for each row execute function public.withdraw_invitations_of_inviter();
+create trigger withdraw_invitations_of_demoted after update of role on public.organization_accounts
+  for each row when (old.role = 'owner' and new.role <> 'owner')
+  execute function public.withdraw_invitations_of_inviter();
+
+-- Artists -----------------------------------------------------------------------------------------
+
+create function public.artist_json(p_account_id uuid, p_artist public.accounts)
+returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'account_id', p_artist.id,
+    'name', coalesce(p_artist.name, ''),
+    'label', p_artist.label,
+    'image', p_artist.image,
+    'catalog_artist_id', p_artist.catalog_artist_id,
+    'organization_id', (
+      select l.organization_id
+      from public.organization_accounts l
+      join public.accounts o on o.id = l.organization_id and o.kind = 'organization'
+      where l.account_id = p_artist.id
+      -- Of several, one of the caller's.
+      order by public.organization_role(p_account_id, o.id) is null, l.created_at, o.id
+      limit 1),
+    'created_at', public.iso_date(p_artist.created_at))
+$$;
+comment on function public.artist_json is 'An artist as this account sees it.';
+
+create function public.get_artist(p_account_id uuid, p_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce((
+    select jsonb_build_object('artist', public.artist_json(p_account_id, a))
+    from public.accounts a
+    where a.id = p_id and a.kind = 'artist' and public.may_act_for(p_account_id, p_id)),
+    jsonb_build_object('refused', 'missing'))
+$$;
+comment on function public.get_artist is
+  '{artist} for who may act for it, {refused: missing} for everyone else.';
+
+create function public.list_artists(
+  p_account_id uuid, p_organization_id uuid,
+  p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return (
+    with linked as (
+      select l.account_id from public.organization_accounts l
+      where l.organization_id = p_account_id
+        and coalesce(p_organization_id = p_account_id, true)
+      union
+      select l.account_id
+      from public.organization_accounts m
+      join public.organization_accounts l on l.organization_id = m.organization_id
+      where m.account_id = p_account_id
+        and coalesce(m.organization_id = p_organization_id, true)
+    ),
+    page as (
+      select a, row_number() over (order by a.created_at desc, a.id desc) as place
+      from linked
+      join public.accounts a on a.id = linked.account_id and a.kind = 'artist'
+      where (a.created_at, a.id) < (v_after_at, v_after_id)
+      order by a.created_at desc, a.id desc
+      limit p_limit + 1
+    )
+    select jsonb_build_object(
+      'items', coalesce(
+        jsonb_agg(public.artist_json(p_account_id, a) order by place)
+          filter (where place <= p_limit), '[]'),
+      'next', case when count(*) > p_limit then
+        max(public.page_cursor((a).created_at, (a).id)) filter (where place = p_limit) end)
+    from page);
+end
+$$;
+comment on function public.list_artists is
+  'One page of the artists of the account and of its organizations, or of one of them, newest first: {items, next}.';
+
+create function public.create_artist(
+  p_account_id uuid, p_name text, p_label text, p_image text, p_catalog_artist_id text,
+  p_organization_id uuid, p_max integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_parent constant uuid := coalesce(p_organization_id, p_account_id);
+  v_id uuid;
+begin
+  -- One at a time for each parent: two at once cannot both take the last room.
+  perform from public.accounts where id = v_parent for no key update;
+  -- The request was checked before; the membership may have ended since.
+  if v_parent <> p_account_id and public.organization_role(p_account_id, v_parent) is null then
+    return jsonb_build_object('refused', 'organization');
+  end if;
+  if p_max <= (
+    select count(*) from public.organization_accounts l
+    join public.accounts a on a.id = l.account_id and a.kind = 'artist'
+    where l.organization_id = v_parent)
+  then
+    return jsonb_build_object('refused', 'full');
+  end if;
+  insert into public.accounts (kind, name, label, image, catalog_artist_id)
+  values ('artist', p_name, p_label, p_image, p_catalog_artist_id)
+  returning id into v_id;
+  insert into public.organization_accounts (organization_id, account_id) values (v_parent, v_id);
+  return public.get_artist(p_account_id, v_id);
+end
+$$;
+comment on function public.create_artist is
+  'Creates an artist of an organization, or of the account without one: {artist}, or {refused: organization | full}.';
+
+create function public.update_artist(
+  p_account_id uuid, p_id uuid, p_name text, p_label text, p_image text,
+  p_catalog_artist_id text, p_clear text[]
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.accounts a
+  set name = coalesce(p_name, a.name),
+    label = case when 'label' = any (p_clear) then null else coalesce(p_label, a.label) end,
+    image = case when 'image' = any (p_clear) then null else coalesce(p_image, a.image) end,
+    catalog_artist_id = case when not 'catalog_artist_id' = any (p_clear)
+      then coalesce(p_catalog_artist_id, a.catalog_artist_id) end,
+    updated_at = now()
+  where a.id = p_id and a.kind = 'artist' and public.may_act_for(p_account_id, p_id);
+  return public.get_artist(p_account_id, p_id);
+end
+$$;
+comment on function public.update_artist is
+  'Changes what is not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
+
+create function public.delete_artist(p_account_id uuid, p_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_found constant jsonb := public.get_artist(p_account_id, p_id);
+begin
+  if v_found ->> 'refused' is not null then
+    return v_found;
+  end if;
+  if not exists (
+    select from public.organization_accounts l
+    where l.account_id = p_id
+      and (l.organization_id = p_account_id
+        or public.organization_role(p_account_id, l.organization_id) = 'owner'))
+  then
+    return jsonb_build_object('refused', 'not_owner');
+  end if;
+  delete from public.accounts where id = p_id and kind = 'artist';
+  return jsonb_build_object('done', true);
+end
+$$;
+comment on function public.delete_artist is
+  'Deletes an artist with everything that it owns, for the owners of its organization or the account that it belongs to: {done}, or {refused: missing | not_owner}.';

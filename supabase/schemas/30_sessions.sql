@@ -1,0 +1,1135 @@
+-- Sessions, chats, messages with their branches, feedback and shares.
+--
+-- Tables that are looked up by an id of the caller have the tenant as a column, and every query names it:
+-- a foreign row and a missing row are the same empty result.
+
+create table public.sessions (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  organization_id uuid references public.accounts (id) on delete set null,
+  artist_id uuid references public.accounts (id) on delete set null,
+  title text not null default '',
+  status text not null default 'running' check (status in ('running', 'archived')),
+  sandbox_state jsonb check (jsonb_typeof(sandbox_state) = 'object'),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  sandbox_bytes bigint not null default 0 check (sandbox_bytes >= 0),
+  sandbox_reserved_at timestamptz
+);
+
+-- Both keys descend, which makes a page one range scan.
+create index sessions_account_newest on public.sessions (account_id, created_at desc, id desc);
+-- For the foreign keys: without these, deleting an account reads the whole table.
+create index sessions_organization on public.sessions (organization_id) where organization_id is not null;
+create index sessions_artist on public.sessions (artist_id) where artist_id is not null;
+-- The sum of an account reads only this index.
+create index sessions_sandbox_bytes on public.sessions (account_id) include (sandbox_bytes, id)
+  where sandbox_bytes > 0;
+create index sessions_sandbox_reserved on public.sessions (sandbox_reserved_at)
+  where sandbox_reserved_at is not null;
+alter table public.sessions enable row level security;
+comment on table public.sessions is 'Sessions: the sandbox and the chats that belong together.';
+comment on column public.sessions.sandbox_bytes is
+  'Bytes of the local sandbox: reserved while a jail runs, measured after it.';
+comment on column public.sessions.sandbox_reserved_at is
+  'Which reservation sandbox_bytes is; null once it is measured.';
+comment on column public.sessions.sandbox_state is
+  'What the sandbox provider needs to find the sandbox again; null when none is provisioned.';
+
+create function public.words_of_parts(p_parts jsonb) returns text
+language sql immutable set search_path = '' as $$
+  -- A longer text may have more words than a tsvector holds.
+  select left(string_agg(part.value ->> 'text', ' ' order by part.ordinality), 100000)
+  from jsonb_array_elements(p_parts) with ordinality as part
+  where part.value ->> 'type' = 'text'
+$$;
+comment on function public.words_of_parts is
+  'What a message says: its texts, at most 100,000 characters; null without any.';
+
+-- PostgreSQL would send the client a notice about each word that is too long.
+create function public.search_of_parts(p_parts jsonb) returns tsvector
+language sql immutable set search_path = '' set client_min_messages = 'warning' as $$
+  select to_tsvector('simple'::regconfig, coalesce(public.words_of_parts(p_parts), ''))
+$$;
+comment on function public.search_of_parts is
+  'The words of a message for the search. The index messages_words stores it.';
+
+create table public.chats (
+  id uuid primary key default gen_random_uuid(),
+  session_id uuid not null references public.sessions (id) on delete cascade,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  title text not null default '',
+  model_id text not null default '',
+  active_stream_id text,
+  claimed_at timestamptz,
+  last_assistant_message_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  archived boolean not null default false,
+  pinned boolean not null default false,
+  instructions text,
+  template_id uuid,
+  message_bytes bigint not null default 0
+);
+
+create index chats_session_newest on public.chats (session_id, created_at desc, id desc);
+create index chats_account_newest on public.chats (account_id, created_at desc, id desc);
+create index chats_pinned on public.chats (account_id, created_at desc, id desc)
+  where pinned;
+create index chats_archived on public.chats (account_id, created_at desc, id desc)
+  where archived;
+create index chats_listed on public.chats (account_id, created_at desc, id desc)
+  where not archived and not pinned;
+alter table public.chats enable row level security;
+comment on table public.chats is 'Conversations of a session.';
+comment on column public.chats.account_id is
+  'The account of the session, repeated so that the tenant can stand in every predicate.';
+comment on column public.chats.active_stream_id is
+  'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
+comment on column public.chats.claimed_at is
+  'When the claim was made. A pending claim counts for 60 seconds.';
+comment on column public.chats.archived is 'Whether the account has put the chat away.';
+comment on column public.chats.pinned is 'Whether the account wants the chat at hand.';
+comment on column public.chats.instructions is
+  'The account''s instructions to the agent in this chat; null for none.';
+comment on column public.chats.template_id is
+  'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
+comment on column public.chats.message_bytes is
+  'Bytes of its messages, of all branches, and of those that wait.';
+
+create table public.messages (
+  chat_id uuid not null references public.chats (id) on delete cascade,
+  id text not null,
+  role text not null check (role in ('user', 'assistant')),
+  parts jsonb not null check (jsonb_typeof(parts) = 'array'),
+  metadata jsonb,
+  created_at timestamptz not null default clock_timestamp(),
+  parent_id text,
+  on_path boolean not null default true,
+  sent_digest text,
+  bytes integer not null default 0,
+  primary key (chat_id, id)
+);
+
+create index messages_chat_order on public.messages (chat_id, created_at, id);
+create index messages_words on public.messages
+  using gin (public.search_of_parts(parts));
+create index messages_with_files on public.messages (chat_id)
+  where role = 'user' and parts @> '[{"type": "file"}]';
+alter table public.messages enable row level security;
+comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
+comment on column public.messages.created_at is
+  'From the clock and not from the start of the transaction, so that messages keep their order.';
+comment on column public.messages.parent_id is
+  'The id of the message that it follows; empty for one that begins the conversation. Null in what was stored without one: it follows the message before it in time.';
+comment on column public.messages.on_path is
+  'Whether it is on the path that the chat shows. The newest message on the path is its leaf.';
+comment on column public.messages.sent_digest is
+  'SHA-256 of the parts as they were sent, of a message whose parts were replaced when its files were stored; else null.';
+comment on column public.messages.bytes is 'Size of parts and metadata, before compression.';
+
+create table public.message_usage (
+  account_id uuid primary key references public.accounts (id) on delete cascade,
+  bytes bigint not null default 0 check (bytes >= 0)
+);
+alter table public.message_usage enable row level security;
+comment on table public.message_usage is 'Bytes of messages of each account, kept by triggers on chats.';
+
+create table public.message_feedback (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  chat_id uuid not null references public.chats (id) on delete cascade,
+  message_id text not null,
+  rating text not null check (rating in ('up', 'down')),
+  comment text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (chat_id, message_id)
+);
+
+create index message_feedback_account on public.message_feedback (account_id);
+alter table public.message_feedback enable row level security;
+comment on table public.message_feedback is 'Ratings of answers. No row stands for none.';
+comment on column public.message_feedback.account_id is 'The account of the chat.';
+comment on column public.message_feedback.chat_id is 'The chat, with which it is deleted.';
+comment on column public.message_feedback.message_id is
+  'The answer: an assistant message of the chat, which is deleted only with the chat.';
+comment on column public.message_feedback.rating is 'up or down.';
+comment on column public.message_feedback.comment is 'What the person added; null for nothing.';
+comment on column public.message_feedback.created_at is 'When the answer was first rated.';
+comment on column public.message_feedback.updated_at is 'When the rating or the comment last changed.';
+
+create table public.chat_shares (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  chat_id uuid not null unique references public.chats (id) on delete cascade,
+  title text not null,
+  message_count integer not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+
+create index chat_shares_newest on public.chat_shares (account_id, created_at desc, id desc);
+alter table public.chat_shares enable row level security;
+comment on table public.chat_shares is
+  'Chats that anyone who has the link can read. The token of the link is derived from the id by the server and stored nowhere.';
+comment on column public.chat_shares.updated_at is 'When the messages were copied.';
+
+create table public.shared_messages (
+  share_id uuid not null references public.chat_shares (id) on delete cascade,
+  position integer not null,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  role text not null check (role in ('user', 'assistant')),
+  parts jsonb not null,
+  primary key (share_id, position)
+);
+
+create index shared_messages_account on public.shared_messages (account_id);
+alter table public.shared_messages enable row level security;
+comment on table public.shared_messages is 'The messages of a share: texts and names of tools.';
+comment on column public.shared_messages.position is 'From 0, oldest first.';
+
+-- Sessions ----------------------------------------------------------------------------------------
+
+create function public.session_json(p_session public.sessions) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_session.id,
+    'accountId', p_session.account_id,
+    'organizationId', p_session.organization_id,
+    'artistId', p_session.artist_id,
+    'title', p_session.title,
+    'status', p_session.status,
+    'sandboxState', p_session.sandbox_state,
+    'createdAt', public.iso_date(p_session.created_at),
+    'updatedAt', public.iso_date(p_session.updated_at))
+$$;
+comment on function public.session_json is
+  'A session in the shape of the API, with the raw sandbox state. No search_path, so that it is inlined.';
+
+create function public.create_session(
+  p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_session public.sessions;
+  v_chat public.chats;
+begin
+  insert into public.sessions (account_id, organization_id, artist_id, title)
+  values (p_account_id, p_organization_id, p_artist_id, p_title)
+  returning * into v_session;
+  insert into public.chats (session_id, account_id, model_id)
+  values (v_session.id, p_account_id, p_model_id)
+  returning * into v_chat;
+  return jsonb_build_object('session', public.session_json(v_session), 'chat', public.chat_json(v_chat));
+end
+$$;
+comment on function public.create_session is
+  'Creates a session and its first chat: {session, chat}. The caller has checked that the artist may be used.';
+
+create function public.get_session(p_account_id uuid, p_session_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_session public.sessions;
+begin
+  select * into v_session from public.sessions
+  where id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return jsonb_build_object('session', public.session_json(v_session));
+end
+$$;
+comment on function public.get_session is 'One session: {session}, or {missing: session}.';
+
+create function public.list_sessions(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Without a cursor a page starts after the greatest key, so that each page is one range scan.
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return (
+    select public.page_json('sessions',
+      jsonb_agg(public.session_json(page.session) order by page.created_at desc, page.id desc),
+      array_agg(page.created_at order by page.created_at desc, page.id desc),
+      array_agg(page.id order by page.created_at desc, page.id desc),
+      p_limit)
+    from (
+      select s as session, s.created_at, s.id
+      from public.sessions s
+      where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+      order by s.created_at desc, s.id desc
+      limit p_limit + 1
+    ) page);
+end
+$$;
+comment on function public.list_sessions is
+  'One page of the sessions of an account, newest first: {sessions, next}.';
+
+create function public.update_session(p_account_id uuid, p_session_id uuid, p_title text) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_session public.sessions;
+begin
+  update public.sessions set title = p_title, updated_at = now()
+  where id = p_session_id and account_id = p_account_id
+  returning * into v_session;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return jsonb_build_object('session', public.session_json(v_session));
+end
+$$;
+comment on function public.update_session is
+  'Changes the title of a session: {session}, or {missing: session}.';
+
+create function public.delete_session(p_account_id uuid, p_session_id uuid) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_session public.sessions;
+begin
+  -- Chats before their session, as a turn locks them that starts now: the other order deadlocks.
+  perform 1 from public.chats
+  where session_id = p_session_id and account_id = p_account_id
+  order by id
+  for update;
+  delete from public.sessions
+  where id = p_session_id and account_id = p_account_id
+  returning * into v_session;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return jsonb_build_object('session', public.session_json(v_session));
+end
+$$;
+comment on function public.delete_session is
+  'Deletes a session: {session} as it was, with the state of a sandbox that is to be destroyed, or {missing: session}.';
+
+create function public.discard_empty_session(p_account_id uuid, p_session_id uuid) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- Chats before their session, as everywhere: the other order deadlocks.
+  perform 1 from public.chats
+  where session_id = p_session_id and account_id = p_account_id order by id for update;
+  delete from public.sessions s
+  where s.id = p_session_id and s.account_id = p_account_id and not exists (
+    select from public.chats c where c.session_id = s.id and (
+      c.active_stream_id is not null
+      or exists (select from public.messages m where m.chat_id = c.id)
+      or exists (select from public.queued_turns q where q.chat_id = c.id)));
+  return found;
+end
+$$;
+comment on function public.discard_empty_session is
+  'Deletes a session without messages, whose first message was refused. Returns whether it did.';
+
+-- Chats -------------------------------------------------------------------------------------------
+
+create function public.active_stream_id(p_chat public.chats) returns text
+language sql stable as $$
+  select case
+    when p_chat.active_stream_id like 'pending:%' and p_chat.claimed_at < now() - interval '60 seconds'
+    then null
+    else p_chat.active_stream_id
+  end
+$$;
+comment on function public.active_stream_id is
+  'The run or claim that a chat streams; null for a claim that is void. No search_path, so that it is inlined.';
+
+create function public.chat_json(p_chat public.chats) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_chat.id,
+    'sessionId', p_chat.session_id,
+    'title', p_chat.title,
+    'modelId', p_chat.model_id,
+    'createdAt', public.iso_date(p_chat.created_at),
+    'updatedAt', public.iso_date(p_chat.updated_at),
+    'activeStreamId', public.active_stream_id(p_chat),
+    'lastAssistantMessageAt', public.iso_date(p_chat.last_assistant_message_at))
+$$;
+comment on function public.chat_json is
+  'A chat in the shape of the API. No search_path, so that it is inlined.';
+
+create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select case when exists (
+    select 1 from public.sessions where id = p_session_id and account_id = p_account_id
+  ) then 'chat' else 'session' end
+$$;
+comment on function public.missing_of_chat is
+  'Names what is missing when a chat was not found in a session: chat or session.';
+
+create function public.create_chat(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
+  p_instructions text, p_template_id uuid
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  -- The lock keeps the session there until the chat is: a deletion waits and takes the chat too.
+  perform 1 from public.sessions
+  where id = p_session_id and account_id = p_account_id
+  for key share;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
+    return jsonb_build_object('missing', 'template');
+  end if;
+
+  insert into public.chats (
+    id, session_id, account_id, title, model_id, instructions, template_id)
+  values (coalesce(p_chat_id, gen_random_uuid()), p_session_id, p_account_id, p_title, p_model_id,
+    nullif(p_instructions, ''), p_template_id)
+  on conflict (id) do nothing
+  returning * into v_chat;
+  if not found then
+    select * into v_chat from public.chats
+    where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+    if not found then
+      return jsonb_build_object('conflict', true);
+    end if;
+  end if;
+  return jsonb_build_object('chat', public.chat_json(v_chat));
+end
+$$;
+comment on function public.create_chat is
+  'Creates a chat: {chat} | {missing: session | template} | {conflict: true} for an id of another session''s chat. With an id of the client''s it can be repeated, and answers the chat unchanged.';
+
+create function public.open_chat(
+  p_account_id uuid, p_chat_id uuid, p_named_id uuid, p_model_id text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  -- Two first messages of one chat come one after the other.
+  perform pg_advisory_xact_lock(hashtextextended(p_named_id::text, 20261123));
+  select * into v_chat from public.chats
+  where id in (p_chat_id, p_named_id) and account_id = p_account_id
+  order by id = p_named_id
+  limit 1;
+  if found then
+    return jsonb_build_object('session_id', v_chat.session_id, 'chat_id', v_chat.id, 'is_new', false);
+  end if;
+  insert into public.sessions (account_id) values (p_account_id) returning id into v_chat.session_id;
+  insert into public.chats (id, session_id, account_id, model_id)
+  values (p_named_id, v_chat.session_id, p_account_id, p_model_id);
+  return jsonb_build_object('session_id', v_chat.session_id, 'chat_id', p_named_id, 'is_new', true);
+end
+$$;
+comment on function public.open_chat is
+  'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a session of its own if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
+
+create function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('chat', public.chat_json(v_chat));
+end
+$$;
+comment on function public.get_chat is 'One chat: {chat}, or {missing: chat | session}.';
+
+create function public.list_chats(
+  p_account_id uuid, p_session_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  perform from public.sessions where id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return (
+    select public.page_json('chats',
+      jsonb_agg(public.chat_json(page.chat) order by page.created_at desc, page.id desc),
+      array_agg(page.created_at order by page.created_at desc, page.id desc),
+      array_agg(page.id order by page.created_at desc, page.id desc),
+      p_limit)
+    from (
+      select c as chat, c.created_at, c.id
+      from public.chats c
+      where c.session_id = p_session_id and c.account_id = p_account_id
+        and (c.created_at, c.id) < (v_after_at, v_after_id)
+      order by c.created_at desc, c.id desc
+      limit p_limit + 1
+    ) page);
+end
+$$;
+comment on function public.list_chats is
+  'One page of the chats of a session, newest first: {chats, next}, or {missing: session}.';
+
+create function public.list_account_chats(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
+  p_artist_id uuid, p_archived boolean, p_pinned boolean, p_text text
+) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return (
+    select public.page_json('chats',
+      jsonb_agg(public.chat_json(page.chat) || case when p_text is null then '{}'
+        else jsonb_build_object('snippet', public.chat_snippet(page.chat, p_text)) end
+        order by page.created_at desc, page.id desc),
+      array_agg(page.created_at order by page.created_at desc, page.id desc),
+      array_agg(page.id order by page.created_at desc, page.id desc),
+      p_limit)
+    from (
+      select c as chat, c.created_at, c.id
+      from public.chats c
+      where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
+        and (p_archived is null or c.archived = p_archived)
+        and (p_pinned is null or c.pinned = p_pinned)
+        and (p_artist_id is null or c.session_id in (
+          select s.id from public.sessions s
+          where s.account_id = p_account_id and s.artist_id = p_artist_id))
+        and (p_text is null or c.id in (
+          select t.id from public.chats t
+          where t.account_id = p_account_id and strpos(lower(t.title), lower(p_text)) > 0
+          union
+          select t.id from public.messages m
+          join public.chats t on t.id = m.chat_id
+          where t.account_id = p_account_id
+            and public.search_of_parts(m.parts) @@ public.search_query(p_text)))
+      order by c.created_at desc, c.id desc
+      limit p_limit + 1
+    ) page);
+end
+$$;
+comment on function public.list_account_chats is
+  'A page of an account''s chats, newest first: {chats, next}. A filter that is null does not apply; with p_text each chat has a snippet.';
+
+create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(c.id), '[]') from public.chats c
+  where c.account_id = p_account_id and c.id = any (p_ids)
+    and public.active_stream_id(c) is not null
+$$;
+comment on function public.active_chats is 'Those of an account''s chats whose turn is active.';
+
+create function public.search_query(p_text text) returns tsquery
+language sql immutable set search_path = '' as $$
+  -- The last word may be the beginning of one, as while it is typed.
+  select case when numnode(words.query) > 0 then (words.query::text || ':*')::tsquery end
+  from (select plainto_tsquery('simple'::regconfig, p_text)) words (query)
+$$;
+comment on function public.search_query is
+  'Finds texts that have all words of p_text; null when it has none.';
+
+create function public.chat_snippet(p_chat public.chats, p_text text) returns text
+language sql stable set search_path = '' as $$
+  select coalesce((
+    select ts_headline('simple'::regconfig, public.words_of_parts(m.parts),
+      public.search_query(p_text), 'StartSel="", StopSel="", MaxWords=24, MinWords=8')
+    from public.messages m
+    where m.chat_id = p_chat.id
+      and public.search_of_parts(m.parts) @@ public.search_query(p_text)
+    order by m.created_at desc, m.id desc
+    limit 1), p_chat.title)
+$$;
+comment on function public.chat_snippet is
+  'The passage of a chat''s newest message that has the words of p_text, else the title.';
+
+create function public.update_chat(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
+  p_instructions text, p_template_id uuid, p_removes_template boolean,
+  p_archived boolean, p_pinned boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
+    return jsonb_build_object('missing', 'template');
+  end if;
+  update public.chats
+  set title = coalesce(p_title, title),
+    model_id = coalesce(p_model_id, model_id),
+    instructions = nullif(coalesce(p_instructions, instructions), ''),
+    template_id = case when not p_removes_template then coalesce(p_template_id, template_id) end,
+    archived = coalesce(p_archived, archived),
+    pinned = coalesce(p_pinned, pinned),
+    updated_at = now()
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  returning * into v_chat;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('chat', public.chat_json(v_chat));
+end
+$$;
+comment on function public.update_chat is
+  'Changes a chat: {chat} | {missing: session | chat | template}. Null leaves a field as it is, empty instructions remove them.';
+
+create function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  delete from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  returning * into v_chat;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('chat', public.chat_json(v_chat));
+end
+$$;
+comment on function public.delete_chat is 'Deletes a chat: {chat} as it was, or {missing: chat | session}.';
+
+create function public.delete_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_deleted uuid[];
+  v_sessions uuid[];
+  v_sandboxes jsonb;
+begin
+  -- Chats in the order of their ids and before their sessions, as everywhere: another order deadlocks.
+  perform from public.chats where account_id = p_account_id and id = any (p_ids)
+  order by id for update;
+  with deleted as (
+    delete from public.chats where account_id = p_account_id and id = any (p_ids)
+    returning id, session_id
+  )
+  select coalesce(array_agg(d.id), '{}'), array_agg(distinct d.session_id)
+  into v_deleted, v_sessions from deleted d;
+  -- Waits for a chat that is being created in one of them, which the next statement then sees.
+  perform from public.sessions where account_id = p_account_id and id = any (v_sessions)
+  order by id for update;
+  with emptied as (
+    delete from public.sessions s
+    where s.account_id = p_account_id and s.id = any (v_sessions)
+      and not exists (select from public.chats c where c.session_id = s.id)
+    returning s.sandbox_state
+  )
+  select coalesce(jsonb_agg(e.sandbox_state) filter (where e.sandbox_state is not null), '[]')
+  into v_sandboxes from emptied e;
+  return jsonb_build_object('deleted', to_jsonb(v_deleted), 'sandboxes', v_sandboxes);
+end
+$$;
+comment on function public.delete_chats is
+  'Deletes those of the chats that the account has, and the sessions that have no chat then: {deleted, sandboxes}, the ids of the chats and the states of the sandboxes of these sessions.';
+
+-- Stored messages ---------------------------------------------------------------------------------
+
+create function public.chat_body_start(p_chat public.chats) returns text
+language sql stable as $$
+  select concat('{"chat":', public.chat_json(p_chat),
+    ',"isStreaming":', to_json(public.active_stream_id(p_chat) is not null), ',"messages":[')
+$$;
+comment on function public.chat_body_start is
+  'The text of a chat''s body before its messages. No search_path, so that it is inlined.';
+
+create function public.message_text(p_message public.messages) returns text
+language sql stable as $$
+  select concat('{"id":', to_json(p_message.id), ',"role":"', p_message.role,
+    '","parts":', p_message.parts, ',"metadata":' || p_message.metadata::text,
+    ',"createdAt":"', public.iso_date(p_message.created_at), '"}')
+$$;
+comment on function public.message_text is
+  'A message as JSON text; not JSON, which would be parsed again. No search_path, so that it is inlined.';
+
+-- A slow reader holds one page, and no connection between two pages.
+create function public.get_chat_body_page(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_after_at timestamptz, p_after_id text,
+  p_max_bytes bigint
+) returns setof text
+language sql stable set search_path = '' as $$
+  with chat as (
+    select c from public.chats c
+    where c.id = p_chat_id and c.session_id = p_session_id and c.account_id = p_account_id
+  ), following as (
+    select m, m.created_at, m.id
+    from public.messages m
+    where m.chat_id = p_chat_id and m.on_path and exists (select from chat)
+      and (p_after_at is null or (m.created_at, m.id) > (p_after_at, p_after_id))
+    order by m.created_at, m.id
+    limit 501
+  ), sized as (
+    -- The stored size of what was stored before sizes were kept.
+    select f.*, row_number() over in_order as place, count(*) over () as total,
+      sum(greatest((f.m).bytes, pg_column_size((f.m).parts))) over in_order
+        - greatest((f.m).bytes, pg_column_size((f.m).parts)) as bytes_before
+    from following f
+    window in_order as (order by f.created_at, f.id)
+  ), page as (
+    select * from sized where place <= 500 and (place = 1 or bytes_before < p_max_bytes)
+  )
+  select piece.answer from (
+    select 0 as place, public.chat_body_start(chat.c) as answer from chat where p_after_at is null
+    union all
+    select page.place, concat(
+      case when p_after_at is not null or page.place > 1 then ',' end, public.message_text(page.m))
+    from page
+    union all
+    select 502, coalesce(
+      (select concat('after ', to_json(page.created_at) #>> '{}', ' ', page.id) from page
+        where page.place < page.total and page.place = (select max(p.place) from page p)),
+      ']}')
+    from chat
+  ) piece
+  order by piece.place
+$$;
+comment on function public.get_chat_body_page is
+  'The text of a chat with its messages, from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
+
+-- Branches ----------------------------------------------------------------------------------------
+
+create function public.leaf_of_chat(p_chat_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select coalesce((
+    select m.id from public.messages m
+    where m.chat_id = p_chat_id and m.on_path
+    order by m.created_at desc, m.id desc
+    limit 1), '')
+$$;
+comment on function public.leaf_of_chat is
+  'The id of the newest message that a chat shows, which the next one follows; empty without any.';
+
+create function public.show_path(p_chat_id uuid, p_message_id text, p_goes_on boolean)
+returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_parents jsonb;
+  v_children jsonb;
+  v_path text[] := '{}';
+  v_id text := p_message_id;
+begin
+  -- Of several children the newest, because the last of equal keys stays.
+  select jsonb_object_agg(m.id, m.follows),
+    jsonb_object_agg(m.follows, m.id order by m.created_at, m.id)
+  into v_parents, v_children
+  from (
+    select l.id, l.created_at,
+      coalesce(l.parent_id, lag(l.id) over (order by l.created_at, l.id), '') as follows
+    from public.messages l where l.chat_id = p_chat_id
+  ) m;
+  while v_id <> '' loop
+    v_path := v_path || v_id;
+    v_id := v_parents ->> v_id;
+  end loop;
+  v_id := case when p_goes_on then v_children ->> p_message_id end;
+  while v_id is not null loop
+    v_path := v_path || v_id;
+    v_id := v_children ->> v_id;
+  end loop;
+  update public.messages m set on_path = not m.on_path
+  where m.chat_id = p_chat_id and m.on_path <> (m.id in (select unnest(v_path)));
+end
+$$;
+comment on function public.show_path is
+  'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, which goes on with the newest message after each.';
+
+create function public.branch_at(p_chat_id uuid, p_message_id text, p_parent_id text) returns void
+language sql volatile set search_path = '' as $$
+  update public.messages set parent_id = p_parent_id
+  where chat_id = p_chat_id and id = p_message_id and parent_id is distinct from p_parent_id;
+  select public.show_path(p_chat_id, p_message_id, false);
+$$;
+comment on function public.branch_at is
+  'Lets a message follow p_parent_id, and the path of the chat end with it.';
+
+create function public.branches_json(p_chat_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(
+    jsonb_build_object('message_id', place.message_id, 'sibling_ids', place.sibling_ids)
+    order by place.first_at, place.message_id), '[]')
+  from (
+    select max(m.id) filter (where m.on_path) as message_id,
+      jsonb_agg(m.id order by m.created_at, m.id) as sibling_ids,
+      min(m.created_at) as first_at
+    from (
+      select l.id, l.created_at, l.on_path,
+        coalesce(l.parent_id, lag(l.id) over (order by l.created_at, l.id), '') as follows
+      from public.messages l where l.chat_id = p_chat_id
+    ) m
+    group by m.follows
+    having count(*) > 1
+  ) place
+  where place.message_id is not null
+$$;
+comment on function public.branches_json is
+  'The messages that a chat shows and that are not the only ones at their place: [{message_id, sibling_ids}], the latter with message_id and oldest first.';
+
+create function public.list_branches(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  perform 1 from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('branches', public.branches_json(p_chat_id));
+end
+$$;
+comment on function public.list_branches is '{branches}, as of branches_json | {missing: session | chat}.';
+
+create function public.choose_branch(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_message_id text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for update;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  perform 1 from public.messages where chat_id = p_chat_id and id = p_message_id;
+  if not found then
+    return jsonb_build_object('missing', 'message');
+  end if;
+  if public.active_stream_id(v_chat) is not null
+    or exists (select from public.queued_turns q where q.chat_id = p_chat_id) then
+    return jsonb_build_object('busy', true);
+  end if;
+  perform public.show_path(p_chat_id, p_message_id, true);
+  return jsonb_build_object('branches', public.branches_json(p_chat_id));
+end
+$$;
+comment on function public.choose_branch is
+  'Shows the path through a message: {branches}, as of branches_json | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
+
+create function public.conversation_until(p_chat_id uuid, p_message_id text) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(
+    jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
+    order by m.created_at, m.id), '[]')
+  from public.messages m
+  join public.messages newest on newest.chat_id = m.chat_id and newest.id = p_message_id
+  where m.chat_id = p_chat_id and m.on_path
+    and (m.created_at, m.id) <= (newest.created_at, newest.id)
+$$;
+comment on function public.conversation_until is
+  'The messages that a chat shows up to and with one of them: [{id, role, parts}].';
+
+create function public.export_branches(p_account_id uuid, p_chat_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'messages', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', m.id, 'parent_id', m.parent_id, 'role', m.role, 'parts', m.parts,
+        'metadata', m.metadata, 'created_at', public.iso_date(m.created_at))
+        order by m.created_at, m.id), '[]')
+      from public.messages m join public.chats c on c.id = m.chat_id
+      where m.chat_id = p_chat_id and c.account_id = p_account_id and not m.on_path),
+    'feedback', (
+      select coalesce(jsonb_agg(public.feedback_json(f) order by f.created_at, f.message_id), '[]')
+      from public.message_feedback f
+      where f.chat_id = p_chat_id and f.account_id = p_account_id),
+    'choices', (
+      select jsonb_strip_nulls(jsonb_build_object(
+        'instructions', c.instructions, 'template_id', c.template_id, 'connectors', to_jsonb(n.connectors)))
+      from public.chats c
+      left join public.chat_connectors n on n.chat_id = c.id and n.account_id = c.account_id
+      where c.id = p_chat_id and c.account_id = p_account_id))
+$$;
+comment on function public.export_branches is
+  'What an export adds to the body of a chat: {messages, feedback, choices}. The messages are those that the chat does not show, the choices {instructions, template_id, connectors} as far as they were made.';
+
+-- Feedback ----------------------------------------------------------------------------------------
+
+create function public.feedback_json(p_feedback public.message_feedback) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'message_id', p_feedback.message_id,
+    'rating', p_feedback.rating,
+    'comment', p_feedback.comment,
+    'updated_at', public.iso_date(p_feedback.updated_at))
+$$;
+comment on function public.feedback_json is
+  'A rating as the API shows it: {message_id, rating, comment, updated_at}.';
+
+create function public.rate_message(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_message_id text,
+  p_rating text, p_comment text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_feedback public.message_feedback;
+begin
+  -- The lock keeps the chat there until the rating is: a deletion waits and takes it too.
+  perform 1 from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for key share;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  perform 1 from public.messages
+  where chat_id = p_chat_id and id = p_message_id and role = 'assistant';
+  if not found then
+    return jsonb_build_object('missing', 'message');
+  end if;
+  if p_rating is null then
+    delete from public.message_feedback
+    where chat_id = p_chat_id and message_id = p_message_id and account_id = p_account_id;
+    return jsonb_build_object('feedback', null);
+  end if;
+  insert into public.message_feedback (account_id, chat_id, message_id, rating, comment)
+  values (p_account_id, p_chat_id, p_message_id, p_rating, p_comment)
+  on conflict (chat_id, message_id)
+  do update set rating = excluded.rating, comment = excluded.comment, updated_at = now()
+  returning * into v_feedback;
+  return jsonb_build_object('feedback', public.feedback_json(v_feedback));
+end
+$$;
+comment on function public.rate_message is
+  'Stores or, with a null rating, removes the rating of an answer: {feedback} | {missing: session | chat | message}.';
+
+create function public.list_feedback(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  perform 1 from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('feedback', (
+    select coalesce(jsonb_agg(public.feedback_json(f) order by f.created_at, f.message_id), '[]')
+    from public.message_feedback f
+    where f.chat_id = p_chat_id and f.account_id = p_account_id));
+end
+$$;
+comment on function public.list_feedback is
+  'The ratings of a chat''s answers, oldest first: {feedback} | {missing: session | chat}.';
+
+-- Shares ------------------------------------------------------------------------------------------
+
+create function public.chat_share_json(p_share public.chat_shares) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_share.id,
+    'chat_id', p_share.chat_id,
+    'title', p_share.title,
+    'message_count', p_share.message_count,
+    'created_at', public.iso_date(p_share.created_at),
+    'updated_at', public.iso_date(p_share.updated_at))
+$$;
+comment on function public.chat_share_json is
+  'A share as its owner sees it. No search_path, so that it is inlined.';
+
+create function public.share_chat(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_messages jsonb
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+  v_share public.chat_shares;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for key share;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  insert into public.chat_shares (account_id, chat_id, title, message_count)
+  values (p_account_id, p_chat_id, v_chat.title, jsonb_array_length(p_messages))
+  on conflict (chat_id) do update
+  set title = excluded.title, message_count = excluded.message_count, updated_at = now()
+  returning * into v_share;
+  delete from public.shared_messages where share_id = v_share.id;
+  insert into public.shared_messages (share_id, position, account_id, role, parts)
+  select v_share.id, m.place - 1, p_account_id, m.message ->> 'role', m.message -> 'parts'
+  from jsonb_array_elements(p_messages) with ordinality m (message, place);
+  return jsonb_build_object('share', public.chat_share_json(v_share));
+end
+$$;
+comment on function public.share_chat is
+  'Shares a chat with these messages, [{role, parts}], or puts them in the place of those that are shared: {share} | {missing: session | chat}.';
+
+create function public.get_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  perform 1 from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('share', (
+    select public.chat_share_json(s) from public.chat_shares s
+    where s.chat_id = p_chat_id and s.account_id = p_account_id));
+end
+$$;
+comment on function public.get_chat_share is
+  'The share of a chat, null without one: {share} | {missing: session | chat}.';
+
+create function public.revoke_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_answer constant jsonb := public.get_chat_share(p_account_id, p_session_id, p_chat_id);
+begin
+  if v_answer ? 'missing' then
+    return v_answer;
+  end if;
+  delete from public.chat_shares where chat_id = p_chat_id and account_id = p_account_id;
+  return case when found then '{"revoked": true}' else '{"missing": "share"}' end::jsonb;
+end
+$$;
+comment on function public.revoke_chat_share is
+  'Ends the share of a chat: {revoked} | {missing: session | chat | share}.';
+
+create function public.list_chat_shares(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return (
+    select public.page_json('shares',
+      jsonb_agg(public.chat_share_json(page.share) order by page.created_at desc, page.id desc),
+      array_agg(page.created_at order by page.created_at desc, page.id desc),
+      array_agg(page.id order by page.created_at desc, page.id desc),
+      p_limit)
+    from (
+      select s as share, s.created_at, s.id
+      from public.chat_shares s
+      where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+      order by s.created_at desc, s.id desc
+      limit p_limit + 1
+    ) page);
+end
+$$;
+comment on function public.list_chat_shares is
+  'A page of an account''s shares, newest first: {shares, next}.';
+
+create function public.read_chat_share(p_share_id uuid, p_from integer, p_limit integer)
+returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'share', public.chat_share_json(s),
+    'messages', coalesce((
+      select jsonb_agg(
+        jsonb_build_object('role', m.role, 'parts', m.parts) order by m.position)
+      from public.shared_messages m
+      where m.share_id = s.id and m.position >= p_from and m.position < p_from + p_limit), '[]'))
+  from public.chat_shares s where s.id = p_share_id
+$$;
+comment on function public.read_chat_share is
+  'What the public sees of a share: {share, messages} from a position, oldest first; null without such a share.';
+
+-- Bytes of stored messages ------------------------------------------------------------------------
+
+-- A new value is not compressed yet, and its size is known without reading it.
+create function public.measure_message() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  new.bytes := pg_column_size(new.parts) + coalesce(pg_column_size(new.metadata), 0);
+  return new;
+end
+$$;
+comment on function public.measure_message is 'Sets the bytes of a message.';
+create trigger measure_message before insert or update of parts, metadata on public.messages
+  for each row execute function public.measure_message();
+
+create function public.count_chat_bytes() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  v_added jsonb;
+begin
+  if tg_op = 'INSERT' then
+    select jsonb_object_agg(sums.chat_id, sums.bytes) into v_added
+    from (select chat_id, sum(bytes) as bytes from new_rows group by chat_id) sums;
+  elsif tg_op = 'DELETE' then
+    select jsonb_object_agg(sums.chat_id, sums.bytes) into v_added
+    from (select chat_id, -sum(bytes) as bytes from old_rows group by chat_id) sums;
+  else
+    select jsonb_object_agg(sums.chat_id, sums.bytes) into v_added
+    from (
+      select chat_id, sum(bytes) as bytes
+      from (select chat_id, bytes from new_rows union all select chat_id, -bytes from old_rows) rows
+      group by chat_id) sums;
+  end if;
+  perform public.add_chat_bytes(coalesce(v_added, '{}'));
+  return null;
+end
+$$;
+comment on function public.count_chat_bytes is
+  'Keeps chats.message_bytes for the rows of one statement on messages or queued_turns.';
+create trigger count_added_messages after insert on public.messages
+  referencing new table as new_rows for each statement execute function public.count_chat_bytes();
+create trigger count_changed_messages after update on public.messages
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function public.count_chat_bytes();
+create trigger count_removed_messages after delete on public.messages
+  referencing old table as old_rows for each statement execute function public.count_chat_bytes();
+
+create function public.add_chat_bytes(p_added jsonb) returns void
+language sql volatile set search_path = '' as $$
+  update public.chats c set message_bytes = greatest(0, c.message_bytes + added.value::bigint)
+  from jsonb_each_text(p_added) as added
+  where c.id = added.key::uuid and added.value::bigint <> 0
+$$;
+comment on function public.add_chat_bytes is
+  'Adds {chat id: bytes} to chats.message_bytes. Without effect for a chat that is being deleted.';
+
+create function public.count_account_bytes() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  if tg_op = 'UPDATE' and new.message_bytes > old.message_bytes then
+    insert into public.message_usage as u (account_id, bytes)
+    values (new.account_id, new.message_bytes - old.message_bytes)
+    on conflict (account_id) do update set bytes = u.bytes + excluded.bytes;
+  else
+    update public.message_usage u
+    set bytes = greatest(0, u.bytes - old.message_bytes
+      + case when tg_op = 'UPDATE' then new.message_bytes else 0 end)
+    where u.account_id = old.account_id;
+  end if;
+  return null;
+end
+$$;
+comment on function public.count_account_bytes is 'Keeps message_usage.';
+create trigger count_account_bytes after update of message_bytes on public.chats
+  for each row when (old.message_bytes <> new.message_bytes)
+  execute function public.count_account_bytes();
+create trigger count_removed_chats after delete on public.chats
+  for each row when (old.message_bytes <> 0) execute function public.count_account_bytes();
+
+create function public.message_quota_reached(
+  p_account_id uuid, p_chat_id uuid, p_max_account_bytes bigint, p_max_chat_bytes bigint
+) returns text
+language sql stable set search_path = '' as $$
+  select case
+    when p_max_account_bytes > 0 and exists (
+      select from public.message_usage u
+      where u.account_id = p_account_id and u.bytes > p_max_account_bytes)
+    then 'messages_full'
+    when p_max_chat_bytes > 0 and exists (
+      select from public.chats c where c.id = p_chat_id and c.account_id = p_account_id
+        and c.message_bytes > p_max_chat_bytes)
+    then 'chat_full' end
+$$;
+comment on function public.message_quota_reached is
+  'messages_full | chat_full, when the account or the chat has more bytes of messages than it may have, else null. A limit of 0 is none.';
+
+create function public.assistant_parts(p_account_id uuid, p_chat_id uuid, p_message_id text)
+returns jsonb
+language sql stable set search_path = '' as $$
+  select m.parts from public.messages m join public.chats c on c.id = m.chat_id
+  where c.account_id = p_account_id and c.id = p_chat_id
+    and m.id = p_message_id and m.role = 'assistant'
+$$;
+comment on function public.assistant_parts is
+  'The parts of an answer in the account''s chat; null when there is none.';

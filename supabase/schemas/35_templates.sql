@@ -1,0 +1,351 @@
+-- Agent templates: reusable instructions of an account, private, shared by email or public.
+
+create table public.agent_templates (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  title text not null,
+  description text not null,
+  prompt text not null,
+  tags text[] not null,
+  is_private boolean not null,
+  favorites_count integer not null default 0 check (favorites_count >= 0),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+
+-- Each of the three ways to see a template is a range scan in the order of the list.
+create index agent_templates_account_newest
+  on public.agent_templates (account_id, created_at desc, id desc);
+create index agent_templates_public_newest
+  on public.agent_templates (created_at desc, id desc) where not is_private;
+alter table public.agent_templates enable row level security;
+comment on table public.agent_templates is
+  'Prompts that accounts save for themselves, share by e-mail address, or publish.';
+comment on column public.agent_templates.favorites_count is
+  'Rows of agent_template_favorites for this template, kept by a trigger.';
+
+-- Only a private template has shares. An address needs no account yet.
+create table public.agent_template_shares (
+  template_id uuid not null references public.agent_templates (id) on delete cascade,
+  email text not null check (email = lower(email)),
+  template_created_at timestamptz not null,
+  primary key (template_id, email)
+);
+
+create index agent_template_shares_email_newest
+  on public.agent_template_shares (email, template_created_at desc, template_id desc);
+alter table public.agent_template_shares enable row level security;
+comment on table public.agent_template_shares is
+  'E-mail addresses that a private template is shared with; an address needs no account yet.';
+comment on column public.agent_template_shares.template_created_at is
+  'Copied from the template, where it never changes, so that one index serves the list.';
+
+create table public.agent_template_favorites (
+  template_id uuid not null references public.agent_templates (id) on delete cascade,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  primary key (template_id, account_id)
+);
+
+create index agent_template_favorites_account on public.agent_template_favorites (account_id);
+alter table public.agent_template_favorites enable row level security;
+comment on table public.agent_template_favorites is
+  'Which accounts have marked which templates as favorites.';
+
+create function public.can_see_agent_template(
+  p_account_id uuid, p_template public.agent_templates
+) returns boolean
+language sql stable set search_path = '' as $$
+  select p_template.account_id = p_account_id
+    or not p_template.is_private
+    or exists (
+      select 1
+      from public.agent_template_shares s
+      join public.accounts a on a.email = s.email
+      where s.template_id = p_template.id and a.id = p_account_id
+    )
+$$;
+comment on function public.can_see_agent_template is
+  'Whether an account sees a template: its own, a public one, or one that is shared with its address.';
+
+create function public.is_visible_template(p_account_id uuid, p_template_id uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select exists (
+    select 1 from public.agent_templates t
+    where t.id = p_template_id and public.can_see_agent_template(p_account_id, t))
+$$;
+comment on function public.is_visible_template is
+  'Whether an account may see a template; false for one that does not exist.';
+
+-- One query for all ids, with nothing that is planned again for each row.
+create function public.agent_templates_json(p_account_id uuid, p_ids uuid[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(
+      jsonb_build_object(
+        'id', t.id,
+        'title', t.title,
+        'description', t.description,
+        'prompt', t.prompt,
+        'tags', t.tags,
+        'creator', jsonb_build_object(
+          'id', a.id,
+          'name', coalesce(a.name, ''),
+          'image', coalesce(a.image, ''),
+          -- The admin organization itself, and its members.
+          'is_admin', exists (
+            select 1 from public.accounts o
+            where o.is_admin
+              and (
+                o.id = a.id
+                or exists (
+                  select 1 from public.organization_accounts m
+                  where m.organization_id = o.id and m.account_id = a.id
+                )
+              )
+          )),
+        'is_private', t.is_private,
+        'is_favourite', exists (
+          select 1 from public.agent_template_favorites f
+          where f.template_id = t.id and f.account_id = p_account_id
+        ),
+        'favorites_count', t.favorites_count,
+        'shared_emails', case when t.account_id = p_account_id then
+          array(
+            select s.email from public.agent_template_shares s
+            where s.template_id = t.id order by s.email
+          )
+          else array[]::text[] end,
+        'created_at', public.iso_date(t.created_at),
+        'updated_at', public.iso_date(t.updated_at))
+      order by t.created_at desc, t.id desc), '[]')
+    from public.agent_templates t
+    join public.accounts a on a.id = t.account_id
+    where t.id = any (p_ids));
+end
+$$;
+comment on function public.agent_templates_json is
+  'Templates as an account sees them, newest first: only the owner sees the shared addresses.';
+
+create function public.found_agent_template(p_account_id uuid, p_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'template', public.agent_templates_json(p_account_id, array[p_id]) -> 0)
+$$;
+comment on function public.found_agent_template is
+  'The answer {template} of a function that has found its template.';
+
+create function public.list_agent_templates(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  v_email constant text := (select a.email from public.accounts a where a.id = p_account_id);
+  v_times timestamptz[];
+  v_ids uuid[];
+begin
+  with visible as (
+    (
+      select t.created_at, t.id from public.agent_templates t
+      where t.account_id = p_account_id and (t.created_at, t.id) < (v_after_at, v_after_id)
+      order by t.created_at desc, t.id desc
+      limit p_limit + 1
+    ) union (
+      select t.created_at, t.id from public.agent_templates t
+      where not t.is_private and (t.created_at, t.id) < (v_after_at, v_after_id)
+      order by t.created_at desc, t.id desc
+      limit p_limit + 1
+    ) union (
+      select s.template_created_at, s.template_id from public.agent_template_shares s
+      where s.email = v_email and (s.template_created_at, s.template_id) < (v_after_at, v_after_id)
+      order by s.template_created_at desc, s.template_id desc
+      limit p_limit + 1
+    )
+  ),
+  page as (
+    select v.created_at, v.id from visible v
+    order by v.created_at desc, v.id desc
+    limit p_limit + 1
+  )
+  select
+    array_agg(page.created_at order by page.created_at desc, page.id desc),
+    array_agg(page.id order by page.created_at desc, page.id desc)
+  into v_times, v_ids
+  from page;
+  return public.page_json('templates',
+    public.agent_templates_json(p_account_id, v_ids[:p_limit]), v_times, v_ids, p_limit);
+end
+$$;
+comment on function public.list_agent_templates is
+  'One page of the templates that an account sees, newest first: {templates, next}. Own, public and shared templates each come from their own index, so the cost of a page does not grow with the table.';
+
+create function public.get_agent_template(p_account_id uuid, p_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_template public.agent_templates;
+begin
+  select * into v_template from public.agent_templates where id = p_id;
+  if not found or not public.can_see_agent_template(p_account_id, v_template) then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  return public.found_agent_template(p_account_id, p_id);
+end
+$$;
+comment on function public.get_agent_template is 'One template: {template}, or {refused: missing}.';
+
+create function public.create_agent_template(
+  p_account_id uuid, p_id uuid, p_title text, p_description text, p_prompt text,
+  p_tags text[], p_is_private boolean, p_share_emails text[]
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_template public.agent_templates;
+begin
+  insert into public.agent_templates (id, account_id, title, description, prompt, tags, is_private)
+  values (p_id, p_account_id, p_title, p_description, p_prompt, p_tags, p_is_private)
+  on conflict (id) do nothing
+  returning * into v_template;
+  if found then
+    perform public.share_agent_template(v_template, p_share_emails);
+  else
+    select * into strict v_template from public.agent_templates
+    where id = p_id and account_id = p_account_id;
+  end if;
+  return public.found_agent_template(p_account_id, p_id);
+end
+$$;
+comment on function public.create_agent_template is
+  'Creates a template: {template}. Repeated with the same id, it answers the existing one.';
+
+-- The row stays locked until its shares are written: two concurrent changes leave the addresses of one.
+create function public.update_agent_template(
+  p_account_id uuid, p_id uuid, p_title text, p_description text, p_prompt text,
+  p_tags text[], p_is_private boolean, p_share_emails text[]
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_template public.agent_templates;
+begin
+  update public.agent_templates
+  set title = coalesce(p_title, title),
+    description = coalesce(p_description, description),
+    prompt = coalesce(p_prompt, prompt),
+    tags = coalesce(p_tags, tags),
+    is_private = coalesce(p_is_private, is_private),
+    updated_at = now()
+  where id = p_id and account_id = p_account_id
+  returning * into v_template;
+  if not found then
+    return public.refuse_agent_template(p_account_id, p_id);
+  end if;
+  if p_share_emails is not null or not v_template.is_private then
+    perform public.share_agent_template(v_template, p_share_emails);
+  end if;
+  return public.found_agent_template(p_account_id, p_id);
+end
+$$;
+comment on function public.update_agent_template is
+  'Changes a template, each field unless null: {template}, or {refused: missing | not_owner}.';
+
+create function public.delete_agent_template(p_account_id uuid, p_id uuid) returns jsonb
+language plpgsql set search_path = '' as $$
+begin
+  delete from public.agent_templates where id = p_id and account_id = p_account_id;
+  if not found then
+    return public.refuse_agent_template(p_account_id, p_id);
+  end if;
+  return jsonb_build_object('deleted', true);
+end
+$$;
+comment on function public.delete_agent_template is
+  'Deletes a template: {deleted: true}, or {refused: missing | not_owner}.';
+
+create function public.refuse_agent_template(p_account_id uuid, p_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_template public.agent_templates;
+begin
+  select * into v_template from public.agent_templates where id = p_id;
+  if found and public.can_see_agent_template(p_account_id, v_template) then
+    return jsonb_build_object('refused', 'not_owner');
+  end if;
+  return jsonb_build_object('refused', 'missing');
+end
+$$;
+comment on function public.refuse_agent_template is
+  'Why an account may not change a template: {refused: missing | not_owner}.';
+
+create function public.share_agent_template(
+  p_template public.agent_templates, p_emails text[]
+) returns void
+language plpgsql set search_path = '' as $$
+begin
+  delete from public.agent_template_shares s
+  where s.template_id = p_template.id and (not p_template.is_private or s.email <> all (p_emails));
+  if p_template.is_private then
+    insert into public.agent_template_shares (template_id, email, template_created_at)
+    select p_template.id, email, p_template.created_at from unnest(p_emails) email
+    on conflict do nothing;
+  end if;
+end
+$$;
+comment on function public.share_agent_template is
+  'Replaces the addresses that a template is shared with; a public template has none.';
+
+create function public.set_agent_template_favorite(
+  p_account_id uuid, p_id uuid, p_is_favourite boolean
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_template public.agent_templates;
+begin
+  -- Locked first: a deletion or a change of who may see it comes before or after, not between.
+  select * into v_template from public.agent_templates where id = p_id for no key update;
+  if not found or not public.can_see_agent_template(p_account_id, v_template) then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  if p_is_favourite then
+    insert into public.agent_template_favorites (template_id, account_id)
+    values (p_id, p_account_id)
+    on conflict do nothing;
+  else
+    delete from public.agent_template_favorites
+    where template_id = p_id and account_id = p_account_id;
+  end if;
+  return public.found_agent_template(p_account_id, p_id);
+end
+$$;
+comment on function public.set_agent_template_favorite is
+  'Marks a template as a favorite, or no longer: {template}, or {refused: missing}.';
+
+-- A trigger, because the deletion of an account removes its favorites and must be counted too.
+create function public.count_agent_template_favorite() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  if tg_op = 'INSERT' then
+    update public.agent_templates set favorites_count = favorites_count + 1 where id = new.template_id;
+  else
+    update public.agent_templates set favorites_count = favorites_count - 1 where id = old.template_id;
+  end if;
+  return null;
+end
+$$;
+comment on function public.count_agent_template_favorite is
+  'Trigger: keeps favorites_count, also when the deletion of an account takes its favorites along.';
+create trigger count_agent_template_favorite
+  after insert or delete on public.agent_template_favorites
+  for each row execute function public.count_agent_template_favorite();
+
+create function public.chat_instructions(p_account_id uuid, p_chat_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select nullif(concat_ws(chr(10) || chr(10), t.prompt, c.instructions), '')
+  from public.chats c
+  left join public.agent_templates t
+    on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)
+  where c.id = p_chat_id and c.account_id = p_account_id
+$$;
+comment on function public.chat_instructions is
+  'What instructs the agent in a chat: the prompt of its template, then its own text; null for nothing.';

@@ -1,0 +1,1574 @@
+-- Turns: the claim of a chat, the steps of its run, the end, and messages that wait in the queue.
+--
+-- Locks are taken in one order: the account, its chats by id, their turns, the session.
+
+create table public.turns (
+  id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  session_id uuid not null references public.sessions (id) on delete cascade,
+  chat_id uuid not null references public.chats (id) on delete cascade,
+  run_id text unique,
+  status text not null default 'queued'
+    check (status in ('queued', 'running', 'completed', 'failed', 'cancelled')),
+  message_id text not null,
+  assistant_message_id text not null,
+  model_id text not null,
+  context_limit integer check (context_limit > 0),
+  headless boolean not null default false,
+  history jsonb check (jsonb_typeof(history) = 'array'),
+  key_id uuid references public.api_keys (id) on delete set null,
+  error text,
+  stop_requested_at timestamptz,
+  created_at timestamptz not null default now(),
+  finished_at timestamptz,
+  effect_id uuid,
+  kind text not null default 'chat' check (kind in ('chat', 'headless', 'task')),
+  artist_id uuid,
+  caller_key_id uuid,
+  instructions text,
+  webhook_url text,
+  loads integer not null default 0,
+  reserved_usd numeric not null default 0,
+  reserved_until timestamptz
+);
+
+create index turns_chat_newest on public.turns (chat_id, created_at desc);
+create index turns_session on public.turns (session_id);
+create index turns_account on public.turns (account_id, created_at desc);
+create index turns_key on public.turns (key_id) where key_id is not null;
+create unique index turns_effect on public.turns (effect_id) where effect_id is not null;
+create index turns_unstarted on public.turns (created_at)
+  where headless and run_id is null and finished_at is null;
+create index turns_unfinished on public.turns (account_id) where finished_at is null;
+create index turns_by_status on public.turns (account_id, status, created_at desc, id desc);
+create index turns_by_kind on public.turns (account_id, kind, created_at desc, id desc);
+create index turns_by_artist on public.turns (account_id, artist_id, created_at desc, id desc)
+  where artist_id is not null;
+alter table public.turns enable row level security;
+comment on table public.turns is
+  'Chat turns: one row from the claim on a chat to the end of the durable run that answers it.';
+comment on column public.turns.id is
+  'Chosen by the server before anything is written; it also addresses the stream of the turn.';
+comment on column public.turns.message_id is
+  'The message that is answered: the user''s, or the assistant''s whose question was answered.';
+comment on column public.turns.assistant_message_id is 'The message that the turn writes.';
+comment on column public.turns.context_limit is
+  'The greatest number of messages that the model is given; null for no limit of the caller''s.';
+comment on column public.turns.history is
+  'The conversation that the client sent in place of the stored one; null once the turn has ended.';
+comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
+comment on column public.turns.effect_id is
+  'By what a repeated request is recognized; null where a repetition is to be a turn of its own.';
+comment on column public.turns.kind is
+  'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
+comment on column public.turns.artist_id is
+  'The artist of the session when the turn began. No foreign key: what was spent outlives the artist.';
+comment on column public.turns.caller_key_id is
+  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: what was spent outlives the key.';
+comment on column public.turns.instructions is
+  'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
+comment on column public.turns.webhook_url is
+  'Told of the end of the turn, besides the webhooks of the account.';
+comment on column public.turns.loads is
+  'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
+comment on column public.turns.reserved_usd is
+  'What the model calls in flight may cost, while the turn is active and until reserved_until.';
+comment on column public.turns.reserved_until is
+  'When the calls in flight have failed, because no model call takes as long.';
+
+create table public.turn_steps (
+  turn_id uuid not null references public.turns (id) on delete cascade,
+  index integer not null check (index >= 0),
+  result jsonb not null,
+  primary key (turn_id, index)
+);
+alter table public.turn_steps enable row level security;
+comment on table public.turn_steps is
+  'The results of the model calls of a running turn, in the form that the next call is given.';
+
+create table public.tool_runs (
+  turn_id uuid not null references public.turns (id) on delete cascade,
+  tool_call_id text not null,
+  finished boolean not null default false,
+  output jsonb,
+  started_at timestamptz default clock_timestamp(),
+  finished_at timestamptz,
+  primary key (turn_id, tool_call_id)
+);
+alter table public.tool_runs enable row level security;
+comment on table public.tool_runs is
+  'The tool calls of a running turn, recorded before they start and when they end.';
+comment on column public.tool_runs.finished is
+  'False with an unknown outcome when the process died: the call is not repeated.';
+
+create table public.run_traces (
+  turn_id uuid primary key references public.turns (id) on delete cascade,
+  account_id uuid not null,
+  steps jsonb not null,
+  created_at timestamptz not null default now()
+);
+
+create index run_traces_age on public.run_traces (created_at);
+alter table public.run_traces enable row level security;
+comment on table public.run_traces is
+  'The steps of turns that have ended, as of run_steps_json: written once when the turn ends, and deleted by the retention job.';
+comment on column public.run_traces.account_id is 'The account of the turn, with which the trace is deleted.';
+
+create table public.queued_turns (
+  turn_id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  chat_id uuid not null references public.chats (id) on delete cascade,
+  message_id text not null,
+  position bigint generated always as identity,
+  goes_first boolean not null,
+  claim jsonb not null,
+  credential text not null check (credential in ('key', 'bearer')),
+  begun_at timestamptz,
+  created_at timestamptz not null default now(),
+  bytes integer not null default 0,
+  unique (chat_id, message_id)
+);
+
+create index queued_turns_account on public.queued_turns (account_id);
+alter table public.queued_turns enable row level security;
+comment on table public.queued_turns is
+  'Turns that wait for their chat. Their messages are stored in the chat when they begin.';
+comment on column public.queued_turns.goes_first is
+  'Has interrupted the active turn, and goes before all that waited then.';
+comment on column public.queued_turns.claim is 'Arguments of claim_turn_within.';
+comment on column public.queued_turns.credential is
+  'The form of the credential that the sandbox of the run gets.';
+comment on column public.queued_turns.begun_at is
+  'When the chat was claimed for it. The row stays until its run was started.';
+comment on column public.queued_turns.bytes is 'Size of claim, before compression.';
+
+-- Claim -------------------------------------------------------------------------------------------
+
+create function public.claim_turn_within_quota(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
+  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
+  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
+  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
+  p_max_active integer, p_caller_key_id uuid,
+  p_on_busy text, p_max_queued integer, p_credential text, p_parent_id text,
+  p_replaces_answer text, p_max_account_bytes bigint, p_max_chat_bytes bigint
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_answer jsonb;
+  v_full text;
+begin
+  v_answer := public.claim_turn_once(p_account_id, p_session_id, p_chat_id, p_turn_id,
+    p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
+    p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
+    p_max_active, p_caller_key_id, p_on_busy, p_max_queued, p_credential, p_parent_id,
+    p_replaces_answer);
+  -- A message that was stored by an earlier attempt takes no more room.
+  if v_answer ->> 'outcome' = 'claimed'
+    or (v_answer ->> 'outcome' = 'queued' and v_answer ->> 'turn_id' = p_turn_id::text) then
+    v_full := public.message_quota_reached(
+      p_account_id, p_chat_id, p_max_account_bytes, p_max_chat_bytes);
+    if v_full is not null then
+      raise exception using errcode = 'PT403', message = v_full;
+    end if;
+  end if;
+  return v_answer;
+exception when sqlstate 'PT403' then
+  return jsonb_build_object('outcome', sqlerrm);
+end
+$$;
+comment on function public.claim_turn_within_quota is
+  'claim_turn_once, unless the message would take more bytes than the account or the chat may have: {outcome: messages_full | chat_full} has changed nothing. A limit of 0 is none.';
+
+create function public.claim_turn_once(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
+  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
+  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
+  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
+  p_max_active integer, p_caller_key_id uuid,
+  p_on_busy text, p_max_queued integer, p_credential text, p_parent_id text,
+  p_replaces_answer text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_repeated jsonb;
+begin
+  -- In the order of claim_turn_within: the account, then the chat.
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+  perform 1 from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for update;
+  if found and p_parts_before is null then
+    v_repeated := public.repeat_message(p_chat_id, p_message_id, p_parts, p_replaces_answer);
+    -- With a parent the client asks for another answer.
+    if v_repeated ->> 'outcome' = 'content_differs'
+      or (v_repeated ->> 'outcome' = 'answered' and p_parent_id is null) then
+      return v_repeated;
+    end if;
+  end if;
+  return public.claim_turn_on_branch(p_account_id, p_session_id, p_chat_id, p_turn_id,
+    p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
+    p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
+    p_max_active, p_caller_key_id, p_on_busy, p_max_queued, p_credential,
+    coalesce(p_parent_id, v_repeated ->> 'parent_id'));
+end
+$$;
+comment on function public.claim_turn_once is
+  'claim_turn_on_branch for a message that may have been sent before: also {outcome: content_differs}, and {outcome: answered (turn_id, run_id, message_id)}, unless a parent or p_replaces_answer asks for another answer. One whose answer failed or was stopped is answered on a branch.';
+
+create function public.claim_turn_on_branch(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
+  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
+  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
+  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
+  p_max_active integer, p_caller_key_id uuid,
+  p_on_busy text, p_max_queued integer, p_credential text, p_parent_id text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal text;
+  v_answer jsonb;
+begin
+  if p_parent_id is not null then
+    -- In the order of claim_turn_within: the account, then the chat.
+    perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+    perform 1 from public.chats
+    where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+    for update;
+    v_refusal := case when found
+      then public.conflict_of_parent(p_chat_id, p_message_id, p_parent_id) end;
+    if v_refusal is not null then
+      return jsonb_build_object('outcome', v_refusal);
+    end if;
+  end if;
+  v_answer := public.claim_or_queue_turn(p_account_id, p_session_id, p_chat_id, p_turn_id,
+    p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
+    p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
+    p_max_active, p_caller_key_id, p_on_busy, p_max_queued, p_credential);
+  if p_parent_id is not null and v_answer ->> 'outcome' = 'claimed' then
+    perform public.branch_at(p_chat_id, p_message_id, p_parent_id);
+  elsif p_parent_id is not null and v_answer ->> 'outcome' = 'queued' then
+    update public.queued_turns
+    set claim = claim || jsonb_build_object('parent_id', p_parent_id)
+    where turn_id = p_turn_id;
+  end if;
+  return v_answer;
+end
+$$;
+comment on function public.claim_turn_on_branch is
+  'claim_or_queue_turn for a message that follows p_parent_id, empty for none, so that it begins a branch or repeats an answer; null for the leaf of the chat. Also {outcome: parent_missing | parent_differs}.';
+
+create function public.claim_or_queue_turn(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
+  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
+  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
+  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
+  p_max_active integer, p_caller_key_id uuid,
+  p_on_busy text, p_max_queued integer, p_credential text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+  v_answer jsonb;
+  v_queued uuid;
+begin
+  -- In the order of claim_turn_within: the account, then the chat.
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for update;
+  select turn_id into v_queued from public.queued_turns
+  where chat_id = v_chat.id and message_id = p_message_id and begun_at is null;
+  if found then
+    return public.repeat_queued_turn(v_chat, v_queued, p_on_busy);
+  end if;
+  v_answer := case
+    when exists (select from public.queued_turns q where q.chat_id = v_chat.id and q.begun_at is null)
+    then public.busy_chat(v_chat)
+    else public.claim_turn_within(p_account_id, p_session_id, p_chat_id, p_turn_id,
+      p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
+      p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
+      p_max_active, p_caller_key_id) end;
+  if v_answer ->> 'outcome' not in ('active', 'waiting') or p_on_busy = 'reject'
+    or p_parts_before is not null or v_answer ->> 'message_id' = p_message_id then
+    return v_answer;
+  end if;
+  if p_max_queued <= (select count(*) from public.queued_turns where chat_id = p_chat_id) then
+    return jsonb_build_object('outcome', 'queue_full');
+  end if;
+  insert into public.queued_turns
+    (turn_id, account_id, chat_id, message_id, goes_first, credential, claim)
+  values (p_turn_id, p_account_id, p_chat_id, p_message_id, p_on_busy = 'interrupt', p_credential,
+    jsonb_build_object('session_id', p_session_id, 'parts', p_parts,
+      'assistant_message_id', p_assistant_message_id, 'title', p_title,
+      'default_model_id', p_default_model_id, 'context_limit', p_context_limit,
+      'history', p_history, 'key_hash', p_key_hash, 'key_prefix', p_key_prefix,
+      'key_name', p_key_name, 'caller_key_id', p_caller_key_id));
+  if p_on_busy = 'interrupt' then
+    update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
+    where id = (v_answer ->> 'turn_id')::uuid and finished_at is null;
+  end if;
+  return v_answer || jsonb_build_object('outcome', 'queued', 'turn_id', p_turn_id,
+    'active_turn_id', v_answer -> 'turn_id');
+end
+$$;
+comment on function public.claim_or_queue_turn is
+  'claim_turn_within. A chat that is busy, or in which turns wait, queues the turn unless p_on_busy is reject, and stops the active one if it is interrupt; a message that waits already goes on waiting: also {outcome: queued (turn_id, active_turn_id, run_id) | queue_full | waiting}.';
+
+create function public.claim_turn_within(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
+  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
+  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
+  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
+  p_max_active integer, p_caller_key_id uuid
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_answer jsonb;
+begin
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+  v_answer := public.claim_turn(
+    p_account_id, p_session_id, p_chat_id, p_turn_id,
+    p_message_id, p_parts, p_parts_before, p_assistant_message_id,
+    p_title, p_default_model_id, p_context_limit, p_history,
+    p_key_hash, p_key_prefix, p_key_name, p_key_expires_at, p_caller_key_id);
+  if v_answer ->> 'outcome' <> 'claimed' then
+    return v_answer;
+  end if;
+  if public.is_budget_reached(p_account_id)
+    and not exists (select from public.queued_turns q where q.turn_id = p_turn_id)
+  then
+    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
+  end if;
+  if p_max_active > 0 and public.count_active_turns(p_account_id) > p_max_active then
+    raise exception using errcode = 'PT429', message = 'Too many active turns';
+  end if;
+  return v_answer;
+exception
+  when sqlstate 'PT402' then
+    return jsonb_build_object('outcome', 'budget_reached');
+  when sqlstate 'PT429' then
+    return jsonb_build_object('outcome', 'too_many_turns');
+end
+$$;
+comment on function public.claim_turn_within is
+  'claim_turn, unless the account has spent its budget and the turn did not wait in the chat, or it would then have more than p_max_active turns: {outcome: budget_reached | too_many_turns} has changed nothing. A limit of 0 is none.';
+
+create function public.claim_turn(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
+  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
+  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
+  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
+  p_caller_key_id uuid
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_session public.sessions;
+  v_chat public.chats;
+  v_active public.turns;
+  v_refusal text;
+begin
+  select * into v_session from public.sessions
+  where id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('outcome', 'session_missing');
+  end if;
+  -- The row lock makes simultaneous claims one after another.
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for update;
+  if not found then
+    return jsonb_build_object('outcome', 'chat_missing');
+  end if;
+  -- The turn of a message that has waited ends with the reason instead.
+  if v_session.sandbox_state is null
+    and not exists (select from public.queued_turns q where q.turn_id = p_turn_id)
+  then
+    return jsonb_build_object('outcome', 'sandbox_missing');
+  end if;
+
+  if v_chat.active_stream_id is not null then
+    v_active := public.active_turn(v_chat);
+    if public.active_stream_id(v_chat) is not null then
+      return jsonb_build_object('outcome', 'active', 'turn_id', v_active.id,
+        'run_id', v_active.run_id, 'message_id', v_active.message_id);
+    end if;
+    -- The request that made this claim died before it started a run.
+    perform public.close_turn(v_active.id, 'failed', 'The turn was never started');
+  end if;
+
+  v_refusal := public.store_turn_message(p_chat_id, p_message_id, p_parts, p_parts_before);
+  if v_refusal is not null then
+    return jsonb_build_object('outcome', v_refusal);
+  end if;
+  insert into public.turns (id, account_id, session_id, chat_id, message_id, assistant_message_id,
+    model_id, context_limit, history, key_id, artist_id, caller_key_id)
+  values (p_turn_id, p_account_id, p_session_id, p_chat_id, p_message_id, p_assistant_message_id,
+    coalesce(nullif(v_chat.model_id, ''), p_default_model_id), p_context_limit, p_history,
+    public.create_run_key(p_account_id, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at),
+    v_session.artist_id, p_caller_key_id);
+  update public.chats set
+    active_stream_id = 'pending:' || p_turn_id,
+    claimed_at = clock_timestamp(),
+    title = case when title = '' then coalesce(p_title, '') else title end,
+    updated_at = now()
+  where id = p_chat_id;
+  return jsonb_build_object('outcome', 'claimed');
+end
+$$;
+comment on function public.claim_turn is
+  'Claims a chat for a new turn and stores the message that the turn answers, both or neither: {outcome: claimed | active (turn_id, run_id, message_id) | session_missing | chat_missing | sandbox_missing | id_taken | answer_stale}.';
+
+create function public.active_turn(p_chat public.chats) returns public.turns
+language sql stable set search_path = '' as $$
+  select t from public.turns t
+  where t.chat_id = p_chat.id
+    and (t.run_id = p_chat.active_stream_id or 'pending:' || t.id = p_chat.active_stream_id)
+$$;
+comment on function public.active_turn is 'The turn that a chat is claimed by.';
+
+create function public.count_active_turns(p_account_id uuid) returns bigint
+language sql stable set search_path = '' as $$
+  select count(*) from public.turns
+  where account_id = p_account_id and finished_at is null
+    -- A claim whose request died before it started a run is void after this time.
+    and (run_id is not null
+      or created_at > now() - case when headless then interval '10 minutes' else interval '60 seconds' end)
+$$;
+comment on function public.count_active_turns is
+  'The turns of an account that are queued or running, without claims that never became a run.';
+
+create function public.store_turn_message(
+  p_chat_id uuid, p_message_id text, p_parts jsonb, p_parts_before jsonb
+) returns text
+language plpgsql volatile set search_path = '' as $$
+begin
+  if p_parts_before is null then
+    insert into public.messages (chat_id, id, role, parts, parent_id)
+    values (p_chat_id, p_message_id, 'user', p_parts, public.leaf_of_chat(p_chat_id))
+    on conflict (chat_id, id) do nothing;
+    if not found and not exists (
+      select from public.messages m
+      where m.chat_id = p_chat_id and m.id = p_message_id and m.role = 'user'
+        and public.is_same_content(m, p_parts)) then
+      return 'id_taken';
+    end if;
+  else
+    update public.messages set parts = p_parts
+    where chat_id = p_chat_id and id = p_message_id and role = 'assistant'
+      and parts = p_parts_before;
+    if not found then
+      return 'answer_stale';
+    end if;
+  end if;
+  -- What is answered is shown.
+  if exists (
+    select from public.messages
+    where chat_id = p_chat_id and id = p_message_id and not on_path) then
+    perform public.show_path(p_chat_id, p_message_id, true);
+  end if;
+  return null;
+end
+$$;
+comment on function public.store_turn_message is
+  'Stores what a turn answers: a user''s message, or with p_parts_before the answer to a question in an assistant''s message that still has those parts. Null, or why it is refused: id_taken | answer_stale.';
+
+create function public.store_file_parts(p_turn_id uuid, p_messages jsonb, p_history jsonb)
+returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  perform public.lock_chat_of_turn(p_turn_id);
+  select * into v_turn from public.turns
+  where id = p_turn_id and finished_at is null for update;
+  if not found then
+    return;
+  end if;
+  update public.turns set history = p_history where id = p_turn_id and history is not null;
+  -- Of a conversation that the client sent, only the newest message is stored.
+  update public.messages m set parts = changed.parts,
+    sent_digest = coalesce(m.sent_digest, public.digest_of_parts(m.parts))
+  from jsonb_to_recordset(p_messages) as changed(id text, parts jsonb)
+  where m.chat_id = v_turn.chat_id and m.id = changed.id and m.role = 'user'
+    and (m.id = v_turn.message_id or v_turn.history is null);
+end
+$$;
+comment on function public.store_file_parts is
+  'Replaces the parts of user messages [{id, parts}] that a running turn has read, and its history where the client sent one. Without effect when the turn has ended.';
+
+create function public.digest_of_parts(p_parts jsonb) returns text
+language sql immutable set search_path = '' as $$
+  select encode(sha256(convert_to(p_parts::text, 'UTF8')), 'hex')
+$$;
+comment on function public.digest_of_parts is 'SHA-256 of the parts of a message, in hex.';
+
+create function public.is_same_content(p_message public.messages, p_parts jsonb) returns boolean
+language sql stable set search_path = '' as $$
+  select case when p_message.sent_digest is null then p_message.parts = p_parts
+    else p_message.sent_digest = public.digest_of_parts(p_parts) end
+$$;
+comment on function public.is_same_content is
+  'Whether a message was sent with these parts, although those that are stored may name its stored files.';
+
+create function public.parent_of_message(p_message public.messages) returns text
+language sql stable set search_path = '' as $$
+  select coalesce(p_message.parent_id, (
+    select b.id from public.messages b
+    where b.chat_id = p_message.chat_id and (b.created_at, b.id) < (p_message.created_at, p_message.id)
+    order by b.created_at desc, b.id desc
+    limit 1), '')
+$$;
+comment on function public.parent_of_message is
+  'The id of the message that a message follows; empty for one that starts the conversation.';
+
+create function public.conflict_of_parent(
+  p_chat_id uuid, p_message_id text, p_parent_id text
+) returns text
+language sql stable set search_path = '' as $$
+  select case
+    when p_parent_id <> '' and not exists (
+      select from public.messages m where m.chat_id = p_chat_id and m.id = p_parent_id)
+    then 'parent_missing'
+    when exists (
+      select from public.messages m
+      where m.chat_id = p_chat_id and m.id = p_message_id
+        and p_parent_id <> public.parent_of_message(m))
+    then 'parent_differs' end
+$$;
+comment on function public.conflict_of_parent is
+  'Why a message cannot follow p_parent_id: parent_missing | parent_differs, for one that follows another already. Null if it can.';
+
+create function public.repeat_message(
+  p_chat_id uuid, p_message_id text, p_parts jsonb, p_replaces_answer text
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_message public.messages;
+begin
+  if exists (
+    select from public.queued_turns q
+    where q.chat_id = p_chat_id and q.message_id = p_message_id and q.begun_at is null
+      and q.claim -> 'parts' <> p_parts) then
+    return jsonb_build_object('outcome', 'content_differs');
+  end if;
+  select * into v_message from public.messages
+  where chat_id = p_chat_id and id = p_message_id and role = 'user';
+  if not found then
+    return jsonb_build_object('outcome', 'new');
+  elsif not public.is_same_content(v_message, p_parts) then
+    return jsonb_build_object('outcome', 'content_differs');
+  end if;
+  return coalesce(public.answer_of_message(v_message, p_replaces_answer),
+    jsonb_build_object('outcome', 'again', 'parent_id', public.parent_of_message(v_message)));
+end
+$$;
+comment on function public.repeat_message is
+  'What becomes of a user message, by its id: {outcome: new | content_differs | active | answered | again (parent_id)}; answered as of answer_of_message.';
+
+create function public.answer_of_message(
+  p_message public.messages, p_replaces_answer text
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_turn public.turns;
+  v_answer_id text;
+begin
+  -- Of several answers the one that the chat shows.
+  select t.* into v_turn from public.turns t
+  left join public.messages a on a.chat_id = t.chat_id and a.id = t.assistant_message_id
+  where t.chat_id = p_message.chat_id and t.message_id = p_message.id
+  order by coalesce(a.on_path, false) desc, t.created_at desc
+  limit 1;
+  if v_turn.id is not null and v_turn.finished_at is null then
+    return jsonb_build_object('outcome', 'active');
+  end if;
+  -- A message whose answer failed or was stopped is answered again.
+  if v_turn.status in ('failed', 'cancelled') then
+    return null;
+  end if;
+  select a.id into v_answer_id from public.messages a
+  where a.chat_id = p_message.chat_id and a.role = 'assistant' and (
+    a.id = v_turn.assistant_message_id
+    or (v_turn.id is null and public.parent_of_message(a) = p_message.id))
+  order by a.on_path desc, a.created_at desc
+  limit 1;
+  -- A request for another answer in place of one that is no longer shown is a repeated request.
+  if p_replaces_answer is not null and not exists (
+    select from public.messages a
+    where a.chat_id = p_message.chat_id and a.id = p_replaces_answer and not a.on_path) then
+    return null;
+  end if;
+  return case when v_answer_id is not null then jsonb_build_object(
+    'outcome', 'answered', 'turn_id', v_turn.id, 'run_id', v_turn.run_id,
+    'message_id', v_answer_id) end;
+end
+$$;
+comment on function public.answer_of_message is
+  'What a user message that is sent again gets: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
+
+-- Headless runs -----------------------------------------------------------------------------------
+
+create function public.provision_run_within_quota(
+  p_account_id uuid, p_artist_id uuid, p_effect_id uuid, p_turn_id uuid,
+  p_assistant_message_id text, p_title text, p_model_id text, p_messages jsonb,
+  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
+  p_max_active integer, p_kind text, p_caller_key_id uuid, p_max_account_bytes bigint
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_answer jsonb;
+begin
+  v_answer := public.provision_run_within(p_account_id, p_artist_id, p_effect_id, p_turn_id,
+    p_assistant_message_id, p_title, p_model_id, p_messages,
+    p_key_hash, p_key_prefix, p_key_name, p_key_expires_at, p_max_active, p_kind, p_caller_key_id);
+  if v_answer ->> 'turn_id' = p_turn_id::text and public.message_quota_reached(
+    p_account_id, null, p_max_account_bytes, 0) is not null then
+    raise exception using errcode = 'PT403', message = 'messages_full';
+  end if;
+  return v_answer;
+exception when sqlstate 'PT403' then
+  return jsonb_build_object('refused', sqlerrm);
+end
+$$;
+comment on function public.provision_run_within_quota is
+  'provision_run_within, unless the account would have more bytes of messages than it may have: {refused: messages_full} has changed nothing. A limit of 0 is none.';
+
+create function public.provision_run_within(
+  p_account_id uuid, p_artist_id uuid, p_effect_id uuid, p_turn_id uuid,
+  p_assistant_message_id text, p_title text, p_model_id text, p_messages jsonb,
+  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
+  p_max_active integer, p_kind text, p_caller_key_id uuid
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_answer jsonb;
+begin
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+  v_answer := public.provision_run(
+    p_account_id, p_artist_id, p_effect_id, p_turn_id,
+    p_assistant_message_id, p_title, p_model_id, p_messages,
+    p_key_hash, p_key_prefix, p_key_name, p_key_expires_at, p_kind, p_caller_key_id);
+  if v_answer ->> 'turn_id' <> p_turn_id::text then
+    return v_answer;
+  end if;
+  if public.is_budget_reached(p_account_id) then
+    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
+  end if;
+  if p_max_active > 0 and public.count_active_turns(p_account_id) > p_max_active then
+    raise exception using errcode = 'PT429', message = 'Too many active turns';
+  end if;
+  return v_answer;
+exception
+  when sqlstate 'PT402' then
+    return jsonb_build_object('refused', 'budget_reached');
+  when sqlstate 'PT429' then
+    return jsonb_build_object('refused', 'too_many_turns');
+end
+$$;
+comment on function public.provision_run_within is
+  'provision_run, unless the account has spent its budget, or would then have more than p_max_active turns: {refused: budget_reached | too_many_turns} has changed nothing. A limit of 0 is none.';
+
+create function public.provision_run(
+  p_account_id uuid, p_artist_id uuid, p_effect_id uuid, p_turn_id uuid,
+  p_assistant_message_id text, p_title text, p_model_id text, p_messages jsonb,
+  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
+  p_kind text, p_caller_key_id uuid
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_turn public.turns;
+begin
+  perform public.close_unstarted_runs();
+  -- Two attempts at one effect come one after the other.
+  perform pg_advisory_xact_lock(hashtextextended(p_effect_id::text, 20261120));
+  select * into v_turn from public.turns
+  where effect_id = p_effect_id and account_id = p_account_id;
+  if not found then
+    v_turn.id := p_turn_id;
+    insert into public.sessions (account_id, artist_id) values (p_account_id, p_artist_id)
+    returning id into v_turn.session_id;
+    insert into public.chats (session_id, account_id, title, model_id, active_stream_id, claimed_at)
+    values (v_turn.session_id, p_account_id, p_title, p_model_id, 'pending:' || p_turn_id, v_now)
+    returning id into v_turn.chat_id;
+    -- A microsecond apart, so that they keep their order whatever their ids.
+    insert into public.messages (chat_id, id, role, parts, created_at)
+    select v_turn.chat_id, m.value ->> 'id', m.value ->> 'role', m.value -> 'parts',
+      v_now + m.ordinality * interval '1 microsecond'
+    from jsonb_array_elements(p_messages) with ordinality as m;
+    insert into public.turns (id, account_id, session_id, chat_id, effect_id, message_id,
+      assistant_message_id, model_id, headless, key_id, kind, artist_id, caller_key_id)
+    values (p_turn_id, p_account_id, v_turn.session_id, v_turn.chat_id, p_effect_id,
+      p_messages -> -1 ->> 'id', p_assistant_message_id, p_model_id, true,
+      public.create_run_key(p_account_id, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at),
+      p_kind, p_artist_id, p_caller_key_id);
+  end if;
+  return jsonb_build_object('turn_id', v_turn.id, 'session_id', v_turn.session_id,
+    'chat_id', v_turn.chat_id, 'run_id', v_turn.run_id);
+end
+$$;
+comment on function public.provision_run is
+  'Creates session, chat, messages, credential and turn of a headless run, or finds what an earlier attempt at the same effect created: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered.';
+
+create function public.close_unstarted_runs() returns void
+language plpgsql set search_path = '' as $$
+declare
+  v_id uuid;
+begin
+  for v_id in
+    select id from public.turns
+    where headless and run_id is null and finished_at is null
+      and created_at < now() - interval '10 minutes'
+    order by created_at limit 10 for update skip locked
+  loop
+    perform public.abandon_turn(v_id);
+    update public.turns set effect_id = null where id = v_id;
+  end loop;
+end
+$$;
+comment on function public.close_unstarted_runs is
+  'Closes headless turns whose request died before it started their run. Each call closes at most ten.';
+
+create function public.assign_run(p_turn_id uuid, p_run_id text) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  perform public.lock_chat_of_turn(p_turn_id);
+  update public.turns set run_id = coalesce(run_id, p_run_id) where id = p_turn_id
+  returning * into v_turn;
+  update public.chats set active_stream_id = v_turn.run_id
+  where id = v_turn.chat_id and active_stream_id = 'pending:' || v_turn.id;
+  update public.api_keys set run_id = v_turn.run_id where id = v_turn.key_id;
+  return jsonb_build_object('run_id', v_turn.run_id);
+end
+$$;
+comment on function public.assign_run is
+  'Gives a turn its run; the first of two attempts wins: {run_id}, null when the turn is gone.';
+
+create function public.discard_run(p_turn_id uuid) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  perform public.lock_chat_of_turn(p_turn_id);
+  select * into v_turn from public.turns where id = p_turn_id and run_id is null for update;
+  if not found then
+    return jsonb_build_object('discarded', false);
+  end if;
+  -- Chats before their session, as everywhere: the other order deadlocks.
+  perform 1 from public.chats where session_id = v_turn.session_id order by id for update;
+  delete from public.sessions where id = v_turn.session_id;
+  delete from public.api_keys where id = v_turn.key_id;
+  return jsonb_build_object('discarded', true);
+end
+$$;
+comment on function public.discard_run is
+  'Deletes what provision_run created, unless the run has started: {discarded}.';
+
+-- Steps -------------------------------------------------------------------------------------------
+
+create function public.lock_chat_of_turn(p_turn_id uuid) returns void
+language sql set search_path = '' as $$
+  select 1 from public.chats
+  where id = (select chat_id from public.turns where id = p_turn_id)
+  for update
+$$;
+comment on function public.lock_chat_of_turn is
+  'Locks the chat of a turn for the transaction. To be called before the turn itself is locked.';
+
+create function public.load_turn(p_turn_id uuid, p_run_id text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+  v_session public.sessions;
+begin
+  perform public.lock_chat_of_turn(p_turn_id);
+  select * into v_turn from public.turns where id = p_turn_id for update;
+  if not found or coalesce(v_turn.run_id, p_run_id) <> p_run_id then
+    return jsonb_build_object('outcome', 'lost');
+  end if;
+  if v_turn.finished_at is not null then
+    return jsonb_build_object(
+      'outcome', case when v_turn.run_id is null then 'lost' else 'finished' end,
+      'error', v_turn.error,
+      'metadata', (select m.metadata from public.messages m
+        where m.chat_id = v_turn.chat_id and m.id = v_turn.assistant_message_id));
+  end if;
+
+  update public.chats set active_stream_id = p_run_id
+  where id = v_turn.chat_id and active_stream_id in ('pending:' || p_turn_id, p_run_id);
+  if not found then
+    return jsonb_build_object('outcome', 'lost');
+  end if;
+  -- A headless turn knows its run before the run has begun.
+  if v_turn.status = 'queued' then
+    update public.turns
+    set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
+      instructions = public.chat_instructions(account_id, chat_id)
+    where id = p_turn_id returning * into v_turn;
+    update public.api_keys set run_id = p_run_id where id = v_turn.key_id;
+  else
+    update public.turns set loads = loads + 1, reserved_usd = 0
+    where id = p_turn_id returning * into v_turn;
+  end if;
+
+  select * into v_session from public.sessions where id = v_turn.session_id;
+  return jsonb_build_object(
+    'outcome', 'active',
+    'load', v_turn.loads,
+    'account_id', v_turn.account_id,
+    'session_id', v_turn.session_id,
+    'chat_id', v_turn.chat_id,
+    'message_id', v_turn.message_id,
+    'assistant_message_id', v_turn.assistant_message_id,
+    'model_id', v_turn.model_id,
+    'instructions', v_turn.instructions,
+    'context_limit', v_turn.context_limit,
+    'headless', v_turn.headless,
+    'has_key', v_turn.key_id is not null,
+    'has_budget', public.has_budget(v_turn.account_id),
+    'created_at', public.iso_date(v_turn.created_at),
+    'stop_requested', v_turn.stop_requested_at is not null,
+    'artist_id', v_session.artist_id,
+    'sandbox_state', v_session.sandbox_state,
+    'history', coalesce(
+      v_turn.history, public.conversation_until(v_turn.chat_id, v_turn.message_id)),
+    'steps', (
+      select coalesce(jsonb_agg(s.result order by s.index), '[]')
+      from public.turn_steps s where s.turn_id = p_turn_id));
+end
+$$;
+comment on function public.load_turn is
+  'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | active, …}.';
+
+create function public.complete_model_call(
+  p_account_id uuid, p_turn_id uuid, p_load integer, p_index integer, p_result jsonb,
+  p_call_ids text[], p_usage jsonb
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- What was spent counts, even if another process has loaded the turn since.
+  if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
+    return jsonb_build_object('superseded', false, 'stop_requested', true, 'known_calls', '[]'::jsonb);
+  end if;
+  -- Locked, because the turn must not be loaded again before this is committed.
+  perform from public.turns where id = p_turn_id and loads = p_load for share;
+  if not found then
+    return jsonb_build_object('superseded', true, 'stop_requested', false, 'known_calls', '[]'::jsonb);
+  end if;
+  -- Nothing of the turn is in flight: its tools have ended before the model call.
+  update public.turns set reserved_usd = 0 where id = p_turn_id and reserved_usd > 0;
+  insert into public.turn_steps (turn_id, index, result) values (p_turn_id, p_index, p_result)
+  on conflict do nothing;
+  return jsonb_build_object(
+    'stop_requested', exists (
+      select from public.turns where id = p_turn_id and stop_requested_at is not null),
+    'known_calls', public.start_tools(p_turn_id, p_call_ids),
+    'superseded', false,
+    'has_budget', public.has_budget(p_account_id));
+end
+$$;
+comment on function public.complete_model_call is
+  'Records the result and the usage of a model call, and the tool calls that start at once: {superseded, stop_requested, known_calls as of start_tools, has_budget}. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
+
+-- Two processes record the same calls when one was taken for dead: only the process whose row was inserted
+-- may run a call.
+create function public.start_tools(p_turn_id uuid, p_call_ids text[]) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_fresh text[];
+begin
+  with fresh as (
+    insert into public.tool_runs (turn_id, tool_call_id)
+    select p_turn_id, id from unnest(p_call_ids) id order by id
+    on conflict do nothing returning tool_call_id)
+  select coalesce(array_agg(tool_call_id), '{}') into v_fresh from fresh;
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', r.tool_call_id, 'finished', r.finished, 'output', r.output)), '[]')
+    from public.tool_runs r
+    where r.turn_id = p_turn_id and r.tool_call_id = any (p_call_ids)
+      and r.tool_call_id <> all (v_fresh));
+end
+$$;
+comment on function public.start_tools is
+  'Records tool calls before they start, and answers those that were recorded before, which must not run again: [{id, finished, output}].';
+
+create function public.finish_tool(p_turn_id uuid, p_call_id text, p_output jsonb)
+returns jsonb
+language sql set search_path = '' as $$
+  update public.tool_runs set finished = true, output = p_output, finished_at = clock_timestamp()
+  where turn_id = p_turn_id and tool_call_id = p_call_id;
+  select '{}'::jsonb
+$$;
+comment on function public.finish_tool is 'Records the output of a tool call.';
+
+-- End ---------------------------------------------------------------------------------------------
+
+create function public.finish_turn(
+  p_account_id uuid, p_turn_id uuid, p_load integer, p_status text, p_error text, p_parts jsonb,
+  p_metadata jsonb, p_index integer, p_step jsonb, p_usage jsonb
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+  v_finishes boolean;
+begin
+  perform from public.accounts where id = p_account_id for key share;
+  perform public.lock_chat_of_turn(p_turn_id);
+  select * into v_turn from public.turns
+  where id = p_turn_id and account_id = p_account_id for update;
+
+  -- What was spent counts, even if another process has loaded the turn since.
+  if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
+    return jsonb_build_object('superseded', false, 'finished', false, 'webhooks_due', false);
+  end if;
+  if v_turn.loads <> p_load then
+    return jsonb_build_object('superseded', true, 'finished', false, 'webhooks_due', false);
+  end if;
+
+  v_finishes := v_turn.finished_at is null;
+  if v_finishes then
+    -- For the trace, which a trigger keeps before close_turn deletes the steps.
+    insert into public.turn_steps (turn_id, index, result)
+    select p_turn_id, p_index, p_step where p_step is not null
+    on conflict do nothing;
+    insert into public.messages (chat_id, id, role, parts, metadata, parent_id)
+    values (v_turn.chat_id, v_turn.assistant_message_id, 'assistant', p_parts, p_metadata,
+      public.leaf_of_chat(v_turn.chat_id))
+    on conflict (chat_id, id) do update set parts = excluded.parts, metadata = excluded.metadata
+    where messages.role = 'assistant';
+    update public.chats set active_stream_id = null, claimed_at = null,
+      last_assistant_message_at = now(), updated_at = now()
+    where id = v_turn.chat_id
+      and active_stream_id in (v_turn.run_id, 'pending:' || p_turn_id);
+    perform public.close_turn(p_turn_id, p_status, p_error);
+  end if;
+  return jsonb_build_object(
+    'superseded', false,
+    'finished', v_finishes,
+    'webhooks_due', public.has_due_webhooks(p_account_id),
+    'awaited_chat_id', (
+      select q.chat_id from public.queued_turns q where q.chat_id = v_turn.chat_id limit 1));
+end
+$$;
+comment on function public.finish_turn is
+  'Stores the assistant''s message with the last step (null if it made no model call) and its usage, releases the claim and closes the turn: {superseded, finished, webhooks_due, awaited_chat_id}. awaited_chat_id is the chat if messages wait in it. It is safe to repeat. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
+
+create function public.close_turn(p_turn_id uuid, p_status text, p_error text) returns void
+language plpgsql set search_path = '' as $$
+begin
+  update public.api_keys k set revoked_at = now()
+  from public.turns t where t.id = p_turn_id and k.id = t.key_id and k.revoked_at is null;
+  update public.turns set status = p_status, error = p_error, history = null, finished_at = now()
+  where id = p_turn_id and finished_at is null;
+  delete from public.turn_steps where turn_id = p_turn_id;
+  delete from public.tool_runs where turn_id = p_turn_id;
+  -- Each turn leaves one dead key behind and clears away a few old ones.
+  delete from public.api_keys where id in (
+    select id from public.api_keys
+    where scope = 'run' and revoked_at < now() - interval '1 day'
+    order by revoked_at limit 10 for update skip locked);
+end
+$$;
+comment on function public.close_turn is 'Ends a turn: revokes its credential and deletes its working rows.';
+
+create function public.abandon_turn(p_turn_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  perform public.lock_chat_of_turn(p_turn_id);
+  select * into v_turn from public.turns
+  where id = p_turn_id and run_id is null and finished_at is null for update;
+  if found then
+    update public.chats set active_stream_id = null, claimed_at = null
+    where id = v_turn.chat_id and active_stream_id = 'pending:' || p_turn_id;
+    perform public.close_turn(p_turn_id, 'failed', 'The turn could not be started');
+  end if;
+  return '{}';
+end
+$$;
+comment on function public.abandon_turn is
+  'Releases the claim of a turn and ends it, unless its run has begun. The message stays.';
+
+-- Also when the turn is deleted with its chat or session before it has ended.
+create function public.drop_key_of_turn() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  delete from public.api_keys where id = old.key_id and scope = 'run';
+  return null;
+end
+$$;
+comment on function public.drop_key_of_turn is 'Trigger: the credential of a turn goes with the turn.';
+create trigger turns_drop_key after delete on public.turns
+for each row when (old.key_id is not null) execute function public.drop_key_of_turn();
+
+create function public.unfinished_turns(p_batch integer) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object('turnId', t.id, 'runId', t.run_id)), '[]')
+  from (
+    select id, run_id from public.turns
+    where finished_at is null and run_id is not null and created_at < now() - interval '1 day'
+    order by created_at
+    limit p_batch
+  ) t
+$$;
+comment on function public.unfinished_turns is
+  'Turns [{turnId, runId}] that have been unfinished for more than a day, oldest first: their runs may be lost.';
+
+-- Stop --------------------------------------------------------------------------------------------
+
+create function public.find_active_turn(p_account_id uuid, p_chat_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_chat public.chats;
+  v_turn public.turns;
+begin
+  select * into v_chat from public.chats where id = p_chat_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('outcome', 'chat_missing');
+  end if;
+  if public.active_stream_id(v_chat) is null then
+    return jsonb_build_object('outcome', 'idle');
+  end if;
+  v_turn := public.active_turn(v_chat);
+  return jsonb_build_object('outcome', 'active', 'turn_id', v_turn.id, 'run_id', v_turn.run_id);
+end
+$$;
+comment on function public.find_active_turn is
+  'The turn that a chat is streaming: {outcome: active (turn_id, run_id) | idle | chat_missing}.';
+
+create function public.request_stop(p_account_id uuid, p_chat_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_found jsonb;
+begin
+  -- First, so that none of them begins when the active one ends.
+  delete from public.queued_turns
+  where chat_id = p_chat_id and account_id = p_account_id and begun_at is null;
+  v_found := public.find_active_turn(p_account_id, p_chat_id);
+  if v_found ->> 'outcome' = 'active' then
+    update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
+    where id = (v_found ->> 'turn_id')::uuid and finished_at is null;
+    if not found then
+      return jsonb_build_object('outcome', 'idle');
+    end if;
+  end if;
+  return v_found;
+end
+$$;
+comment on function public.request_stop is
+  'Asks the active turn of a chat to stop; answers as find_active_turn.';
+
+create function public.request_session_stop(p_session_id uuid) returns jsonb
+language sql set search_path = '' as $$
+  with stopped as (
+    update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
+    where session_id = p_session_id and finished_at is null returning id)
+  select coalesce(jsonb_agg(id), '[]') from stopped
+$$;
+comment on function public.request_session_stop is
+  'Asks every unfinished turn of a session to stop; answers their ids.';
+
+create function public.request_run_stop(p_account_id uuid, p_run_id text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  select * into v_turn from public.turns where run_id = p_run_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('outcome', 'missing');
+  end if;
+  update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
+  where id = v_turn.id and finished_at is null;
+  return jsonb_build_object('outcome', case when found then 'active' else v_turn.status end,
+    'turn_id', v_turn.id);
+end
+$$;
+comment on function public.request_run_stop is
+  'Asks a run to stop: {outcome: missing | active | completed | failed | cancelled, turn_id}.';
+
+-- Authority of a turn -----------------------------------------------------------------------------
+
+create function public.has_turn_authority(p_turn public.turns) returns boolean
+language sql stable set search_path = '' as $$
+  select public.is_key_in_force(p_turn.caller_key_id)
+    and (p_turn.artist_id is null or public.may_act_for(p_turn.account_id, p_turn.artist_id))
+$$;
+comment on function public.has_turn_authority is
+  'Returns whether the key that started the turn is in force, and its account may act for its artist.';
+
+create function public.turns_to_stop(p_ids uuid[]) returns uuid[]
+language sql stable set search_path = '' as $$
+  select coalesce(array_agg(asked.id), '{}') from unnest(p_ids) as asked (id)
+  where not exists (
+    select from public.turns t
+    where t.id = asked.id and t.stop_requested_at is null and public.has_turn_authority(t))
+$$;
+comment on function public.turns_to_stop is
+  'Returns those of the turns whose stop was requested, whose authority has ended, or that no longer exist.';
+
+create function public.check_turn_holder() returns trigger
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- A chat outlives its account's access to the artist of its session.
+  if new.artist_id is not null and not public.may_act_for(new.account_id, new.artist_id) then
+    new.artist_id := null;
+  end if;
+  -- The key was in force when the message was sent, which may have waited in the queue.
+  if not public.is_key_in_force(new.caller_key_id) then
+    new.stop_requested_at := now();
+  end if;
+  return new;
+end
+$$;
+comment on function public.check_turn_holder is
+  'Trigger of turns: a turn starts without an artist that its account has lost, and is stopped if its key has ended.';
+create trigger check_turn_holder before insert on public.turns
+  for each row when (new.finished_at is null) execute function public.check_turn_holder();
+
+create function public.stop_turns_of_key() returns trigger
+language plpgsql volatile set search_path = '' as $$
+begin
+  delete from public.queued_turns q
+  where q.account_id = new.account_id and q.begun_at is null
+    and q.claim ->> 'caller_key_id' = new.id::text;
+  update public.turns t set stop_requested_at = now()
+  where t.account_id = new.account_id and t.caller_key_id = new.id
+    and t.finished_at is null and t.stop_requested_at is null;
+  return null;
+end
+$$;
+comment on function public.stop_turns_of_key is
+  'Trigger of api_keys: stops what a revoked key has started, and drops its messages that wait.';
+create trigger stop_turns_of_key after update of revoked_at on public.api_keys
+  for each row when (new.scope = 'full' and new.revoked_at <= now())
+  execute function public.stop_turns_of_key();
+
+create function public.stop_turns_without_artist() returns trigger
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.turns t set stop_requested_at = now()
+  where t.finished_at is null and t.stop_requested_at is null and t.artist_id is not null
+    and (t.account_id in (old.account_id, old.organization_id) or t.artist_id = old.account_id)
+    and not public.may_act_for(t.account_id, t.artist_id);
+  return null;
+end
+$$;
+comment on function public.stop_turns_without_artist is
+  'Trigger of organization_accounts: stops the turns for artists that their accounts may no longer act for.';
+create trigger stop_turns_without_artist after delete on public.organization_accounts
+  for each row execute function public.stop_turns_without_artist();
+
+-- Queued messages ---------------------------------------------------------------------------------
+
+create function public.busy_chat(p_chat public.chats) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(
+    (select jsonb_build_object('outcome', 'active', 'turn_id', t.id, 'run_id', t.run_id,
+        'message_id', t.message_id)
+      from public.active_turn(p_chat) t
+      where t.id is not null and public.active_stream_id(p_chat) is not null),
+    jsonb_build_object('outcome', 'waiting'))
+$$;
+comment on function public.busy_chat is
+  'Why a chat in which turns wait cannot be claimed: {outcome: active (turn_id, run_id, message_id) | waiting}.';
+
+create function public.chats_to_begin(p_limit integer, p_stale_seconds integer) returns uuid[]
+language sql stable set search_path = '' as $$
+  select coalesce(array_agg(distinct q.chat_id), '{}') from (
+    select q.chat_id from public.queued_turns q join public.chats c on c.id = q.chat_id
+    where q.begun_at < now() - make_interval(secs => p_stale_seconds)
+      or (q.begun_at is null and public.active_stream_id(c) is null)
+    limit p_limit
+  ) q
+$$;
+comment on function public.chats_to_begin is
+  'Chats that are free although turns wait in them, because the server died that was to begin these.';
+
+create function public.begin_queued_turn(
+  p_chat_id uuid, p_max_active integer, p_stale_seconds integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_row public.queued_turns;
+  v_outcome text;
+begin
+  perform pg_advisory_xact_lock(hashtextextended(account_id::text, 20261163))
+  from public.chats where id = p_chat_id;
+  perform 1 from public.chats where id = p_chat_id for update;
+  loop
+    select * into v_row from public.queued_turns
+    where chat_id = p_chat_id
+    order by begun_at is null, goes_first desc,
+      case when goes_first then -position else position end
+    limit 1 for update;
+    if not found then
+      return null;
+    end if;
+    if v_row.begun_at is null then
+      v_outcome := public.claim_queued_turn(v_row, p_max_active);
+    elsif v_row.begun_at > now() - make_interval(secs => p_stale_seconds) then
+      return null;
+    else
+      v_outcome := case when public.resume_queued_turn(v_row) then 'claimed' end;
+    end if;
+    if v_outcome = 'claimed' then
+      update public.queued_turns set begun_at = now() where turn_id = v_row.turn_id;
+      return jsonb_build_object('turn_id', v_row.turn_id, 'credential', v_row.credential);
+    end if;
+    if v_outcome in ('active', 'too_many_turns') then
+      return null;
+    end if;
+    -- It has been started, or can never be: for example, the sandbox is gone.
+    delete from public.queued_turns where turn_id = v_row.turn_id;
+  end loop;
+end
+$$;
+comment on function public.begin_queued_turn is
+  'Claims a chat that is free for the first turn that waits in it: {turn_id, credential}, whose run is then to be started; null when there is none to begin. A turn whose run was not started within p_stale_seconds is begun again.';
+
+create function public.resume_queued_turn(p_row public.queued_turns) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.chats set claimed_at = clock_timestamp()
+  where id = p_row.chat_id and active_stream_id = 'pending:' || p_row.turn_id
+    and exists (select from public.turns t where t.id = p_row.turn_id and t.finished_at is null);
+  return found;
+end
+$$;
+comment on function public.resume_queued_turn is
+  'Renews the claim of a turn whose run was not started, because its server has died; false when it needs none any more.';
+
+create function public.claim_queued_turn(
+  p_row public.queued_turns, p_max_active integer
+) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_outcome constant text := public.claim_turn_within(
+    p_account_id => p_row.account_id,
+    p_session_id => (p_row.claim ->> 'session_id')::uuid,
+    p_chat_id => p_row.chat_id,
+    p_turn_id => p_row.turn_id,
+    p_message_id => p_row.message_id,
+    p_parts => p_row.claim -> 'parts',
+    p_parts_before => null,
+    p_assistant_message_id => p_row.claim ->> 'assistant_message_id',
+    p_title => p_row.claim ->> 'title',
+    p_default_model_id => p_row.claim ->> 'default_model_id',
+    p_context_limit => (p_row.claim ->> 'context_limit')::integer,
+    p_history => nullif(p_row.claim -> 'history', 'null'),
+    p_key_hash => p_row.claim ->> 'key_hash',
+    p_key_prefix => p_row.claim ->> 'key_prefix',
+    p_key_name => p_row.claim ->> 'key_name',
+    p_key_expires_at => now() + interval '24 hours',
+    p_max_active => p_max_active,
+    p_caller_key_id => (p_row.claim ->> 'caller_key_id')::uuid) ->> 'outcome';
+begin
+  if v_outcome = 'claimed' and p_row.claim ? 'parent_id' then
+    perform public.branch_at(p_row.chat_id, p_row.message_id, p_row.claim ->> 'parent_id');
+  end if;
+  return v_outcome;
+end
+$$;
+comment on function public.claim_queued_turn is
+  'Claims its chat for a turn that waited, and returns the outcome of claim_turn_within.';
+
+create function public.settle_queued_turn(p_turn_id uuid) returns void
+language sql volatile set search_path = '' as $$
+  delete from public.queued_turns where turn_id = p_turn_id
+$$;
+comment on function public.settle_queued_turn is 'Notes that the run of a turn that waited was started.';
+
+create function public.queued_turn_state(p_account_id uuid, p_turn_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select case
+    when t.run_id is not null then jsonb_build_object('state', 'started', 'run_id', t.run_id)
+    when t.finished_at is null and (t.id is not null or q.turn_id is not null)
+      then jsonb_build_object('state', 'waiting')
+    else jsonb_build_object('state', 'gone') end
+  from (select p_turn_id as id, p_account_id as account_id) asked
+  left join public.turns t on t.id = asked.id and t.account_id = asked.account_id
+  left join public.queued_turns q on q.turn_id = asked.id and q.account_id = asked.account_id
+$$;
+comment on function public.queued_turn_state is
+  'What became of a turn that was queued: {state: waiting | started (run_id) | gone}.';
+
+create function public.list_queued_messages(p_account_id uuid, p_chat_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select case when c.id is null then jsonb_build_object('refused', 'chat')
+    else jsonb_build_object('messages', (
+      select coalesce(
+        jsonb_agg(
+          jsonb_build_object('id', q.message_id, 'parts', q.claim -> 'parts',
+            'created_at', public.iso_date(q.created_at))
+          order by q.goes_first desc, case when q.goes_first then -q.position else q.position end),
+        '[]')
+      from public.queued_turns q
+      where q.chat_id = c.id and q.account_id = c.account_id and q.begun_at is null)) end
+  from (select 1) one
+  left join public.chats c on c.id = p_chat_id and c.account_id = p_account_id
+$$;
+comment on function public.list_queued_messages is
+  'The messages that wait in a chat, in the order in which their turns begin: {messages}, or {refused: chat}.';
+
+create function public.remove_queued_message(
+  p_account_id uuid, p_chat_id uuid, p_message_id text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- As begin_queued_turn, which would find no turn to begin while the first one is being removed.
+  perform 1 from public.chats where id = p_chat_id and account_id = p_account_id for update;
+  if not found then
+    return jsonb_build_object('refused', 'chat');
+  end if;
+  delete from public.queued_turns
+  where chat_id = p_chat_id and account_id = p_account_id and message_id = p_message_id
+    and begun_at is null;
+  return case when found then jsonb_build_object('removed', true)
+    else jsonb_build_object('refused', 'message') end;
+end
+$$;
+comment on function public.remove_queued_message is
+  'Drops a message before its turn has begun: {removed}, or {refused: chat | message}.';
+
+create function public.repeat_queued_turn(
+  p_chat public.chats, p_turn_id uuid, p_on_busy text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_queued constant jsonb := jsonb_build_object('outcome', 'queued', 'turn_id', p_turn_id);
+  v_busy jsonb;
+begin
+  if p_on_busy <> 'interrupt' then
+    return v_queued;
+  end if;
+  update public.queued_turns set goes_first = true, position = default
+  where turn_id = p_turn_id and not goes_first;
+  if not found then
+    return v_queued;
+  end if;
+  v_busy := public.busy_chat(p_chat);
+  update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
+  where id = (v_busy ->> 'turn_id')::uuid and finished_at is null;
+  return v_busy || v_queued || jsonb_build_object('active_turn_id', v_busy -> 'turn_id');
+end
+$$;
+comment on function public.repeat_queued_turn is
+  'The answer to a message that is sent again while it waits. With interrupt it goes before the others, and the active turn is stopped, once.';
+
+create function public.measure_queued_turn() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  new.bytes := pg_column_size(new.claim);
+  return new;
+end
+$$;
+comment on function public.measure_queued_turn is 'Sets the bytes of a turn that waits.';
+create trigger measure_queued_turn before insert or update of claim on public.queued_turns
+  for each row execute function public.measure_queued_turn();
+create trigger count_added_queued_turns after insert on public.queued_turns
+  referencing new table as new_rows for each statement execute function public.count_chat_bytes();
+create trigger count_changed_queued_turns after update on public.queued_turns
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function public.count_chat_bytes();
+create trigger count_removed_queued_turns after delete on public.queued_turns
+  referencing old table as old_rows for each statement execute function public.count_chat_bytes();
+
+-- Runs --------------------------------------------------------------------------------------------
+
+create function public.run_json(p_turn public.turns) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'runId', p_turn.run_id,
+    'status', p_turn.status,
+    'chatId', p_turn.chat_id,
+    'sessionId', p_turn.session_id,
+    'createdAt', public.iso_date(p_turn.created_at),
+    'finishedAt', public.iso_date(p_turn.finished_at),
+    'error', p_turn.error)
+$$;
+comment on function public.run_json is 'A run as GET /api/chat/runs/{runId} has it.';
+
+create function public.run_item_json(p_turn public.turns) returns jsonb
+language sql stable set search_path = '' as $$
+  select public.run_json(p_turn) || jsonb_build_object(
+    'kind', p_turn.kind,
+    'title', (select c.title from public.chats c where c.id = p_turn.chat_id),
+    'artist_id', p_turn.artist_id,
+    'model_id', p_turn.model_id,
+    'usage', jsonb_build_object(
+      'input_tokens', coalesce(sum(u.input), 0),
+      'output_tokens', coalesce(sum(u.output), 0),
+      'total_tokens', coalesce(sum(u.input + u.output), 0)),
+    'cost_usd', public.summed_cost(count(*), count(*) filter (where u.cost is null), sum(u.cost)),
+    'unpriced_calls', count(*) filter (where u.cost is null),
+    'duration_ms', public.duration_ms(p_turn.created_at, p_turn.finished_at))
+  from (
+    select least(greatest(e.input_tokens, 0), 100000000) as input,
+      least(greatest(e.output_tokens, 0), 100000000) as output,
+      case when e.cost_usd between 0 and 1000000 then e.cost_usd end as cost
+    from public.usage_entries e
+    where e.account_id = p_turn.account_id and e.source = p_turn.id::text) u
+$$;
+comment on function public.run_item_json is 'A run as GET /api/chat/runs lists it.';
+
+create function public.get_run(p_account_id uuid, p_run_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  select * into v_turn from public.turns where run_id = p_run_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', true);
+  end if;
+  return jsonb_build_object(
+    'missing', false,
+    'turnId', v_turn.id,
+    'run', public.run_json(v_turn));
+end
+$$;
+comment on function public.get_run is
+  'A turn as the run that its account sees: {missing: false, turnId, run}, or {missing: true}.';
+
+create function public.list_runs(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
+  p_status text, p_kind text, p_chat_id uuid, p_artist_id uuid, p_since timestamptz
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_page jsonb;
+begin
+  -- Planned for the filters that are given, so that each of them has its index.
+  execute $query$
+    select public.page_json('runs',
+      jsonb_agg(public.run_item_json(page.run) order by page.created_at desc, page.id desc),
+      array_agg(page.created_at order by page.created_at desc, page.id desc),
+      array_agg(page.id order by page.created_at desc, page.id desc),
+      $2)
+    from (
+      select t as run, t.created_at, t.id
+      from public.turns t
+      where t.account_id = $1 and t.run_id is not null
+        and (t.created_at, t.id) < ($3, $4)
+        and ($5 is null or t.status = $5)
+        and ($6 is null or t.kind = $6)
+        and ($7 is null or t.chat_id = $7)
+        and ($8 is null or t.artist_id = $8)
+        and ($9 is null or t.created_at >= $9)
+      order by t.created_at desc, t.id desc
+      limit $2 + 1
+    ) page
+  $query$ into v_page using p_account_id, p_limit,
+    coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+    p_status, p_kind, p_chat_id, p_artist_id, p_since;
+  return v_page;
+end
+$$;
+comment on function public.list_runs is
+  'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: {runs, next}.';
+
+create function public.tool_call_json(p_call jsonb, p_run public.tool_runs) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'id', left(p_call ->> 'id', 200),
+    'name', left(p_call ->> 'name', 100),
+    'state', case
+      when p_run.turn_id is null then 'pending'
+      when not p_run.finished then 'running'
+      when p_run.output #> '{value,error}' is not null then 'failed'
+      else 'completed' end,
+    'started_at', public.iso_date(p_run.started_at),
+    'finished_at', public.iso_date(p_run.finished_at),
+    'duration_ms', public.duration_ms(p_run.started_at, p_run.finished_at),
+    'error', left(p_run.output #>> '{value,error}', 500))
+$$;
+comment on function public.tool_call_json is
+  'A tool call of a trace, from the call in the model''s answer and its record, if it has one.';
+
+create function public.run_steps_json(p_turn_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'index', s.index,
+    'started_at', s.result #> '{trace,startedAt}',
+    'finished_at', s.result #> '{trace,finishedAt}',
+    'model_id', coalesce(s.result #>> '{trace,modelId}', t.model_id),
+    'finish_reason', s.result ->> 'finishReason',
+    'usage', jsonb_build_object(
+      'input_tokens', coalesce(s.result #> '{usage,inputTokens}', '0'),
+      'output_tokens', coalesce(s.result #> '{usage,outputTokens}', '0'),
+      'total_tokens', coalesce(s.result #> '{usage,totalTokens}', '0')),
+    'cost_usd', s.result #> '{trace,costUsd}',
+    'attempts', coalesce(s.result #> '{trace,attempts}', '1'),
+    'tool_calls', (
+      -- A call is recorded by the next step, under its index.
+      select coalesce(jsonb_agg(public.tool_call_json(c.value, r) order by c.ordinality), '[]')
+      from jsonb_array_elements(coalesce(s.result -> 'calls', '[]')) with ordinality as c
+      left join public.tool_runs r
+        on r.turn_id = s.turn_id and r.tool_call_id = (s.index + 1) || ' ' || (c.value ->> 'id'))
+    ) order by s.index), '[]')
+  from public.turn_steps s join public.turns t on t.id = s.turn_id
+  where s.turn_id = p_turn_id
+$$;
+comment on function public.run_steps_json is
+  'The steps of a running turn as GET /api/chat/runs/{runId}/steps has them.';
+
+create function public.plausible_steps(p_steps jsonb) returns jsonb
+language sql immutable set search_path = '' as $$
+  select coalesce(jsonb_agg(
+    s.step || jsonb_build_object(
+      'usage', jsonb_build_object('input_tokens', t.input, 'output_tokens', t.output,
+        'total_tokens', t.input + t.output),
+      'cost_usd', case when (s.step ->> 'cost_usd')::numeric between 0 and 1000000
+        then s.step -> 'cost_usd' end)
+    order by s.place), '[]')
+  from jsonb_array_elements(p_steps) with ordinality as s (step, place)
+  cross join lateral (
+    select least(greatest(round((s.step #>> '{usage,input_tokens}')::numeric), 0), 100000000) as input,
+      least(greatest(round((s.step #>> '{usage,output_tokens}')::numeric), 0), 100000000) as output) t
+$$;
+comment on function public.plausible_steps is
+  'The steps of a trace, of which some were stored before usage was checked, with plausible usage and costs.';
+
+create function public.keep_run_trace() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  insert into public.run_traces (turn_id, account_id, steps)
+  select new.id, new.account_id, public.run_steps_json(new.id)
+  where exists (select from public.turn_steps where turn_id = new.id)
+  on conflict do nothing;
+  return null;
+end
+$$;
+comment on function public.keep_run_trace is
+  'Keeps the trace of a turn that ends, before its working rows are deleted.';
+create trigger turns_keep_trace after update of finished_at on public.turns
+for each row when (old.finished_at is null and new.finished_at is not null)
+execute function public.keep_run_trace();
+
+create function public.get_run_trace(p_account_id uuid, p_run_id text) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'run', public.run_item_json(t) || jsonb_build_object(
+      'artist_id', t.artist_id,
+      'prompt', (
+        select left(public.words_of_parts(m.parts), 10000) from public.messages m
+        where m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user')),
+    'steps', public.plausible_steps(coalesce(
+      (select r.steps from public.run_traces r where r.turn_id = t.id),
+      public.run_steps_json(t.id))))
+  from public.turns t
+  where t.run_id = p_run_id and t.account_id = p_account_id
+$$;
+comment on function public.get_run_trace is
+  'A run with its prompt, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
+
+create function public.run_of_turn(p_turn_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select t.run_id from public.turns t where t.id = p_turn_id
+$$;
+comment on function public.run_of_turn is
+  'The run that executes the turn; null before its first step has started.';

@@ -1,0 +1,275 @@
+-- What model calls and generations cost, and the monthly budget.
+
+create table public.usage_entries (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  source text not null,
+  step integer not null,
+  tool integer not null,
+  call integer not null,
+  kind text not null check (kind in ('chat', 'headless', 'task', 'image', 'video')),
+  model_id text not null,
+  api_key_id uuid,
+  artist_id uuid,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  images integer not null default 0,
+  videos integer not null default 0,
+  cost_usd numeric,
+  estimated boolean not null default false,
+  created_at timestamptz not null default now(),
+  primary key (account_id, source, step, tool, call)
+);
+
+create index usage_entries_time on public.usage_entries (account_id, created_at);
+alter table public.usage_entries enable row level security;
+comment on table public.usage_entries is
+  'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
+comment on column public.usage_entries.source is
+  'The id of the turn, or the id of the task run of a generation.';
+comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
+comment on column public.usage_entries.tool is
+  '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
+comment on column public.usage_entries.call is
+  'The number of the model call among those of the step or the subagent, from 0.';
+comment on column public.usage_entries.cost_usd is 'Null where no price is known.';
+comment on column public.usage_entries.estimated is
+  'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
+
+create table public.usage_months (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  month date not null,
+  cost_usd numeric not null default 0,
+  warned_at timestamptz,
+  primary key (account_id, month)
+);
+alter table public.usage_months enable row level security;
+comment on table public.usage_months is
+  'What an account has spent in a calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
+comment on column public.usage_months.warned_at is
+  'When the account was told that it has spent 80 % of its budget.';
+
+create function public.usage_month() returns date
+language sql stable set search_path = '' as $$
+  select date_trunc('month', now() at time zone 'UTC')::date
+$$;
+comment on function public.usage_month is 'The first day of the current month (UTC).';
+
+create function public.summed_cost(p_calls bigint, p_unpriced bigint, p_usd numeric) returns numeric
+language sql immutable set search_path = '' as $$
+  select case when p_calls = 0 or p_unpriced < p_calls then coalesce(p_usd, 0) end
+$$;
+comment on function public.summed_cost is
+  'What calls have cost, without the unpriced ones; null, for unknown, when none of them has a price.';
+
+create function public.record_usage(
+  p_account_id uuid, p_source text, p_kind text, p_api_key_id uuid, p_artist_id uuid, p_calls jsonb
+) returns void
+language sql volatile set search_path = '' as $$
+  with added as (
+    insert into public.usage_entries (account_id, source, kind, api_key_id, artist_id, step, tool, call,
+      model_id, input_tokens, output_tokens, images, videos, cost_usd, estimated)
+    select p_account_id, p_source, p_kind, p_api_key_id, p_artist_id, c.step, c.tool, c.call,
+      left(c.model_id, 200), least(greatest(coalesce(c.input_tokens, 0), 0), 100000000),
+      least(greatest(coalesce(c.output_tokens, 0), 0), 100000000),
+      coalesce(c.images, 0), coalesce(c.videos, 0),
+      case when c.cost_usd between 0 and 1000000 then c.cost_usd end, coalesce(c.estimated, false)
+    from jsonb_to_recordset(p_calls) as c (
+      step integer, tool integer, call integer, model_id text, input_tokens numeric,
+      output_tokens numeric, images integer, videos integer, cost_usd numeric, estimated boolean)
+    on conflict do nothing
+    returning cost_usd)
+  insert into public.usage_months as m (account_id, month, cost_usd)
+  select p_account_id, public.usage_month(), sum(a.cost_usd) from added a
+  having sum(a.cost_usd) > 0
+  on conflict (account_id, month) do update set cost_usd = m.cost_usd + excluded.cost_usd
+$$;
+comment on function public.record_usage is
+  'Records calls [{step, tool, call, model_id, …}] of a turn or a generation, each once, and adds their cost to the month.';
+
+create function public.record_turn_usage(p_account_id uuid, p_turn_id uuid, p_calls jsonb)
+returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+  v_released constant numeric := (
+    select sum((c ->> 'reserved_usd')::numeric) from jsonb_array_elements(p_calls) c);
+begin
+  perform from public.accounts where id = p_account_id for key share;
+  if not found then
+    return false;
+  end if;
+  select * into v_turn from public.turns
+  where id = p_turn_id and account_id = p_account_id for key share;
+  -- What was spent counts also when the chat was deleted in the meantime.
+  perform public.record_usage(p_account_id, p_turn_id::text,
+    coalesce(v_turn.kind, 'chat'), v_turn.caller_key_id, v_turn.artist_id, p_calls);
+  if v_released > 0 then
+    update public.turns set reserved_usd = greatest(0, reserved_usd - v_released)
+    where id = v_turn.id;
+  end if;
+  return v_turn.id is not null;
+end
+$$;
+comment on function public.record_turn_usage is
+  'Records model calls of a turn, each once, releases what they have reserved (reserved_usd), and answers whether the turn is still there.';
+
+create function public.report_usage(
+  p_account_id uuid, p_from timestamptz, p_to timestamptz, p_group_by text, p_split_by text
+) returns jsonb
+language sql stable set search_path = '' as $$
+  with keyed as (
+    select e.source, e.images, e.videos, e.kind in ('image', 'video') as is_generation,
+      least(greatest(e.input_tokens, 0), 100000000) as input_tokens,
+      least(greatest(e.output_tokens, 0), 100000000) as output_tokens,
+      case when e.cost_usd between 0 and 1000000 then e.cost_usd end as cost_usd,
+      n.names[array_position(n.groups, p_group_by)] as key,
+      n.names[array_position(n.groups, p_split_by)] as part
+    from public.usage_entries e
+    cross join lateral (select array['day', 'model', 'api_key', 'artist', 'kind'] as groups,
+      array[to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD'), e.model_id, e.api_key_id::text,
+        e.artist_id::text, e.kind] as names) n
+    where e.account_id = p_account_id
+      and e.created_at >= coalesce(p_from, public.usage_month()::timestamp at time zone 'UTC')
+      and e.created_at < coalesce(p_to, 'infinity')),
+  summed as (
+    select grouping(k.key) = 1 as is_total, grouping(k.part) = 0 as is_part, k.key, k.part,
+      count(distinct k.source) filter (where not k.is_generation) as runs,
+      count(*) filter (where not k.is_generation) as steps,
+      coalesce(sum(k.input_tokens), 0) as input_tokens,
+      coalesce(sum(k.output_tokens), 0) as output_tokens,
+      public.summed_cost(
+        count(*), count(*) filter (where k.cost_usd is null), sum(k.cost_usd)) as cost_usd,
+      count(*) filter (where k.cost_usd is null) as unpriced_calls,
+      coalesce(sum(k.images), 0) as images,
+      coalesce(sum(k.videos), 0) as videos
+    from keyed k group by grouping sets ((k.key, k.part), (k.key), ())),
+  items as (
+    select * from summed s where not s.is_total and not s.is_part
+    order by s.key nulls last limit 1000),
+  ranked as (
+    select s.*, row_number() over (
+      partition by s.key
+      order by s.cost_usd desc nulls last, s.input_tokens + s.output_tokens desc, s.part) as place
+    from summed s where s.is_part and p_split_by is not null),
+  parts as (
+    select r.key, jsonb_agg(
+      to_jsonb(r) - array['is_total', 'is_part', 'part', 'place'] || jsonb_build_object('key', r.part)
+      order by r.place) as list
+    from ranked r where r.place <= 20 group by r.key)
+  select jsonb_build_object(
+    'totals', (
+      select to_jsonb(s) - array['is_total', 'is_part', 'key', 'part']
+      from summed s where s.is_total),
+    'items', (
+      select coalesce(jsonb_agg(
+        to_jsonb(i) - array['is_total', 'is_part', 'part']
+        || case when p_split_by is null then '{}' else jsonb_build_object('parts', p.list) end
+        order by i.key nulls last), '[]')
+      from items i left join parts p on p.key is not distinct from i.key))
+$$;
+comment on function public.report_usage is
+  'What an account has used from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
+
+-- Budget ------------------------------------------------------------------------------------------
+
+create function public.is_budget_reached(p_account_id uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select exists (
+    select from public.accounts a
+    where a.id = p_account_id and a.monthly_budget_usd <= coalesce((
+      select m.cost_usd from public.usage_months m
+      where m.account_id = a.id and m.month = public.usage_month()), 0))
+$$;
+comment on function public.is_budget_reached is
+  'Whether an account has spent its budget of the month. False without a budget.';
+
+create function public.unspent_budget(p_account_id uuid) returns numeric
+language sql stable set search_path = '' as $$
+  -- One statement, because a call leaves its reservation and enters the month at the same time.
+  select a.monthly_budget_usd
+    - coalesce((
+      select m.cost_usd from public.usage_months m
+      where m.account_id = a.id and m.month = public.usage_month()), 0)
+    - coalesce((
+      select sum(t.reserved_usd) from public.turns t
+      where t.account_id = a.id and t.finished_at is null and t.reserved_until > now()), 0)
+    - coalesce((
+      select sum(r.reserved_usd) from public.task_runs r
+      where r.account_id = a.id and r.lease_until > now()), 0)
+  from public.accounts a where a.id = p_account_id
+$$;
+comment on function public.unspent_budget is
+  'What is left of the budget of the month after all that was spent and is reserved; null without a budget.';
+
+create function public.has_budget(p_account_id uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select coalesce(
+    (select a.monthly_budget_usd is not null from public.accounts a where a.id = p_account_id), false)
+$$;
+comment on function public.has_budget is 'Whether an account has a budget.';
+
+create function public.reserve_model_call(
+  p_account_id uuid, p_turn_id uuid, p_load integer, p_released_usd numeric, p_spent_usd numeric,
+  p_estimate_usd numeric
+) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+  v_others numeric;
+  v_left numeric;
+begin
+  -- One check of an account at a time, in the order of claim_turn_within.
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+  select * into v_turn from public.turns
+  where id = p_turn_id and account_id = p_account_id and loads = p_load and finished_at is null
+  for no key update;
+  if not found then
+    return 'superseded';
+  end if;
+  v_others := case when p_released_usd is not null and v_turn.reserved_until > now()
+    then greatest(0, v_turn.reserved_usd - p_released_usd) else 0 end;
+  update public.turns
+  set reserved_usd = v_others + p_spent_usd, reserved_until = now() + interval '40 minutes'
+  where id = p_turn_id;
+  v_left := public.unspent_budget(p_account_id);
+  if v_left is null then
+    return 'reserved';
+  end if;
+  if p_estimate_usd is null and not (
+    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
+  then
+    return 'unpriced_model';
+  end if;
+  -- One call of a turn may exceed the budget; one beside it must fit in.
+  if v_left <= 0 or (v_others > 0 and p_estimate_usd > v_left) then
+    return 'budget_reached';
+  end if;
+  update public.turns set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
+  where id = p_turn_id;
+  return 'reserved';
+end
+$$;
+comment on function public.reserve_model_call is
+  'Reserves what a model call of a turn may cost, in place of p_released_usd, or of all when it is null, with what earlier attempts have spent: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
+
+create function public.warn_of_budget() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  v_budget constant numeric := (
+    select a.monthly_budget_usd from public.accounts a where a.id = new.account_id);
+begin
+  if v_budget > 0 and new.cost_usd >= 0.8 * v_budget then
+    update public.usage_months set warned_at = now()
+    where account_id = new.account_id and month = new.month;
+    perform public.enqueue_webhook_event(new.account_id, 'budget.warning', jsonb_build_object(
+      'month', to_char(new.month, 'YYYY-MM'),
+      'monthly_budget_usd', v_budget,
+      'cost_usd', new.cost_usd));
+  end if;
+  return null;
+end
+$$;
+comment on function public.warn_of_budget is
+  'Queues the event of an account that has spent 80 % of its budget.';
+create trigger usage_months_warn after insert or update of cost_usd on public.usage_months
+for each row when (new.warned_at is null) execute function public.warn_of_budget();

@@ -1,0 +1,424 @@
+-- Task runs: images and videos that are generated, and executions of scheduled prompts.
+
+create table public.task_runs (
+  id text primary key check (id ~ '^run_[A-Za-z0-9]+$'),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  status text not null check (status in (
+    'PENDING_VERSION', 'QUEUED', 'DEQUEUED', 'EXECUTING', 'WAITING', 'COMPLETED', 'CANCELED',
+    'FAILED', 'CRASHED', 'SYSTEM_FAILURE', 'DELAYED', 'EXPIRED', 'TIMED_OUT')),
+  task_identifier text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  updated_at timestamptz not null default clock_timestamp(),
+  idempotency_key text check (char_length(idempotency_key) between 1 and 255),
+  version text not null default '1',
+  is_test boolean not null default false,
+  started_at timestamptz,
+  finished_at timestamptz,
+  delayed_until timestamptz,
+  expired_at timestamptz,
+  ttl text,
+  tags text[] not null,
+  metadata jsonb not null default '{}' check (jsonb_typeof(metadata) = 'object'),
+  cost_in_cents double precision,
+  base_cost_in_cents double precision,
+  duration_ms double precision not null default 0,
+  env jsonb not null default '{"id": "embedded", "name": "embedded", "user": "embedded"}',
+  depth integer not null default 0,
+  batch_id text,
+  trigger_function text not null default 'trigger',
+  payload jsonb,
+  output jsonb,
+  error jsonb,
+  attempts jsonb not null default '[]' check (jsonb_typeof(attempts) = 'array'),
+  schedule jsonb,
+  related_runs jsonb not null default '{}',
+  lease_until timestamptz,
+  effect_id uuid,
+  artist_id uuid,
+  reserved_usd numeric,
+  -- The external task service knows the account of a run only by its tags.
+  check (tags @> array['account:' || account_id])
+);
+
+create index task_runs_account_newest on public.task_runs (account_id, created_at desc, id desc);
+create index task_runs_leased on public.task_runs (account_id) where lease_until is not null;
+-- One run for each effect; another may try only after it has failed.
+create unique index task_runs_effect on public.task_runs (effect_id)
+  where status in ('EXECUTING', 'COMPLETED');
+create index task_runs_inputs on public.task_runs (finished_at) where payload is not null;
+create index task_runs_lease on public.task_runs (lease_until) where lease_until is not null;
+create index task_runs_by_artist on public.task_runs (account_id, artist_id, created_at desc, id desc)
+  where artist_id is not null;
+create index task_runs_made_videos on public.task_runs (account_id)
+  where task_identifier = 'generate-video' and status = 'COMPLETED';
+alter table public.task_runs enable row level security;
+comment on table public.task_runs is
+  'Runs of the embedded task runner, with a column for each field of the external one''s object.';
+comment on column public.task_runs.idempotency_key is
+  'The Idempotency-Key of the request, as the caller wrote it; null when it had none.';
+comment on column public.task_runs.cost_in_cents is
+  'Null as long as nothing has priced the run: the field is then left out.';
+comment on column public.task_runs.base_cost_in_cents is
+  'Null as long as nothing has priced the run: the field is then left out.';
+comment on column public.task_runs.lease_until is
+  'Until when the process that works on the run has it; null when none does.';
+comment on column public.task_runs.effect_id is
+  'By what a repeated request is recognized: of the runs with one effect, one succeeds.';
+comment on column public.task_runs.artist_id is
+  'The artist that the work is for, also when it is deleted later; null for none.';
+comment on column public.task_runs.reserved_usd is
+  'What the generation may still cost, while the run has a lease; null for nothing.';
+
+create function public.start_generation(
+  p_cost_usd numeric,
+  p_artist_id uuid, p_credential_id uuid, p_id text, p_account_id uuid, p_task_identifier text,
+  p_payload jsonb, p_metadata jsonb, p_lease_seconds integer, p_effect_id uuid, p_at_once integer,
+  p_idempotency_key text, p_media_limit_bytes bigint
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_answer jsonb;
+  v_left numeric;
+begin
+  v_answer := public.start_task_run_for(
+    p_artist_id, p_credential_id, p_id, p_account_id, p_task_identifier, p_payload, p_metadata,
+    p_lease_seconds, p_effect_id, p_at_once, p_idempotency_key, p_media_limit_bytes);
+  if v_answer ->> 'outcome' <> 'begun' or not public.has_budget(p_account_id) then
+    return v_answer;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+  v_left := public.unspent_budget(p_account_id);
+  if p_cost_usd is null and not (
+    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
+  then
+    raise exception using errcode = 'PT402', message = 'unpriced_model';
+  end if;
+  if v_left <= 0 then
+    raise exception using errcode = 'PT402', message = 'over_budget';
+  end if;
+  update public.task_runs set reserved_usd = coalesce(p_cost_usd, 0) where id = p_id;
+  return v_answer;
+exception when sqlstate 'PT402' then
+  return jsonb_build_object('outcome', sqlerrm);
+end
+$$;
+comment on function public.start_generation is
+  'start_task_run_for, with a reservation of what the generation costs; null when that is not known. {outcome: over_budget | unpriced_model} has changed nothing.';
+
+create function public.start_task_run_for(
+  p_artist_id uuid, p_credential_id uuid, p_id text, p_account_id uuid, p_task_identifier text,
+  p_payload jsonb, p_metadata jsonb, p_lease_seconds integer, p_effect_id uuid, p_at_once integer,
+  p_idempotency_key text, p_media_limit_bytes bigint
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_answer constant jsonb := public.start_task_run_within_budget(
+    p_id, p_account_id, p_task_identifier, p_payload, p_metadata, p_lease_seconds, p_effect_id,
+    p_at_once, p_idempotency_key, p_media_limit_bytes);
+  v_artist_id constant uuid := coalesce(p_artist_id, (
+    select t.artist_id from public.turns t
+    where t.key_id = p_credential_id and t.account_id = p_account_id));
+begin
+  if v_artist_id is not null and v_answer ->> 'outcome' = 'begun' then
+    update public.task_runs set artist_id = v_artist_id
+    where id = p_id and account_id = p_account_id;
+  end if;
+  return v_answer;
+end
+$$;
+comment on function public.start_task_run_for is
+  'start_task_run_within_budget for an artist, by default the one of the run whose credential this is.';
+
+create function public.start_task_run_within_budget(
+  p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
+  p_lease_seconds integer, p_effect_id uuid, p_at_once integer, p_idempotency_key text,
+  p_media_limit_bytes bigint
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_answer jsonb;
+begin
+  v_answer := public.start_task_run(
+    p_id, p_account_id, p_task_identifier, p_payload, p_metadata, p_lease_seconds, p_effect_id,
+    p_at_once, p_idempotency_key, p_media_limit_bytes);
+  if v_answer ->> 'outcome' = 'begun' and public.is_budget_reached(p_account_id) then
+    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
+  end if;
+  return v_answer;
+exception when sqlstate 'PT402' then
+  return jsonb_build_object('outcome', 'over_budget');
+end
+$$;
+comment on function public.start_task_run_within_budget is
+  'start_task_run, unless the account has spent its budget: {outcome: over_budget} has changed nothing. Servers of the version before call it themselves.';
+
+create function public.start_task_run(
+  p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
+  p_lease_seconds integer, p_effect_id uuid, p_at_once integer, p_idempotency_key text default null,
+  p_media_limit_bytes bigint default 0
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_now timestamptz;
+  v_earlier public.task_runs;
+begin
+  -- One at a time for each account: what is counted and looked up here does not change meanwhile.
+  perform pg_advisory_xact_lock(hashtextextended('task_runs ' || p_account_id, 0));
+  perform public.crash_lost_task_runs(p_account_id);
+
+  select * into v_earlier from public.task_runs r
+  where r.account_id = p_account_id and r.effect_id = p_effect_id
+    and r.status in ('EXECUTING', 'COMPLETED');
+  if found then
+    return jsonb_build_object(
+      'outcome', 'earlier', 'run_id', v_earlier.id, 'output', v_earlier.output);
+  end if;
+
+  if p_media_limit_bytes > 0 and exists (
+    select from public.media_usage u
+    where u.account_id = p_account_id and u.bytes >= p_media_limit_bytes)
+  then
+    return jsonb_build_object('outcome', 'full');
+  end if;
+  if p_at_once > 0 and p_at_once <= (
+    select count(*) from public.task_runs r
+    where r.account_id = p_account_id and r.lease_until is not null)
+  then
+    return jsonb_build_object('outcome', 'busy');
+  end if;
+
+  v_now := clock_timestamp();
+  insert into public.task_runs (
+    id, account_id, status, task_identifier, created_at, updated_at, started_at,
+    tags, metadata, payload, attempts, lease_until, effect_id, idempotency_key)
+  values (
+    p_id, p_account_id, 'EXECUTING', p_task_identifier, v_now, v_now, v_now,
+    array['account:' || p_account_id], p_metadata, p_payload,
+    jsonb_build_array(jsonb_build_object(
+      'id', replace(p_id, 'run_', 'attempt_'),
+      'status', 'EXECUTING',
+      'createdAt', public.iso_date(v_now),
+      'updatedAt', public.iso_date(v_now),
+      'startedAt', public.iso_date(v_now))),
+    v_now + make_interval(secs => p_lease_seconds), p_effect_id, p_idempotency_key);
+  return jsonb_build_object('outcome', 'begun');
+end
+$$;
+comment on function public.start_task_run is
+  'Begins a run: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs. A limit of 0 is none.';
+
+create function public.record_generation(
+  p_account_id uuid, p_run_id text, p_kind text, p_credential_id uuid, p_call jsonb
+) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  perform from public.accounts where id = p_account_id for key share;
+  if not found then
+    return;
+  end if;
+  select * into v_turn from public.turns where key_id = p_credential_id and account_id = p_account_id;
+  perform public.record_usage(p_account_id, p_run_id, p_kind,
+    case when v_turn.id is null then p_credential_id else v_turn.caller_key_id end,
+    coalesce(
+      (select r.artist_id from public.task_runs r
+        where r.id = p_run_id and r.account_id = p_account_id),
+      v_turn.artist_id),
+    jsonb_build_array(p_call));
+  update public.task_runs
+  set reserved_usd = greatest(0, reserved_usd - (p_call ->> 'cost_usd')::numeric)
+  where id = p_run_id and account_id = p_account_id and reserved_usd > 0;
+end
+$$;
+comment on function public.record_generation is
+  'Records images or a video once, for the artist of its task run. What a run has made with its own credential counts for the API key of the run.';
+
+create function public.has_generation_authority(
+  p_account_id uuid, p_run_id text, p_credential_id uuid
+) returns boolean
+language sql stable set search_path = '' as $$
+  select not exists (
+      -- That of a run stands for the key that started its turn.
+      select from public.api_keys k
+      where k.scope = 'full' and not public.is_key_in_force(k.id) and k.id = coalesce(
+        (select t.caller_key_id from public.turns t
+          where t.key_id = p_credential_id and t.account_id = p_account_id),
+        p_credential_id))
+    and not exists (
+      select from public.task_runs r
+      where r.id = p_run_id and r.account_id = p_account_id and r.artist_id is not null
+        and not public.may_act_for(p_account_id, r.artist_id))
+$$;
+comment on function public.has_generation_authority is
+  'Returns whether the key that asked for the generation is in force, and its account may act for its artist.';
+
+create function public.renew_task_leases(p_ids text[], p_lease_seconds integer) returns void
+language sql set search_path = '' as $$
+  update public.task_runs
+  set lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds)
+  where id = any (p_ids) and lease_until is not null
+$$;
+comment on function public.renew_task_leases is 'Extends the leases of runs that a process works on.';
+
+create function public.note_task_progress(p_id text, p_metadata jsonb) returns void
+language sql set search_path = '' as $$
+  update public.task_runs
+  set metadata = metadata || p_metadata, updated_at = clock_timestamp()
+  where id = p_id and lease_until is not null
+$$;
+comment on function public.note_task_progress is 'Merges metadata into a run that is under way.';
+
+create function public.end_task_run_with_event(
+  p_id text, p_status text, p_output jsonb, p_error jsonb
+) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform public.end_task_run(p_id, p_status, p_output, p_error);
+  return public.has_due_webhooks((select account_id from public.task_runs where id = p_id));
+end
+$$;
+comment on function public.end_task_run_with_event is 'end_task_run, and whether a delivery is due.';
+
+create function public.end_task_run(
+  p_id text, p_status text, p_output jsonb, p_error jsonb
+) returns void
+language sql set search_path = '' as $$
+  with ended as (
+    update public.task_runs r
+    set status = p_status,
+      output = p_output,
+      error = p_error,
+      updated_at = at.now,
+      finished_at = at.now,
+      -- Between the two moments as they are shown: to the millisecond.
+      duration_ms = extract(epoch from
+        date_trunc('milliseconds', at.now) - date_trunc('milliseconds', r.started_at)) * 1000,
+      attempts = jsonb_build_array(
+        (r.attempts -> 0)
+        || jsonb_build_object(
+          'status', case when p_status = 'COMPLETED' then 'COMPLETED' else 'FAILED' end,
+          'updatedAt', public.iso_date(at.now),
+          'completedAt', public.iso_date(at.now))
+        || case when p_error is null then '{}' else jsonb_build_object('error', p_error) end),
+      lease_until = null
+    from (select clock_timestamp() as now) at
+    where r.id = p_id and r.lease_until is not null
+    returning r.id, r.status
+  )
+  -- Nobody knows what a run has stored that did not complete: its room is given back.
+  delete from public.media_files f using ended
+  where f.run_id = ended.id and ended.status <> 'COMPLETED'
+$$;
+comment on function public.end_task_run is
+  'Ends a run, once: what has ended stays as it ended. Media of a run that did not complete are given back.';
+
+-- Called before each read of an account's task runs, so no process needs to watch them.
+create function public.crash_lost_task_runs(p_account_id uuid) returns void
+language plpgsql set search_path = '' as $$
+declare
+  v_id text;
+begin
+  for v_id in
+    select id from public.task_runs
+    where account_id = p_account_id and lease_until < clock_timestamp()
+    for update skip locked
+  loop
+    perform public.end_task_run(v_id, 'CRASHED', null, jsonb_build_object(
+      'message', 'The process that ran this task ended',
+      'name', 'TaskRunCrashed',
+      'stackTrace', ''));
+  end loop;
+end
+$$;
+comment on function public.crash_lost_task_runs is
+  'Ends the runs of an account whose process no longer renews their lease, as CRASHED.';
+
+create function public.task_run_json(p_run public.task_runs) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_strip_nulls(jsonb_build_object(
+      'id', p_run.id,
+      'status', p_run.status,
+      'taskIdentifier', p_run.task_identifier,
+      'createdAt', public.iso_date(p_run.created_at),
+      'updatedAt', public.iso_date(p_run.updated_at),
+      'idempotencyKey', p_run.idempotency_key,
+      'version', p_run.version,
+      'isTest', p_run.is_test,
+      'startedAt', public.iso_date(p_run.started_at),
+      'finishedAt', public.iso_date(p_run.finished_at),
+      'delayedUntil', public.iso_date(p_run.delayed_until),
+      'expiredAt', public.iso_date(p_run.expired_at),
+      'ttl', p_run.ttl,
+      'costInCents', p_run.cost_in_cents,
+      'baseCostInCents', p_run.base_cost_in_cents,
+      'durationMs', p_run.duration_ms,
+      'depth', p_run.depth,
+      'batchId', p_run.batch_id,
+      'triggerFunction', p_run.trigger_function))
+    || jsonb_build_object(
+      'tags', p_run.tags || case when p_run.artist_id is null then '{}'
+        else array['artist:' || p_run.artist_id] end,
+      'metadata', p_run.metadata,
+      'env', p_run.env,
+      'attempts', p_run.attempts,
+      'relatedRuns', p_run.related_runs)
+    || case when p_run.payload is null then '{}' else jsonb_build_object('payload', p_run.payload) end
+    || case when p_run.schedule is null then '{}' else jsonb_build_object('schedule', p_run.schedule) end
+$$;
+comment on function public.task_run_json is
+  'A task run without output and error, as the external task service answers it. No search_path, so that it is inlined.';
+
+create function public.list_task_runs(p_account_id uuid, p_limit integer) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform public.crash_lost_task_runs(p_account_id);
+  return (
+    select coalesce(
+      jsonb_agg(public.task_run_json(r) order by r.created_at desc, r.id desc), '[]')
+    from (
+      select * from public.task_runs
+      where account_id = p_account_id
+      order by created_at desc, id desc
+      limit p_limit
+    ) r);
+end
+$$;
+comment on function public.list_task_runs is
+  'The runs of an account, newest first, without output and error.';
+
+create function public.list_artist_task_runs(p_account_id uuid, p_artist_id uuid, p_limit integer)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform public.crash_lost_task_runs(p_account_id);
+  return (
+    select coalesce(
+      jsonb_agg(public.task_run_json(r) order by r.created_at desc, r.id desc), '[]')
+    from (
+      select * from public.task_runs
+      where account_id = p_account_id and artist_id = p_artist_id
+      order by created_at desc, id desc
+      limit p_limit
+    ) r);
+end
+$$;
+comment on function public.list_artist_task_runs is
+  'The task runs of an account that are for an artist, newest first, as list_task_runs.';
+
+create function public.get_task_run(p_account_id uuid, p_id text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_run public.task_runs;
+begin
+  perform public.crash_lost_task_runs(p_account_id);
+  select * into v_run from public.task_runs where id = p_id and account_id = p_account_id;
+  if not found then
+    return null;
+  end if;
+  return public.task_run_json(v_run)
+    || case when v_run.output is null then '{}' else jsonb_build_object('output', v_run.output) end
+    || case when v_run.error is null then '{}' else jsonb_build_object('error', v_run.error) end;
+end
+$$;
+comment on function public.get_task_run is 'One run of an account; null when the account has no such run.';

@@ -1,0 +1,141 @@
+/** The schema files, the migrations made from them, and the upgrade of an installation before the baseline. */
+import { randomUUID } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import postgres, { type Sql } from "postgres";
+import { afterAll, expect, test } from "vitest";
+import { applyMigrations } from "../../scripts/embedded/apply-migrations.ts";
+import { describeSchema } from "../../scripts/embedded/describe-schema.ts";
+import { applyOldMigrations } from "../../tests/support/fixtures/old-migrations.ts";
+import { createProject } from "../../tests/support/harness/engine-database.ts";
+import { createRows } from "./rows.ts";
+import { Transaction } from "./transaction.ts";
+
+const SCHEMAS = "supabase/schemas";
+
+const closers: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closers) await close();
+});
+
+async function project(): Promise<Sql> {
+  const { url, drop } = await createProject();
+  const sql = postgres(url, { max: 2, onnotice: () => {} });
+  closers.push(async () => {
+    await sql.end({ timeout: 5 });
+    await drop();
+  });
+  return sql;
+}
+
+/** Creates an installation whose newest migration is 20261122000343. */
+async function oldInstallation(): Promise<Sql> {
+  const sql = await project();
+  await applyOldMigrations(sql);
+  return sql;
+}
+
+/** Describes a database with all migrations. */
+async function currentSchema(): Promise<string[]> {
+  const sql = await project();
+  await applyMigrations(sql, "supabase");
+  return describeSchema(sql);
+}
+
+const history = (sql: Sql) => sql`
+  select version from supabase_migrations.schema_migrations order by version`;
+
+test("the schema files and the migrations make the same schema", async () => {
+  const sql = await project();
+  const files = (await readdir(SCHEMAS)).sort();
+  const texts = files.map((file) => readFile(`${SCHEMAS}/${file}`, "utf8"));
+  await sql.unsafe((await Promise.all(texts)).join("\n")).simple();
+  expect(await describeSchema(sql)).toEqual(await currentSchema());
+});
+
+test("a difference of any kind shows in the description of a schema", async () => {
+  const sql = await project();
+  await applyMigrations(sql, "supabase");
+  let before = await describeSchema(sql);
+  for (const change of [
+    "alter table sessions add column note text",
+    "alter table sessions alter column title drop default",
+    "alter table sessions drop constraint sessions_status_check",
+    "drop index sessions_artist",
+    "alter table sessions disable row level security",
+    "create policy everyone on sessions using (true)",
+    "alter table sessions disable trigger note_sandbox_removal",
+    "alter function get_session(uuid, uuid) volatile",
+    "alter function get_session(uuid, uuid) reset search_path",
+    "grant select on sessions to anon",
+    "grant execute on function get_session(uuid, uuid) to anon",
+    "comment on column sessions.title is 'x'",
+    "create type kind as (n integer)",
+  ]) {
+    await sql.unsafe(change);
+    const after = await describeSchema(sql);
+    expect(after, change).not.toEqual(before);
+    before = after;
+  }
+});
+
+test("an installation of the version before the baseline keeps its data", async () => {
+  const sql = await oldInstallation();
+  const account = randomUUID();
+  await sql`insert into accounts (id, email) values (${account}, 'own@example.com')`;
+  const rows = await sql.begin((transaction) => createRows(new Transaction(transaction), account));
+  await sql.begin(async (transaction) => {
+    await transaction`insert into turn_steps (turn_id, index, result) values (${rows.turn}, 0, '{}')`;
+    await transaction`insert into tool_runs (turn_id, tool_call_id) values (${rows.turn}, '1 call')`;
+    await transaction`insert into engine.chunks (stream, first_index, count, data, eof)
+      values (${rows.turn}, 0, 1, '{}', false)`;
+    await transaction`insert into usage_entries
+        (account_id, source, step, tool, call, kind, model_id, cost_usd)
+      values (${account}, ${rows.turn}, 0, 0, 0, 'chat', 'm', 1)`;
+    // The retention job had not reached this turn.
+    await transaction`update turns set kind = null where id = ${rows.turn}`;
+  });
+  const tables = await sql<{ name: string }[]>`
+    select c.oid::regclass::text as name from pg_class c
+    where c.relkind = 'r' and c.relnamespace in ('public'::regnamespace, 'engine'::regnamespace)`;
+  const read = async () => {
+    const found: Record<string, object> = {};
+    for (const { name } of tables) {
+      found[name] = await sql.unsafe(`select * from ${name} t order by t::text collate "C"`);
+    }
+    return found;
+  };
+  const before = await read();
+
+  await applyMigrations(sql, "supabase");
+  expect(await describeSchema(sql)).toEqual(await currentSchema());
+  expect(await history(sql)).toEqual([{ version: "20261124000000" }]);
+  const after = await read();
+  expect(after.turns).toMatchObject([{ id: rows.turn, kind: "chat" }]);
+  expect(after.messages).toHaveLength(2);
+  for (const { name } of tables) {
+    // The seed fills these.
+    if (name.startsWith("catalog_") || /^(content|agent)_templates$|^accounts$/.test(name))
+      continue;
+    if (name !== "turns") expect(after[name], name).toMatchObject(before[name] ?? {});
+  }
+});
+
+test("a database with another history is left alone, and its operator learns what to do", async () => {
+  const sql = await oldInstallation();
+  await sql`delete from supabase_migrations.schema_migrations where version = '20261122000343'`;
+  const before = await history(sql);
+  await expect(applyMigrations(sql, "supabase")).rejects.toThrow(
+    /migrations up to 20261122000342, and only one with exactly those up to 20261122000343 can be upgraded; update/,
+  );
+  expect(await history(sql)).toEqual(before);
+});
+
+test("an installation whose schema was changed by hand is left alone", async () => {
+  const sql = await oldInstallation();
+  await sql`alter table sessions add column note text`;
+  const before = await describeSchema(sql);
+  await expect(applyMigrations(sql, "supabase")).rejects.toThrow(
+    /differs from the expected one in 1 places: it has "column public sessions note text/,
+  );
+  expect(await describeSchema(sql)).toEqual(before);
+});
