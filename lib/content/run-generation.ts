@@ -125,6 +125,10 @@ export const timedOut = (kind: Generation["kind"]): AppError =>
 
 const NAMES = { video: "Video", image: "Image" } as const;
 
-const stillRunning = appError("conflict", "A request with this Idempotency-Key is still running", {
-  headers: { "retry-after": "5" },
-});
+const stillRunning = appError(
+  "idempotency_in_progress",
+  "A request with this Idempotency-Key is still running",
+  {
+    headers: { "retry-after": "5" },
+  },
+);
