@@ -1,8 +1,7 @@
 /**
  * A durable step of a turn: it runs the tools that the last answer called, then makes the next model
- * call and streams it, again and again while these are quick. In this order it can be repeated safely:
- * each answer is committed before its tool calls begin, so each of them is either recorded under its
- * id or was never started.
+ * call and streams it, again and again while these are quick. It can be repeated safely, because each
+ * answer is committed before its tool calls start: a call is recorded under its id or was never started.
  */
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel } from "../agent/call-model.ts";
@@ -191,9 +190,8 @@ async function runStep(
   }
   if (stop.signal.aborted) return finish("cancelled", null, "interrupted");
   if (previous && openQuestions(previous).size > 0) return finish("completed", null, "tool-calls");
-  if (index === 0 && turn.sandbox_state === null) {
-    return finish("failed", "sandbox_missing: Sandbox not initialized", "error");
-  }
+  const hasSandbox = index > 0 || turn.sandbox_state !== null;
+  if (!hasSandbox) return finish("failed", "sandbox_missing: Sandbox not initialized", "error");
   const tooLongError = "The turn reached its limit of output";
   if (chars > MAX_TURN_CHARS) return finish("failed", tooLongError, "error");
 
