@@ -25,7 +25,7 @@ it("finds nothing wrong with an installation that has every service", async () =
   const found = await all.examine({});
   expect(faults(found)).toEqual([]);
   const checks = found.map(({ check }) => check);
-  for (const check of ["database", "migrations", "clock", "connection", "identity", "model"]) {
+  for (const check of ["database", "migrations", "connection", "identity", "model"]) {
     expect(checks).toContain(check);
   }
 });
@@ -201,7 +201,6 @@ describe("the database", () => {
   const told = {
     installation_id: "00000000-0000-4000-8000-000000000000",
     newest_migration: SCHEMA_VERSION,
-    clock_ms: Date.now(),
   };
   const telling = async (fault: object, status = 200) => {
     all.project.failNext("describe_database", { status, body: JSON.stringify(fault) });
@@ -226,12 +225,6 @@ describe("the database", () => {
       const found = await telling({ ...told, newest_migration });
       expect(only(found, "migrations")).toMatchObject([{ status: "warning" }]);
     }
-  });
-
-  it("tells when the clock of this machine is wrong", async () => {
-    const found = await telling({ ...told, clock_ms: Date.now() - 3_600_000 });
-    expect(only(found, "clock")).toMatchObject([{ status: "failed" }]);
-    expect(only(found, "clock")[0]?.detail).toMatch(/ 36\d\d s ahead/);
   });
 });
 
