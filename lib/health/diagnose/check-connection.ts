@@ -53,10 +53,7 @@ export async function checkConnection(
   }
 }
 
-async function examine(
-  client: pg.Client,
-  installationId: string | undefined,
-): Promise<Finding[]> {
+async function examine(client: pg.Client, installationId: string | undefined): Promise<Finding[]> {
   const { rows } = await client.query(`
     select current_setting('server_version_num')::integer / 10000 as version,
       to_regclass('engine.runs') is not null as has_engine`);

@@ -7,7 +7,7 @@ import { StopListeners } from "../stop-listeners.ts";
 import { findStopped } from "../turn-rows.ts";
 import { ChunkLog } from "./chunk-log.ts";
 import { PostgresWorld } from "./postgres-world.ts";
-import { type RetentionSettings, sweepEngine } from "./retention.ts";
+import { sweepEngine } from "./retention.ts";
 
 export interface PostgresEngineOptions {
   readonly databaseUrl: string;
@@ -17,7 +17,6 @@ export interface PostgresEngineOptions {
   readonly selfOrigin: string;
   /** Whether to reload route modules every time, because they change in development. */
   readonly reloadHandlers: boolean;
-  readonly retention: RetentionSettings;
   readonly onError: (error: unknown, runId?: string) => void;
 }
 
@@ -66,8 +65,8 @@ export class PostgresEngine implements Engine {
     setWorld(this.#world.world);
     await this.#world.start();
     void this.#preload();
-    const { retention, onError } = this.#options;
-    setInterval(() => sweepEngine(this.#world.sql, retention).catch(onError), SWEEP_MS).unref();
+    const { onError } = this.#options;
+    setInterval(() => sweepEngine(this.#world.sql).catch(onError), SWEEP_MS).unref();
     runPeriodically("turn stops", STOP_CHECK_SECONDS, () => this.#findStops());
   }
 
