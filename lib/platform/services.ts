@@ -56,6 +56,8 @@ import { count } from "./telemetry/metrics.ts";
 
 /** The deadline of one call of the connector provider or the mail server. */
 const DEADLINE_MS = 10_000;
+/** What the files of one local sandbox may take; a running one reserves all of it. */
+const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
 
 const factories = {
   /** On Vercel no process lives long enough to own a run, so its World runs the turns. */
@@ -75,11 +77,7 @@ const factories = {
     } satisfies Partial<PostgresEngineOptions & WorkflowEngineOptions>;
     if (!chosen && !VERCEL && databaseUrl) {
       const maxConnections = poolSize(settings, 3);
-      const retention = {
-        runDays: settings.RUN_RETENTION_DAYS,
-        streamDays: settings.STREAM_RETENTION_DAYS,
-      };
-      return new PostgresEngine({ ...common, databaseUrl, maxConnections, retention });
+      return new PostgresEngine({ ...common, databaseUrl, maxConnections });
     }
     const dataDir = runtimePath(resolve(settings.DATA_DIR), "workflow");
     return new WorkflowEngine({ ...common, world: chosen ?? "vercel", dataDir });
@@ -111,13 +109,13 @@ const factories = {
     const create = settings.SANDBOX === "system" ? createSystemProvider : createLocalProvider;
     const provider = create({
       rootDir: join(settings.DATA_DIR, "sandboxes"),
-      diskQuota: settings.SANDBOX_DISK_QUOTA,
+      diskQuota: SANDBOX_DISK_BYTES,
       space:
         settings.ACCOUNT_SANDBOX_BYTES > 0
           ? accountSpace(settings.ACCOUNT_SANDBOX_BYTES)
           : undefined,
       maxJails: processShare(settings, settings.SANDBOX_COMMANDS_AT_ONCE, 2),
-      maxWaitMs: settings.SANDBOX_WAIT_MS,
+      maxWaitMs: settings.QUEUE_WAIT_MS,
       allowedHosts,
       serviceOrigin: serviceOrigin(),
     });

@@ -18,7 +18,7 @@ const missing = refusalOf({ missing: notFound });
 const refusal = (action: "change" | "delete") =>
   refusalOf({
     missing: notFound,
-    not_owner: appError("forbidden", `Only the owner can ${action} this template`),
+    not_owner: appError("not_owner", `Only the owner can ${action} this template`),
   });
 
 /** Inserts a template with its shares, unless it is public. Repeating an id has no effect. */

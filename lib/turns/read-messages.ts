@@ -88,7 +88,7 @@ export function answerQuestions(
   }
   const asked = stored.findLastIndex((part) => part.type === "tool-ask_user_question");
   if (stored.findLastIndex((part) => part.type === "step-start") > asked) {
-    return appError("conflict", "The question has been answered already");
+    return appError("already_answered", "The question has been answered already");
   }
   const parts: UIMessage["parts"] = [];
   for (const part of stored) {

@@ -57,13 +57,13 @@ const MAX_CONFLICT_WAIT_MS = 1_000;
 
 /** The answer to an account that already has `ACCOUNT_ACTIVE_TURNS` active turns. */
 export const tooManyTurns: AppError = appError(
-  "rate_limited",
+  "too_many_turns",
   "Too many active turns: wait for one to end, or stop one",
   { headers: { "retry-after": "5" } },
 );
 
 const queueFull = appError(
-  "rate_limited",
+  "queue_full",
   "Too many messages wait in this chat: wait for one to begin, or stop the chat",
   { headers: { "retry-after": "5" } },
 );
@@ -138,18 +138,21 @@ export async function startTurn(
     case "chat_full":
       return chatFull;
     case "parent_missing":
-      return appError("not_found", "parentId is not a message of this chat");
+      return appError("parent_not_found", "parentId is not a message of this chat");
     case "parent_differs":
-      return appError("conflict", "The message is stored after another one than parentId");
+      return appError("parent_differs", "The message is stored after another one than parentId");
     case "id_taken":
-      return appError("conflict", "The message id belongs to an assistant message of this chat");
+      return appError(
+        "message_id_taken",
+        "The message id belongs to an assistant message of this chat",
+      );
     case "content_differs":
       return appError(
-        "conflict",
+        "message_differs",
         "A message with this id and other content is stored: send the new content with a new id, and with parentId to replace the message",
       );
     case "answer_stale":
-      return appError("conflict", "The question has been answered already");
+      return appError("already_answered", "The question has been answered already");
   }
 }
 

@@ -272,7 +272,7 @@ describe("POST /api/chat 409", () => {
     });
     expect(answer.status).toBe(409);
     expectErrorShape(answer, "message");
-    expect(answer.headers.get("x-error-code")).toBe("conflict");
+    expect(answer.headers.get("x-error-code")).toBe("message_id_taken");
     expect((await conversation.read()).messages).toHaveLength(2);
   });
 });

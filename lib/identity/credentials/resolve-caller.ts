@@ -112,10 +112,10 @@ function resolved(
 
 function denial(verdicts: z.output<typeof access>): AppError | null {
   if (verdicts.account === false) {
-    return appError("forbidden", "Access denied to specified account_id");
+    return appError("access_denied", "Access denied to specified account_id");
   }
   if (verdicts.organization === false) {
-    return appError("forbidden", "Access denied to specified organization_id");
+    return appError("access_denied", "Access denied to specified organization_id");
   }
   if (verdicts.artist === false) return appError("not_found", "Artist not found");
   return null;

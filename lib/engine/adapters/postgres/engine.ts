@@ -6,7 +6,7 @@ import { StopListeners } from "../stop-listeners.ts";
 import { ChunkLog } from "./chunk-log.ts";
 import type { Measurements } from "./measurements.ts";
 import { PostgresWorld } from "./postgres-world.ts";
-import { type RetentionSettings, sweepEngine } from "./retention.ts";
+import { sweepEngine } from "./retention.ts";
 
 export interface PostgresEngineOptions extends TurnStops {
   readonly databaseUrl: string;
@@ -16,7 +16,6 @@ export interface PostgresEngineOptions extends TurnStops {
   readonly selfOrigin: string;
   /** Whether to reload route modules every time, because they change in development. */
   readonly reloadHandlers: boolean;
-  readonly retention: RetentionSettings;
   readonly onError: (error: unknown, runId?: string) => void;
   readonly measurements: Measurements;
 }
@@ -67,8 +66,8 @@ export class PostgresEngine implements Engine {
     setWorld(this.#world.world);
     await this.#world.start();
     void this.#preload();
-    const { retention, onError } = this.#options;
-    setInterval(() => sweepEngine(this.#world.sql, retention).catch(onError), SWEEP_MS).unref();
+    const { onError } = this.#options;
+    setInterval(() => sweepEngine(this.#world.sql).catch(onError), SWEEP_MS).unref();
     void this.#watchStops();
   }
 
