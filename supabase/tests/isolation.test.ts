@@ -378,7 +378,6 @@ const withoutLookup = [
   "create_organization",
   "create_session",
   "get_account",
-  "first_steps",
   "has_organization_room",
   "create_webhook",
   "enqueue_webhook_event",

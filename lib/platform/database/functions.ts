@@ -60,7 +60,6 @@ export const functions = {
   finish_turn: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_load: "integer", p_status: "text", p_error: "text", p_parts: "jsonb", p_metadata: "jsonb", p_index: "integer", p_step: "jsonb", p_usage: "jsonb" }, returns: "value" },
   fire_task: { args: { p_task_id: "uuid", p_expected: "timestamp with time zone", p_next: "timestamp with time zone", p_now: "timestamp with time zone" }, returns: "value" },
   fire_task_now: { args: { p_account_id: "uuid", p_id: "uuid", p_firing_id: "uuid", p_lease_seconds: "integer", p_idempotency_key: "text" }, returns: "value" },
-  first_steps: { args: { p_account_id: "uuid" }, returns: "value" },
   found_organization: { args: { p_account_id: "uuid", p_organization_id: "uuid" }, returns: "value" },
   get_account: { args: { p_account_id: "uuid" }, returns: "value" },
   get_agent_template: { args: { p_account_id: "uuid", p_id: "uuid" }, returns: "value" },

@@ -13,7 +13,7 @@ export function isDatabaseUnavailable(error: unknown): error is Error {
 }
 
 /** Returns whether a SQLSTATE is of an outage: connection, deadlock, resources, shutdown. */
-export const isOutageCode = (code: string): boolean => /^(08|40|53|57)/.test(code);
+const isOutageCode = (code: string): boolean => /^(08|40|53|57)/.test(code);
 
 /** Returns whether there was no connection, a gateway's 5xx, a refused key or an outage's SQLSTATE. */
 export function isOutage(code: string, status: number): boolean {
