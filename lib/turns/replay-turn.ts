@@ -4,7 +4,7 @@ import { services } from "../platform/services.ts";
 import type { Run } from "./contract.ts";
 import { lastChunks } from "./finish-stream.ts";
 import { assistantParts, type ClaimOutcome } from "./store/claims.ts";
-import type { StreamedTurn } from "./stream-response.ts";
+import type { StreamedTurn } from "./stream-turn.ts";
 
 const READ_TIMEOUT_MS = 5_000;
 

@@ -4,7 +4,7 @@ import { findRun } from "./get-run.ts";
 import { namedChatId } from "./named-chat-id.ts";
 import { reapDeadTurn } from "./reap-dead-turn.ts";
 import { replayTurn } from "./replay-turn.ts";
-import type { StreamedTurn } from "./stream-response.ts";
+import type { StreamedTurn } from "./stream-turn.ts";
 import { streamTurn } from "./stream-turn.ts";
 
 export interface ResumeRequest {

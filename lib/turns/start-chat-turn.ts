@@ -8,7 +8,7 @@ import { clearSandbox } from "../sandbox/clear-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { namedChatId } from "./named-chat-id.ts";
 import { startTurn, type TurnRequest } from "./start-turn.ts";
-import type { StreamedTurn } from "./stream-response.ts";
+import type { StreamedTurn } from "./stream-turn.ts";
 
 /** Names its chat by `sessionId` and `chatId`, or by `id`, the client's own name for it. */
 export interface ChatTurnRequest extends Omit<TurnRequest, "sessionId" | "chatId"> {

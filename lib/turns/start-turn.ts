@@ -27,7 +27,7 @@ import {
   type ClaimOutcome,
   claimTurn,
 } from "./store/claims.ts";
-import type { StreamedTurn } from "./stream-response.ts";
+import type { StreamedTurn } from "./stream-turn.ts";
 import { unblockQueuedTurn } from "./unblock-queued-turn.ts";
 
 export interface TurnRequest {
@@ -210,12 +210,13 @@ async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
 }
 
 /**
- * Resolves when the first chunk is committed. From then on the chat names the run, so that a client
- * that has this answer finds the turn in the chat, its stream and a conflict.
+ * Resolves when the first chunk is committed. From then on the chat names the run, so a client that has
+ * this answer finds the turn in the chat, its stream and a conflict.
  */
-async function untilFirstChunk(turn: StartedTurn, signal: AbortSignal): Promise<StartedTurn> {
-  for await (const _ of services().engine.read(turn, 0, signal)) break;
-  return turn;
+async function untilFirstChunk(turn: StartedTurn, signal: AbortSignal): Promise<StreamedTurn> {
+  const rest = services().engine.read(turn, 0, signal);
+  const first = await rest.next();
+  return first.done ? turn : { ...turn, opened: { first: first.value, rest } };
 }
 
 async function prepareClaim(

@@ -1,9 +1,50 @@
+import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import { config } from "../platform/config.ts";
+import { drain } from "../platform/drain.ts";
 import { FairQueue, isQueueRefusal } from "../platform/fair-queue.ts";
 import { processWide } from "../platform/process-wide.ts";
 import { queueRefused } from "../platform/queue-refused.ts";
-import { type StreamedTurn, streamResponse } from "./stream-response.ts";
+import { services } from "../platform/services.ts";
+import { queuedTurnState } from "./store/queued-turns.ts";
+
+/** A comment after this much silence keeps proxies from closing the connection. */
+const HEARTBEAT_MS = 15_000;
+/** More characters are encoded and sent in several writes. */
+const MAX_WRITE_CHARS = 256 * 1024;
+
+/** How often a turn that waits is looked up. Its first chunk ends the wait earlier. */
+const LOOK_MS = 1_000;
+
+const dropped: readonly UIMessageChunk[] = [
+  { type: "error", errorText: "The message was dropped before its turn: send it again" },
+  { type: "finish", finishReason: "error" },
+];
+
+type Reading = AsyncGenerator<ChunkBatch, ReadEnd>;
+
+/** A turn that waits for its chat, without a run yet; its stream starts at its first chunk. */
+interface QueuedTurn {
+  readonly accountId: string;
+  readonly turnId: string;
+}
+
+/** A turn that has ended, with all of its chunks. */
+interface EndedTurn {
+  /** Null for a stored message whose run is not known. */
+  readonly runId: string | null;
+  /** UI message chunks as JSON texts, from index 0. */
+  readonly chunks: readonly string[];
+}
+
+interface RunningTurn extends TurnAddress {
+  readonly runId: string;
+  /** For a turn that has just started: its reading from index 0, whose first batch has been taken. */
+  readonly opened?: { readonly first: ChunkBatch; readonly rest: Reading };
+}
+
+export type StreamedTurn = RunningTurn | QueuedTurn | EndedTurn;
 
 /**
  * The limit for all accounts in this process. A stream costs little memory and a query a second.
@@ -64,4 +105,141 @@ export async function streamTurn(
     release();
     throw error;
   }
+}
+
+/**
+ * Streams the turn's chunks from `startIndex` as Server-Sent Events, each once, then `[DONE]`. Without
+ * `[DONE]` the turn continues, and the client should resume it.
+ * @param onEnd called when the stream has ended or its client has disconnected
+ */
+export async function streamResponse(
+  turn: StreamedTurn,
+  startIndex: number,
+  signal: AbortSignal,
+  onEnd: () => void,
+): Promise<Response> {
+  const disconnected = new AbortController();
+  disconnected.signal.addEventListener("abort", onEnd, { once: true });
+  // Nothing reads or cancels the stream of a client that disconnected before it was created.
+  if (signal.aborted) disconnected.abort();
+  else signal.addEventListener("abort", () => disconnected.abort(), { once: true });
+  const headers = new Headers(UI_MESSAGE_STREAM_HEADERS);
+  const respond = (reading: Reading) =>
+    new Response(eventStream(reading, disconnected, onEnd), { headers });
+  if ("accountId" in turn) {
+    return respond(readQueuedTurn(turn.accountId, turn.turnId, disconnected.signal));
+  }
+  if (turn.runId !== null) headers.set("x-workflow-run-id", turn.runId);
+  const setTail = (index: number) => headers.set("x-workflow-stream-tail-index", String(index));
+  if ("chunks" in turn) {
+    setTail(turn.chunks.length - 1);
+    return respond(readEndedTurn(turn, startIndex));
+  }
+  if (turn.opened) {
+    const { firstIndex, chunks } = turn.opened.first;
+    setTail(firstIndex + chunks.length - 1);
+    return respond(continueReading(turn.opened));
+  }
+  const { engine } = services();
+  setTail(await engine.tailIndex(turn));
+  return respond(engine.read(turn, startIndex, disconnected.signal));
+}
+
+async function* continueReading({ first, rest }: NonNullable<RunningTurn["opened"]>): Reading {
+  yield first;
+  return yield* rest;
+}
+
+async function* readEndedTurn({ chunks }: EndedTurn, startIndex: number): Reading {
+  yield { firstIndex: startIndex, chunks: chunks.slice(startIndex) };
+  return "ended";
+}
+
+function eventStream(
+  reading: Reading,
+  disconnected: AbortController,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const comment = encoder.encode(": \n\n");
+  let heartbeat: NodeJS.Timeout | undefined;
+  const end = () => {
+    clearInterval(heartbeat);
+    onEnd();
+  };
+  /** The unsent chunks of the last batch. */
+  let rest: ChunkBatch = { firstIndex: 0, chunks: [] };
+  return new ReadableStream({
+    start(controller) {
+      // The headers are sent with the first bytes, and the first chunk may take long.
+      controller.enqueue(comment);
+      if (disconnected.signal.aborted) return;
+      heartbeat = setInterval(() => controller.enqueue(comment), HEARTBEAT_MS);
+      disconnected.signal.addEventListener("abort", () => clearInterval(heartbeat), { once: true });
+    },
+    async pull(controller) {
+      if (rest.chunks.length > 0) return send(controller);
+      const { value, done } = await reading.next().catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      heartbeat?.refresh();
+      if (!done) {
+        rest = value;
+        return send(controller);
+      }
+      end();
+      const hasEnded = value !== "moved" && !disconnected.signal.aborted;
+      if (hasEnded) controller.enqueue(encoder.encode("data: [DONE]\n\n"));
+      controller.close();
+    },
+    cancel() {
+      clearInterval(heartbeat);
+      disconnected.abort();
+      return reading.return("moved").then(() => {});
+    },
+  });
+
+  function send(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const { firstIndex, chunks } = rest;
+    const count = countForOneWrite(chunks);
+    controller.enqueue(encoder.encode(toEvents({ firstIndex, chunks: chunks.slice(0, count) })));
+    rest = { firstIndex: firstIndex + count, chunks: chunks.slice(count) };
+  }
+}
+
+/** Returns how many chunks to send in one write, because a long turn that is resumed has many. */
+function countForOneWrite(chunks: readonly string[]): number {
+  let chars = 0;
+  const end = chunks.findIndex((chunk) => {
+    chars += chunk.length;
+    return chars > MAX_WRITE_CHARS;
+  });
+  return end < 0 ? chunks.length : end + 1;
+}
+
+function toEvents({ firstIndex, chunks }: ChunkBatch): string {
+  let text = "";
+  for (const [place, chunk] of chunks.entries()) {
+    text += `id: ${firstIndex + place}\ndata: ${chunk}\n\n`;
+  }
+  return text;
+}
+
+/** Yields the chunks of a turn that waits for its chat, once it has started. */
+async function* readQueuedTurn(accountId: string, turnId: string, signal: AbortSignal): Reading {
+  const { engine } = services();
+  while (!signal.aborted && !drain().hasBegun) {
+    const found = await queuedTurnState(accountId, turnId);
+    if (found.state === "started") {
+      return yield* engine.read({ turnId, runId: found.run_id }, 0, signal);
+    }
+    if (found.state === "gone") {
+      yield { firstIndex: 0, chunks: dropped.map((chunk) => JSON.stringify(chunk)) };
+      return "ended";
+    }
+    const look = AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]);
+    for await (const _ of engine.read({ turnId, runId: null }, 0, look)) break;
+  }
+  return "moved";
 }

@@ -5,7 +5,7 @@ import { processWide } from "@/lib/platform/process-wide.ts";
 import type { ChunkBatch, Engine, ReadEnd } from "../../lib/engine/port.ts";
 import type { RouteHandler } from "../../lib/http/endpoint.ts";
 import { methods } from "../../lib/http/methods.ts";
-import { streamResponse } from "../../lib/turns/stream-response.ts";
+import { streamResponse } from "../../lib/turns/stream-turn.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { stack } from "../support/harness/stack.ts";
