@@ -16,13 +16,14 @@ export async function register(): Promise<void> {
   secureResponses();
   const { dropStalledReaders } = await import("./lib/http/drop-stalled-readers.ts");
   dropStalledReaders();
+  const { startApp } = await import("./lib/app.ts");
+  const { engine } = await startApp(settings);
   const { checkStart } = await import("./lib/health/check-start.ts");
   await checkStart(process.env);
-  const { services } = await import("./lib/platform/services.ts");
-  await services().engine.start();
+  await engine.start();
   const { drain } = await import("./lib/platform/drain.ts");
   drain().add(async (deadline) => {
-    await services().engine.drain(deadline);
+    await engine.drain(deadline);
     if (flushTelemetry) await flushTelemetry();
   });
   const { scheduleTasks } = await import("./lib/schedules/schedule.ts");

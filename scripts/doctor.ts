@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from "node:util";
+import { startApp } from "../lib/app.ts";
 import { diagnose } from "../lib/health/diagnose/diagnose.ts";
 import type { Finding } from "../lib/health/diagnose/finding.ts";
 import { config, type Environment } from "../lib/platform/config.ts";
@@ -55,9 +56,7 @@ async function examine({ checkGiven, reachParts }: Installation): Promise<readon
     LOG_LEVEL: "silent",
   });
   try {
-    // Only now, because some adapters read settings as soon as they are loaded.
-    const { services } = await import("../lib/platform/services.ts");
-    const installed = { env, settings: config(), services: services() };
+    const installed = { env, settings: config(), services: await startApp(config()) };
     const found = await diagnose(installed, { timeoutMs: TIMEOUT_MS, asksServices: true });
     return [...given, ...found];
   } finally {

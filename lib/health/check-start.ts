@@ -1,6 +1,7 @@
 import { config } from "../platform/config.ts";
 import { isolation } from "../platform/isolation/detect.ts";
 import { log } from "../platform/log.ts";
+import { services } from "../platform/services.ts";
 import { refuse } from "./check-settings.ts";
 import { diagnose } from "./diagnose/diagnose.ts";
 
@@ -19,8 +20,6 @@ export async function checkStart(env: NodeJS.ProcessEnv): Promise<void> {
   // Detected here, so that no request waits for it. On Vercel nothing is started on the machine.
   if (!settings.VERCEL) isolation();
   if (!settings.CHECK_START) return;
-  // Loads the adapters, of which some read settings at once.
-  const { services } = await import("../platform/services.ts");
   const found = await diagnose(
     { env, settings, services: services() },
     { timeoutMs: TIMEOUT_MS, asksServices: !settings.VERCEL },

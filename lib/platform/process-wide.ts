@@ -15,3 +15,10 @@ export function processWide<T>(name: string, create: () => T): T {
   // Each name has one caller, whose `create` made the value.
   return values.get(name) as T;
 }
+
+/** Sets the value of this name, in place of an earlier one. */
+export function setProcessWide<T>(name: string, value: T): T {
+  globalThis.agentPlatform ??= new Map();
+  globalThis.agentPlatform.set(name, value);
+  return value;
+}

@@ -1,7 +1,7 @@
 /** Which engine runs the turns, by the settings. */
 import { expect, it } from "vitest";
+import { createEngine } from "../../lib/app.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { createServices } from "../../lib/platform/services.ts";
 
 const required = {
   SUPABASE_URL: "http://127.0.0.1:1",
@@ -14,28 +14,28 @@ const onVercel = {
   SMTP_URL: "smtps://mail.example.com",
   MAIL_FROM: "no-reply@example.com",
 };
-const engineOf = (settings: Record<string, string>): string =>
-  createServices(parseConfig({ ...required, ...settings })).engine.name;
+const engineOf = async (settings: Record<string, string>): Promise<string> =>
+  (await createEngine(parseConfig({ ...required, ...settings }))).name;
 
 const DATABASE_URL = "postgres://127.0.0.1:1/none";
 
-it("is this project's own where there is a database", () => {
-  expect(engineOf({ DATABASE_URL })).toBe("postgres");
+it("is this project's own where there is a database", async () => {
+  expect(await engineOf({ DATABASE_URL })).toBe("postgres");
 });
 
-it("is Vercel's on Vercel, whatever an integration sets", () => {
-  expect(engineOf(onVercel)).toBe("workflow:vercel");
-  expect(engineOf({ ...onVercel, DATABASE_URL })).toBe("workflow:vercel");
+it("is Vercel's on Vercel, whatever an integration sets", async () => {
+  expect(await engineOf(onVercel)).toBe("workflow:vercel");
+  expect(await engineOf({ ...onVercel, DATABASE_URL })).toBe("workflow:vercel");
 });
 
-it("is the World that is named, anywhere", () => {
+it("is the World that is named, anywhere", async () => {
   const named = { WORKFLOW_TARGET_WORLD: "@workflow/world-postgres" };
-  expect(engineOf(named)).toBe("workflow:@workflow/world-postgres");
-  expect(engineOf({ ...named, ...onVercel, DATABASE_URL })).toBe(
+  expect(await engineOf(named)).toBe("workflow:@workflow/world-postgres");
+  expect(await engineOf({ ...named, ...onVercel, DATABASE_URL })).toBe(
     "workflow:@workflow/world-postgres",
   );
 });
 
-it("cannot be none", () => {
-  expect(() => engineOf({})).toThrow("DATABASE_URL: must be set");
+it("cannot be none", async () => {
+  await expect(engineOf({})).rejects.toThrow("DATABASE_URL: must be set");
 });

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGatewayModels } from "../../lib/agent/models/adapters/gateway.ts";
 import { offerModels } from "../../lib/agent/models/offer-models.ts";
+import { createApp } from "../../lib/app.ts";
 import { checkParsing } from "../../lib/health/diagnose/check-settings.ts";
 import { diagnose } from "../../lib/health/diagnose/diagnose.ts";
 import type { Finding } from "../../lib/health/diagnose/finding.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { createServices } from "../../lib/platform/services.ts";
 import { createVercelProvider } from "../../lib/sandbox/adapters/vercel/provider.ts";
 import { startFakeGateway } from "../support/fakes/ai-gateway.ts";
 import { startFakeCatalog } from "../support/fakes/catalog.ts";
@@ -76,7 +76,7 @@ export async function startInstallation() {
       const malformed = checkParsing(changed);
       if (malformed.length > 0) return malformed;
       const settings = parseConfig(changed);
-      const services = createServices(settings);
+      const services = await createApp(settings);
       // The addresses of these two are no settings.
       const replace = (name: string, value: unknown) =>
         Object.defineProperty(services, name, { value });

@@ -5,10 +5,10 @@ import { generateText, readUIMessageStream, streamText, type UIMessageChunk } fr
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_TOOL_CALLS } from "@/lib/agent/models/bound-answer.ts";
+import { createModels } from "@/lib/app.ts";
 import { createWebApiCatalog } from "@/lib/catalog/adapters/web-api/provider.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
 import { fetchJson } from "@/lib/platform/outbound/fetch-json.ts";
-import { createServices } from "@/lib/platform/services.ts";
 import { assembleParts } from "@/lib/turns/assemble-parts.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
@@ -62,7 +62,7 @@ describe("a model", () => {
       failed = true;
     };
     const result = streamText({
-      model: createServices(settings()).models.resolve("hostile"),
+      model: (await createModels(settings())).resolve("hostile"),
       prompt: "Hello",
       maxRetries: 0,
       onError: fail,
@@ -118,7 +118,7 @@ describe("a model", () => {
         JSON.stringify({ choices: [{ index: 0, finish_reason: "stop", message: { tool_calls } }] }),
       );
     };
-    const model = createServices(settings()).models.resolve("hostile");
+    const model = (await createModels(settings())).resolve("hostile");
     await expect(generateText({ model, prompt: "Hello", maxRetries: 0 })).rejects.toThrow(
       /tool calls/,
     );

@@ -1,8 +1,14 @@
 /** What a deployment on Vercel needs, by its settings alone. */
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
+import {
+  createContent,
+  createEngine,
+  createMailer,
+  createMediaStorage,
+  createSandboxes,
+} from "../../lib/app.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { createServices } from "../../lib/platform/services.ts";
 
 const required = {
   SUPABASE_URL: "https://project.supabase.co",
@@ -41,9 +47,11 @@ it("names everything that is missing on Vercel, with the remedy", () => {
   );
 });
 
-it("selects no part that keeps files on the machine", () => {
-  const { engine, mail, media, sandboxes } = createServices(parseConfig(complete));
-  expect([engine, mail, media, sandboxes].map(({ name }) => name)).toEqual([
+it("selects no part that keeps files on the machine", async () => {
+  const settings = parseConfig(complete);
+  const parts = [createEngine, createMailer, createMediaStorage, createSandboxes];
+  const created = await Promise.all(parts.map((create) => create(settings)));
+  expect(created.map(({ name }) => name)).toEqual([
     "workflow:vercel",
     "smtp",
     "supabase",
@@ -54,12 +62,12 @@ it("selects no part that keeps files on the machine", () => {
 describe("images and videos", () => {
   const project = process.cwd();
   afterEach(() => process.chdir(project));
-  const contentOf = (settings: Record<string, string>) =>
-    createServices(parseConfig(settings)).content?.name ?? "none";
+  const contentOf = async (settings: Record<string, string>) =>
+    (await createContent(parseConfig(settings)))?.name ?? "none";
 
-  it("are made by nobody where neither a vendor is set nor the renderer is installed", () => {
+  it("are made by nobody where neither a vendor is set nor the renderer is installed", async () => {
     process.chdir(tmpdir());
-    expect(contentOf(complete)).toBe("none");
-    expect(contentOf({ ...complete, FAL_KEY: "key" })).toBe("fal");
+    expect(await contentOf(complete)).toBe("none");
+    expect(await contentOf({ ...complete, FAL_KEY: "key" })).toBe("fal");
   });
 });

@@ -3,17 +3,17 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { access, constants, mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import type { App } from "../../app.ts";
 import type { Config } from "../../platform/config.ts";
 import { isolation } from "../../platform/isolation/detect.ts";
 import { codeOf } from "../../platform/outbound/probe.ts";
 import { runtimePath } from "../../platform/runtime-path.ts";
-import type { Services } from "../../platform/services.ts";
 import { type Finding, misconfigured, ok, warning } from "./finding.ts";
 
 const MIB = 1024 ** 2;
 const LOW_DISK_BYTES = 1024 * MIB;
 
-export async function checkHost(settings: Config, services: Services): Promise<Finding[]> {
+export async function checkHost(settings: Config, services: App): Promise<Finding[]> {
   return [
     ...(await checkAddress(settings)),
     ...(await checkFolder(settings, services)),
@@ -45,7 +45,7 @@ async function checkAddress({ HOST }: Config): Promise<Finding[]> {
 /** Nothing is written to the folder where all that would be is stored by services. */
 async function checkFolder(
   { DATA_DIR, EMBEDDED_SUPABASE }: Config,
-  { sandboxes, mail, media, engine }: Services,
+  { sandboxes, mail, media, engine }: App,
 ): Promise<Finding[]> {
   const isUsed =
     EMBEDDED_SUPABASE ||

@@ -2,10 +2,11 @@
  * Checks an installation: its settings, the services that they select, and this machine. It changes
  * nothing, costs no vendor's money, and may run beside a server.
  */
+
+import type { App } from "../../app.ts";
 import { probeIdentity } from "../../identity/credentials/probe-identity.ts";
 import type { Config, Environment } from "../../platform/config.ts";
 import type { Probe } from "../../platform/outbound/probe.ts";
-import type { Services } from "../../platform/services.ts";
 import { checkConnection } from "./check-connection.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkHost } from "./check-host.ts";
@@ -15,7 +16,7 @@ import { type Finding, failed, findingOf, ok, warning } from "./finding.ts";
 export interface Installation {
   readonly env: Environment;
   readonly settings: Config;
-  readonly services: Services;
+  readonly services: App;
 }
 
 export interface DiagnosisOptions {
@@ -52,7 +53,7 @@ export async function diagnose(
 }
 
 /** Returns a check for each service that an adapter can ask; the others are parts of this installation. */
-function portChecks(services: Services, deadline: AbortSignal): Record<string, Check> {
+function portChecks(services: App, deadline: AbortSignal): Record<string, Check> {
   const { mail, connectors, catalog, research, content } = services;
   const ports = {
     model: services.models,

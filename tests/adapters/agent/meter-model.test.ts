@@ -2,8 +2,8 @@
 import { generateText, streamText } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { meterModel } from "@/lib/agent/models/meter-model.ts";
+import { createModels } from "@/lib/app.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
-import { createServices } from "@/lib/platform/services.ts";
 import { type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 
 let server: FakeOpenAI;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const modelsAt = (more: Record<string, string>) =>
-  createServices(
+  createModels(
     parseConfig({
       SUPABASE_URL: "http://localhost",
       SUPABASE_SECRET_KEY: "x",
@@ -22,7 +22,7 @@ const modelsAt = (more: Record<string, string>) =>
       OPENAI_BASE_URL: server.url,
       ...more,
     }),
-  ).models;
+  );
 
 const MODEL_PRICES = JSON.stringify({ "fake-model": { input: 2, output: 10 } });
 /** Streams one answer and generates another, and returns the uses and the usages that callers see. */
@@ -31,7 +31,7 @@ const measure = async (modelId: string, claims: { model?: string; usage?: object
     yield { claims };
     yield { text: "Twenty characters..." };
   });
-  const meter = meterModel(modelsAt({ MODEL_PRICES }), modelId);
+  const meter = meterModel(await modelsAt({ MODEL_PRICES }), modelId);
   const call = { model: meter.model, prompt: "[script:claims]" };
   const streamed = streamText(call);
   await streamed.consumeStream();
@@ -51,8 +51,8 @@ test("the model that answered is named and priced, else the one that was asked f
     const unpriced = { ...known, modelId: model, costUsd: null };
     expect((await measure("fake-small", { usage, model })).uses).toEqual([unpriced, unpriced]);
   }
-  expect(await modelsAt({ MODEL_PRICES }).price("auto")).toMatchObject({ input: 2 });
-  expect(await modelsAt({}).price("auto")).toBeNull();
+  expect(await (await modelsAt({ MODEL_PRICES })).price("auto")).toMatchObject({ input: 2 });
+  expect(await (await modelsAt({})).price("auto")).toBeNull();
 });
 
 test.each([

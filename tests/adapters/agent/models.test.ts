@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createGatewayModels } from "@/lib/agent/models/adapters/gateway.ts";
 import { isKnownModel } from "@/lib/agent/models/check-model.ts";
-import { type Config, parseConfig } from "@/lib/platform/config.ts";
-import { createServices } from "@/lib/platform/services.ts";
+import { createModels } from "@/lib/app.ts";
+import { parseConfig } from "@/lib/platform/config.ts";
 import { startFakeGateway } from "../../support/fakes/ai-gateway.ts";
 import { deltas, type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
 
@@ -25,7 +25,7 @@ const settings = (more: Record<string, string> = {}) =>
 const withServer = (more: Record<string, string> = {}) =>
   settings({ OPENAI_BASE_URL: server.url, ...more });
 
-const modelsOf = (given: Config) => createServices(given).models;
+const modelsOf = createModels;
 
 const bash = tool({
   description: "Run a command",
@@ -37,14 +37,14 @@ const bash = tool({
 const adapters = [
   {
     name: "embedded rules",
-    open: () => modelsOf(settings()).resolve("embedded/rules"),
+    open: async () => (await modelsOf(settings())).resolve("embedded/rules"),
     long: "count to 200",
     longer: "count to 10000",
     command: "run `echo hi`",
   },
   {
     name: "OpenAI-compatible server",
-    open: () => modelsOf(withServer()).resolve("fake-model"),
+    open: async () => (await modelsOf(withServer())).resolve("fake-model"),
     long: "[deltas:200]",
     longer: "[script:endless]",
     command: "[tools:1]",
@@ -60,7 +60,7 @@ describe.each(adapters)("$name", ({ open, long, longer, command }) => {
   });
 
   test("streams text in pieces, with usage and a reason to end", async () => {
-    const result = streamText({ model: open(), prompt: long });
+    const result = streamText({ model: await open(), prompt: long });
     const pieces: string[] = [];
     for await (const piece of result.textStream) pieces.push(piece);
     expect(pieces.length).toBeGreaterThanOrEqual(200);
@@ -73,14 +73,14 @@ describe.each(adapters)("$name", ({ open, long, longer, command }) => {
   });
 
   test("gives the same text without a stream", async () => {
-    const streamed = streamText({ model: open(), prompt: long });
-    const { text } = await generateText({ model: open(), prompt: long });
+    const streamed = streamText({ model: await open(), prompt: long });
+    const { text } = await generateText({ model: await open(), prompt: long });
     expect(text).toBe(await streamed.text);
   });
 
   test("calls a tool, sees its result and then answers", async () => {
     const result = streamText({
-      model: open(),
+      model: await open(),
       prompt: command,
       tools: { bash },
       stopWhen: isStepCount(5),
@@ -98,7 +98,11 @@ describe.each(adapters)("$name", ({ open, long, longer, command }) => {
 
   test("ends at once when it is aborted in the middle of its text", async () => {
     const controller = new AbortController();
-    const result = streamText({ model: open(), prompt: longer, abortSignal: controller.signal });
+    const result = streamText({
+      model: await open(),
+      prompt: longer,
+      abortSignal: controller.signal,
+    });
     const types: string[] = [];
     for await (const part of result.stream) {
       types.push(part.type);
@@ -111,7 +115,7 @@ describe.each(adapters)("$name", ({ open, long, longer, command }) => {
 
 describe("which models there are", () => {
   test("the embedded one where nothing is configured", async () => {
-    expect(await modelsOf(settings()).list()).toEqual([
+    expect(await (await modelsOf(settings())).list()).toEqual([
       {
         id: "embedded/rules",
         name: "Embedded rules (not an AI)",
@@ -119,15 +123,15 @@ describe("which models there are", () => {
         contextWindow: null,
       },
     ]);
-    expect(await isKnownModel(modelsOf(settings()), "embedded/rules")).toBe(true);
-    expect(await isKnownModel(modelsOf(settings()), "gpt")).toBe(false);
+    expect(await isKnownModel(await modelsOf(settings()), "embedded/rules")).toBe(true);
+    expect(await isKnownModel(await modelsOf(settings()), "gpt")).toBe(false);
   });
 
   test("those that the server lists; its first one answers where none is chosen", async () => {
-    const models = await modelsOf(withServer()).list();
+    const models = await (await modelsOf(withServer())).list();
     expect(models?.map((model) => model.id)).toEqual(["auto", "fake-model", "fake-small"]);
     const result = streamText({
-      model: modelsOf(withServer()).resolve("auto"),
+      model: (await modelsOf(withServer())).resolve("auto"),
       prompt: "[script:who]",
     });
     await result.consumeStream();
@@ -135,9 +139,9 @@ describe("which models there are", () => {
   });
 
   test("how many tokens each takes, where the server lists it", async () => {
-    const models = await modelsOf(withServer()).list();
+    const models = await (await modelsOf(withServer())).list();
     expect(models?.map((model) => model.contextWindow)).toEqual([128_000, 128_000, null]);
-    const chosen = await modelsOf(withServer({ MODELS: "fake-model" })).list();
+    const chosen = await (await modelsOf(withServer({ MODELS: "fake-model" }))).list();
     expect(chosen).toMatchObject([{ id: "fake-model", contextWindow: 128_000 }]);
   });
 
@@ -155,12 +159,16 @@ describe("which models there are", () => {
 
   test("those of MODELS and DEFAULT_MODEL alone where they are set", async () => {
     const chosen = withServer({ MODELS: "a, b", DEFAULT_MODEL: "c" });
-    expect((await modelsOf(chosen).list())?.map((model) => model.id)).toEqual(["a", "b", "c"]);
-    expect(await isKnownModel(modelsOf(chosen), "fake-model")).toBe(false);
+    expect((await (await modelsOf(chosen)).list())?.map((model) => model.id)).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+    expect(await isKnownModel(await modelsOf(chosen), "fake-model")).toBe(false);
   });
 
   test("the key goes to the server", async () => {
-    const model = modelsOf(withServer({ OPENAI_API_KEY: "sk-test" })).resolve("fake-model");
+    const model = (await modelsOf(withServer({ OPENAI_API_KEY: "sk-test" }))).resolve("fake-model");
     await streamText({ model, prompt: "[script:keyed]" }).consumeStream();
     expect(server.callsOf("keyed")[0]?.headers.authorization).toBe("Bearer sk-test");
   });
@@ -169,18 +177,22 @@ describe("which models there are", () => {
     const gone = await startFakeOpenAI();
     await gone.close();
     const away = settings({ OPENAI_BASE_URL: gone.url });
-    expect(await modelsOf(away).list()).toBeNull();
-    expect(await isKnownModel(modelsOf(away), "any")).toBe(true);
+    expect(await (await modelsOf(away)).list()).toBeNull();
+    expect(await isKnownModel(await modelsOf(away), "any")).toBe(true);
   });
 });
 
 describe("the scripted server", () => {
+  let models: Awaited<ReturnType<typeof modelsOf>>;
+  beforeAll(async () => {
+    models = await modelsOf(withServer());
+  });
   const ask = (
     script: string,
     more: { tools?: ToolSet; maxRetries?: number; abortSignal?: AbortSignal } = {},
   ) =>
     streamText({
-      model: modelsOf(withServer()).resolve("fake-model"),
+      model: models.resolve("fake-model"),
       prompt: `[script:${script}]`,
       maxRetries: 0,
       onError: () => {},

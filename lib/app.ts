@@ -1,0 +1,215 @@
+/**
+ * The composition root: creates the adapter of each port as the settings select it, and loads no other.
+ * A domain gets its adapter from `services()` and never imports one.
+ */
+import { join, resolve } from "node:path";
+import type { ModelProvider } from "./agent/models/port.ts";
+import type { CatalogProvider } from "./catalog/port.ts";
+import type { ConnectorProvider } from "./connectors/port.ts";
+import type { ContentProvider } from "./content/port.ts";
+import type { MediaStorage } from "./content/storage/port.ts";
+import type { PostgresEngineOptions } from "./engine/adapters/postgres/engine.ts";
+import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts";
+import type { Engine } from "./engine/port.ts";
+import type { Mailer } from "./mail/port.ts";
+import type { Config } from "./platform/config.ts";
+import { observePool } from "./platform/database/telemetry.ts";
+import { localOrigin } from "./platform/local-origin.ts";
+import { log } from "./platform/log.ts";
+import { poolSize, processShare } from "./platform/process-share.ts";
+import { setProcessWide } from "./platform/process-wide.ts";
+import { runtimePath } from "./platform/runtime-path.ts";
+import { serviceOrigin } from "./platform/service-origin.ts";
+import { count } from "./platform/telemetry/metrics.ts";
+import type { ResearchProvider } from "./research/port.ts";
+import type { SandboxProvider } from "./sandbox/port.ts";
+import type { TaskRunner } from "./tasks/port.ts";
+import { findStopped, selectRunOfTurn } from "./turns/store/runs.ts";
+
+/** The deadline of one call of the connector provider or the mail server. */
+const DEADLINE_MS = 10_000;
+/** What the files of one local sandbox may take; a running one reserves all of it. */
+const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
+
+/** On Vercel no process lives long enough to own a run, so its World runs the turns. */
+export async function createEngine(settings: Config): Promise<Engine> {
+  const { DATABASE_URL: databaseUrl, WORKFLOW_TARGET_WORLD: chosen, VERCEL } = settings;
+  const common = {
+    selfOrigin: settings.SELF_ORIGIN ?? localOrigin(settings.HOST, settings.PORT),
+    reloadHandlers: settings.NODE_ENV === "development",
+    onError: (error: unknown, runId?: string) =>
+      log().error({ err: error, runId }, "durable engine"),
+    findStopped,
+    findRun: selectRunOfTurn,
+    measurements: {
+      count: (name, amount) => count(`agent_platform.${name}`, amount),
+      observePool: (pool) => observePool("engine", pool),
+    },
+  } satisfies Partial<PostgresEngineOptions & WorkflowEngineOptions>;
+  if (!chosen && !VERCEL && databaseUrl) {
+    const { PostgresEngine } = await import("./engine/adapters/postgres/engine.ts");
+    return new PostgresEngine({ ...common, databaseUrl, maxConnections: poolSize(settings, 3) });
+  }
+  const { WorkflowEngine } = await import("./engine/adapters/workflow/engine.ts");
+  const dataDir = runtimePath(resolve(settings.DATA_DIR), "workflow");
+  return new WorkflowEngine({ ...common, world: chosen ?? "vercel", dataDir });
+}
+
+export async function createModels(settings: Config): Promise<ModelProvider> {
+  const { AI_GATEWAY_API_KEY, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey } = settings;
+  const { offerModels } = await import("./agent/models/offer-models.ts");
+  if (AI_GATEWAY_API_KEY) {
+    const { createGatewayModels } = await import("./agent/models/adapters/gateway.ts");
+    return offerModels(createGatewayModels({ apiKey: AI_GATEWAY_API_KEY }), settings);
+  }
+  if (baseUrl) {
+    const { createOpenAiCompatibleModels } = await import(
+      "./agent/models/adapters/openai-compatible.ts"
+    );
+    const offersAuto = !settings.DEFAULT_MODEL;
+    return offerModels(createOpenAiCompatibleModels({ baseUrl, apiKey, offersAuto }), settings);
+  }
+  const { createEmbeddedModels } = await import("./agent/models/adapters/embedded/models.ts");
+  return offerModels(createEmbeddedModels(), settings);
+}
+
+export async function createSandboxes(settings: Config): Promise<SandboxProvider> {
+  const { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId } = settings;
+  const credentials = token && teamId && projectId ? { token, teamId, projectId } : undefined;
+  const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
+  const { traceSandboxes } = await import("./sandbox/trace-sandboxes.ts");
+  const isRemote = credentials || settings.VERCEL_OIDC_TOKEN || settings.VERCEL;
+  if (isRemote && settings.SANDBOX !== "system") {
+    const { createVercelProvider } = await import("./sandbox/adapters/vercel/provider.ts");
+    const provider = createVercelProvider({
+      ...(credentials && { credentials }),
+      allowedHosts,
+      serviceOrigin: settings.PUBLIC_URL,
+    });
+    return traceSandboxes(provider);
+  }
+  const create =
+    settings.SANDBOX === "system"
+      ? (await import("./sandbox/adapters/system/provider.ts")).createSystemProvider
+      : (await import("./sandbox/adapters/local/provider.ts")).createLocalProvider;
+  const { accountSpace } = await import("./sandbox/account-space.ts");
+  const accountBytes = settings.ACCOUNT_SANDBOX_BYTES;
+  const provider = create({
+    rootDir: join(settings.DATA_DIR, "sandboxes"),
+    diskQuota: SANDBOX_DISK_BYTES,
+    space: accountBytes > 0 ? accountSpace(accountBytes) : undefined,
+    maxJails: processShare(settings, settings.SANDBOX_COMMANDS_AT_ONCE, 2),
+    maxWaitMs: settings.QUEUE_WAIT_MS,
+    allowedHosts,
+    serviceOrigin: serviceOrigin(),
+  });
+  return traceSandboxes(provider);
+}
+
+/** Null without a vendor where the renderer is not installed, as on Vercel. */
+export async function createContent({
+  FAL_KEY: key,
+  FAL_BASE_URL: baseUrl,
+  FAL_STORAGE_URL: storageUrl,
+}: Config): Promise<ContentProvider | null> {
+  if (key) {
+    const { createFalContent } = await import("./content/adapters/fal/provider.ts");
+    return createFalContent({ key, baseUrl, storageUrl });
+  }
+  const { canRender } = await import("./content/adapters/embedded/renderer.ts");
+  if (!canRender("images")) return null;
+  const { createEmbeddedContent } = await import("./content/adapters/embedded/provider.ts");
+  const { renderQueue } = await import("./content/adapters/embedded/render-queue.ts");
+  return createEmbeddedContent({ queue: renderQueue() });
+}
+
+/** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */
+export async function createMediaStorage(settings: Config): Promise<MediaStorage> {
+  if (!settings.EMBEDDED_SUPABASE) {
+    const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, MEDIA_BUCKET: bucket } = settings;
+    const { createSupabaseStorage } = await import("./content/storage/adapters/supabase.ts");
+    return createSupabaseStorage({ url, secretKey, bucket });
+  }
+  const { createDiskStorage } = await import("./content/storage/adapters/disk.ts");
+  const folder = runtimePath(resolve(settings.DATA_DIR), "media");
+  return createDiskStorage({ folder, origin: serviceOrigin() });
+}
+
+async function createTaskRunner(settings: Config): Promise<TaskRunner> {
+  const { TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: apiUrl, CRON_SECRET } = settings;
+  const { createEmbeddedTaskRunner } = await import("./tasks/adapters/embedded.ts");
+  const own = createEmbeddedTaskRunner();
+  if (!secretKey) return own;
+  const { createTriggerTaskRunner } = await import("./tasks/adapters/trigger/provider.ts");
+  const { createJoinedTaskRunner } = await import("./tasks/adapters/joined.ts");
+  const startsTasks = CRON_SECRET !== undefined;
+  return createJoinedTaskRunner(createTriggerTaskRunner({ secretKey, apiUrl, startsTasks }), own);
+}
+
+async function createCatalog(settings: Config): Promise<CatalogProvider> {
+  const { CATALOG_CLIENT_ID: clientId, CATALOG_CLIENT_SECRET: clientSecret } = settings;
+  if (!clientId || !clientSecret) {
+    return (await import("./catalog/adapters/embedded.ts")).createEmbeddedCatalog();
+  }
+  const { createWebApiCatalog } = await import("./catalog/adapters/web-api/provider.ts");
+  return createWebApiCatalog({
+    clientId,
+    clientSecret,
+    baseUrl: settings.CATALOG_BASE_URL,
+    tokenUrl: settings.CATALOG_TOKEN_URL,
+    timeoutMs: settings.LOOKUP_TIMEOUT_MS,
+  });
+}
+
+async function createResearch(settings: Config): Promise<ResearchProvider> {
+  const { RESEARCH_API_KEY: apiKey, RESEARCH_BASE_URL: baseUrl } = settings;
+  if (!apiKey) return (await import("./research/adapters/embedded.ts")).createEmbeddedResearch();
+  const { createWebApiResearch } = await import("./research/adapters/web-api.ts");
+  return createWebApiResearch({ apiKey, baseUrl, timeoutMs: settings.LOOKUP_TIMEOUT_MS });
+}
+
+/** Null without a vendor on a hosted database, because embedded connections reach no service. */
+async function createConnectors(settings: Config): Promise<ConnectorProvider | null> {
+  const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
+  if (apiKey) {
+    const { createComposioConnectors } = await import("./connectors/adapters/composio.ts");
+    return createComposioConnectors({ apiKey, baseUrl, timeoutMs: DEADLINE_MS });
+  }
+  if (!settings.EMBEDDED_SUPABASE) return null;
+  const { createEmbeddedConnectors } = await import("./connectors/adapters/embedded/provider.ts");
+  return createEmbeddedConnectors(serviceOrigin());
+}
+
+export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promise<Mailer> {
+  const from = MAIL_FROM ?? "Agent Platform <no-reply@localhost>";
+  if (url !== undefined) {
+    const { createSmtpMailer } = await import("./mail/adapters/smtp.ts");
+    return createSmtpMailer({ url, from, timeoutMs: DEADLINE_MS });
+  }
+  const { createMailboxMailer } = await import("./mail/adapters/mailbox.ts");
+  const { mailboxFolder } = await import("./mail/mailbox-folder.ts");
+  return createMailboxMailer({ folder: mailboxFolder(), from });
+}
+
+export async function createApp(settings: Config) {
+  return {
+    engine: await createEngine(settings),
+    models: await createModels(settings),
+    sandboxes: await createSandboxes(settings),
+    content: await createContent(settings),
+    media: await createMediaStorage(settings),
+    tasks: await createTaskRunner(settings),
+    catalog: await createCatalog(settings),
+    research: await createResearch(settings),
+    connectors: await createConnectors(settings),
+    mail: await createMailer(settings),
+  };
+}
+
+/** The adapters of a process. */
+export type App = Readonly<Awaited<ReturnType<typeof createApp>>>;
+
+/** Creates the adapters of this process, which `services()` returns from then on. */
+export async function startApp(settings: Config): Promise<App> {
+  return setProcessWide("services", await createApp(settings));
+}
