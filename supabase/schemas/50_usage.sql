@@ -218,7 +218,7 @@ declare
   v_others numeric;
   v_left numeric;
 begin
-  -- One check of an account at a time, in the order of claim_turn_within.
+  -- One check of an account at a time, in the order of claim_turn.
   perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id and loads = p_load and finished_at is null
