@@ -3,7 +3,7 @@
 -- Formats of the API, the identity of the installation, and rate limits.
 --
 -- Every table has row-level security without a policy, and the public roles have no rights: only
--- service_role reads and writes. What is created later is closed in the same way.
+-- service_role reads and writes. Tables and functions that are created later are closed in the same way.
 
 set check_function_bodies = off;
 
@@ -20,11 +20,11 @@ language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 comment on function public.iso_date is
-  'A time as the API prints it: ISO 8601 in UTC with milliseconds. No search_path, so that it is inlined.';
+  'A time as the API prints it: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
 
 create function public.duration_ms(p_from timestamptz, p_to timestamptz) returns bigint
 language sql immutable set search_path = '' as $$
-  -- Of the times as they are shown, so that the difference of these is the duration.
+  -- Of the times in milliseconds, as they are shown: their difference is the duration.
   select (extract(epoch from date_trunc('milliseconds', p_to) - date_trunc('milliseconds', p_from))
     * 1000)::bigint
 $$;
@@ -36,7 +36,7 @@ language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || p_id
 $$;
 comment on function public.page_cursor is
-  'The place of a row in a newest-first list, with microseconds. No search_path, so that it is inlined.';
+  'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
 
 create function public.page_json(
   p_name text, p_items jsonb, p_times timestamptz[], p_ids uuid[], p_limit integer
@@ -48,7 +48,7 @@ language sql stable set search_path = '' as $$
       public.page_cursor(p_times[p_limit], p_ids[p_limit]) end)
 $$;
 comment on function public.page_json is
-  'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off and tells that more rows follow; next is then the cursor of the last row that stays.';
+  'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off: then more rows follow, and next is the cursor of the last row that stays.';
 
 -- PostgREST sends a value of this type unchanged to a client that accepts text/plain.
 create domain public."text/plain" as text;
@@ -129,7 +129,7 @@ begin
       select b.empty_at into v_empty_at from public.rate_limits b where b.bucket = p_bucket;
       v_retry_after := greatest(1, ceil(v_empty_at + v_step - v_now - 60));
     end if;
-    -- One new bucket in a hundred deletes those that are empty again, which mean the same as none.
+    -- One new bucket in a hundred deletes empty ones, which mean the same as none.
     if random() < 0.01 then
       delete from public.rate_limits where bucket in (
         select b.bucket from public.rate_limits b
@@ -189,7 +189,7 @@ comment on column public.accounts.is_admin is
 comment on column public.accounts.email is
   'In lower case. It identifies a person and is unique among personal accounts only.';
 comment on column public.accounts.monthly_budget_usd is
-  'What the turns of a calendar month may cost in US dollars; null for no budget.';
+  'Budget of a calendar month in US dollars; null for none.';
 comment on column public.accounts.label is
   'The record label of an artist, as text; null for accounts of other kinds.';
 comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
@@ -212,7 +212,7 @@ alter table public.organization_accounts enable row level security;
 comment on table public.organization_accounts is
   'Membership of people in organizations, and links of artists and workspaces to them.';
 comment on column public.organization_accounts.role is
-  'What a person may do in the organization: owner or member. It has no meaning for artists and workspaces.';
+  'The role of a person: owner or member. It has no meaning for artists and workspaces.';
 
 create table public.deleted_identities (
   hash text primary key,
@@ -380,7 +380,7 @@ begin
 end
 $$;
 comment on function public.update_account is
-  'Changes what is not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
+  'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
 
 create function public.first_steps(p_account_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -407,7 +407,7 @@ language sql stable set search_path = '' as $$
       where k.account_id = p_account_id and k.scope = 'full' and k.last_used_at is not null))
 $$;
 comment on function public.first_steps is
-  'What an account has done of the checklist for new accounts: {file_sent, artist_added, prompt_scheduled, video_made, key_used}. Files are looked for in its first 100 chats.';
+  'The completed items of the checklist for new accounts: {file_sent, artist_added, prompt_scheduled, video_made, key_used}. Only its first 100 chats are searched for files.';
 
 -- Export and deletion -----------------------------------------------------------------------------
 
@@ -457,7 +457,7 @@ begin
 end
 $$;
 comment on function public.export_rows is
-  'A part of what the account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
+  'One part of the rows that an account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
 
 create function public.leave_organizations(p_account_id uuid, p_email text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -472,7 +472,7 @@ begin
   if v_account.email <> p_email then
     return jsonb_build_object('refused', 'mismatch');
   end if;
-  -- Locked in the order of their ids, so that two accounts that leave at once do not deadlock.
+  -- Locked in the order of their ids: two accounts that leave at once must not deadlock.
   v_ids := array(
     select o.id from public.accounts o
     where o.kind = 'organization' and o.id in (
@@ -559,7 +559,7 @@ begin
   then
     return true;
   end if;
-  -- A statement of its own: one that names the table fails where it is absent.
+  -- A separate statement: one that names the table fails where it is absent.
   if p_session_id is null or not public.may_use_auth_table('sessions', 'select') then
     return false;
   end if;
@@ -798,7 +798,7 @@ begin
 end
 $$;
 comment on function public.authenticate_and_read is
-  'authenticate_key or authenticate_email, together with one read of the caller''s own rows in the same round trip. It answers text, so that no lock is held while JSON is printed.';
+  'authenticate_key or authenticate_email, together with one read of the caller''s own rows in the same round trip. It returns text, because no lock may be held while JSON is printed.';
 
 create function public.authenticate_bearer(
   p_email text, p_identity_hash text, p_session_id uuid, p_issued_at timestamptz,
@@ -818,7 +818,7 @@ begin
     v_verdict := public.authenticate_and_read(null, p_email, p_account_id, p_organization_id,
       p_artist_id, p_address, p_address_limit, p_account_limit, p_read, p_read_args);
   end if;
-  -- Afterwards, so that an account that is deleted in between is not created again.
+  -- Afterwards: an account that is deleted in between must not be created again.
   if public.has_sign_in_ended(p_session_id, p_identity_hash, p_issued_at) then
     raise sqlstate 'PT401';
   end if;
@@ -888,7 +888,7 @@ begin
 end
 $$;
 comment on function public.authenticate_key is
-  'Who presents a key, with what limits and access; a run''s key holds while its turn goes on.';
+  'Authenticates a key, with its limits and access. A run''s key is valid while its turn is active.';
 
 create function public.authenticate_email(
   p_email text,
@@ -1112,7 +1112,7 @@ declare
   v_own integer;
 begin
   perform public.lock_codes(p_purpose, p_email);
-  -- Read after the wait for the lock, so that two requests at once do not share a time.
+  -- Read after the wait for the lock: two concurrent requests must not share a time.
   v_now := clock_timestamp();
   select count(*), count(*) filter (where t.source = v_source) into v_total, v_own
   from public.code_tries t, unnest(t.mailed_at) m
@@ -1160,7 +1160,7 @@ begin
   ) then
     v_source := coalesce(p_source, 'unknown');
   end if;
-  -- Where no code was asked for, tries are counted alike: the answers do not tell which it is.
+  -- Where no code was asked for, tries are counted alike: the answers are the same.
   insert into public.code_tries as t (purpose, email, source, tries_left, granted_at)
   values (p_purpose, p_email, v_source, 4, v_now)
   on conflict (purpose, email, source) do update
@@ -1241,7 +1241,7 @@ begin
   perform from public.accounts
   where id = p_organization_id and kind = 'organization'
   for no key update;
-  -- Read after the wait: what others changed meanwhile counts.
+  -- Read after the wait, to see changes of others.
   return public.organization_role(p_account_id, p_organization_id);
 end
 $$;
@@ -1366,7 +1366,7 @@ begin
 end
 $$;
 comment on function public.update_organization is
-  'Changes what is not null, for an owner: {organization}, or {refused: missing | not_owner}.';
+  'Changes the fields that are not null, for an owner: {organization}, or {refused: missing | not_owner}.';
 
 create function public.delete_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1905,7 +1905,7 @@ begin
 end
 $$;
 comment on function public.update_artist is
-  'Changes what is not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
+  'Changes the fields that are not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
 
 create function public.delete_artist(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1966,7 +1966,7 @@ comment on column public.sessions.sandbox_bytes is
 comment on column public.sessions.sandbox_reserved_at is
   'Which reservation sandbox_bytes is; null once it is measured.';
 comment on column public.sessions.sandbox_state is
-  'What the sandbox provider needs to find the sandbox again; null when none is provisioned.';
+  'The provider''s reference to the sandbox; null when none is provisioned.';
 
 create function public.words_of_parts(p_parts jsonb) returns text
 language sql immutable set search_path = '' as $$
@@ -1976,7 +1976,7 @@ language sql immutable set search_path = '' as $$
   where part.value ->> 'type' = 'text'
 $$;
 comment on function public.words_of_parts is
-  'What a message says: its texts, at most 100,000 characters; null without any.';
+  'The texts of a message, at most 100,000 characters; null without any.';
 
 -- PostgreSQL would send the client a notice about each word that is too long.
 create function public.search_of_parts(p_parts jsonb) returns tsvector
@@ -2015,19 +2015,19 @@ create index chats_listed on public.chats (account_id, created_at desc, id desc)
 alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is
-  'The account of the session, repeated so that the tenant can stand in every predicate.';
+  'The account of the session, repeated for the predicate of every query.';
 comment on column public.chats.active_stream_id is
   'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
 comment on column public.chats.claimed_at is
   'When the claim was made. A pending claim counts for 60 seconds.';
-comment on column public.chats.archived is 'Whether the account has put the chat away.';
-comment on column public.chats.pinned is 'Whether the account wants the chat at hand.';
+comment on column public.chats.archived is 'Whether the account has archived the chat.';
+comment on column public.chats.pinned is 'Whether the account has pinned the chat.';
 comment on column public.chats.instructions is
   'The account''s instructions to the agent in this chat; null for none.';
 comment on column public.chats.template_id is
   'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is
-  'Bytes of its messages, of all branches, and of those that wait.';
+  'Bytes of its messages on all branches, and of queued messages.';
 
 create table public.messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -2051,9 +2051,9 @@ create index messages_with_files on public.messages (chat_id)
 alter table public.messages enable row level security;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
 comment on column public.messages.created_at is
-  'From the clock and not from the start of the transaction, so that messages keep their order.';
+  'From the clock and not from the start of the transaction, to keep the order of messages.';
 comment on column public.messages.parent_id is
-  'The id of the message that it follows; empty for one that begins the conversation. Null in what was stored without one: it follows the message before it in time.';
+  'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
 comment on column public.messages.on_path is
   'Whether it is on the path that the chat shows. The newest message on the path is its leaf.';
 comment on column public.messages.sent_digest is
@@ -2136,7 +2136,7 @@ language sql stable as $$
     'updatedAt', public.iso_date(p_session.updated_at))
 $$;
 comment on function public.session_json is
-  'A session in the shape of the API, with the raw sandbox state. No search_path, so that it is inlined.';
+  'A session in the shape of the API, with the raw sandbox state. Inlined, hence no search_path.';
 
 create function public.create_session(
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
@@ -2178,7 +2178,7 @@ create function public.list_sessions(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Without a cursor a page starts after the greatest key, so that each page is one range scan.
+  -- Without a cursor a page starts after the greatest key: each page is one range scan.
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
@@ -2268,7 +2268,7 @@ language sql stable as $$
   end
 $$;
 comment on function public.active_stream_id is
-  'The run or claim that a chat streams; null for a claim that is void. No search_path, so that it is inlined.';
+  'The run or claim that a chat streams; null for a claim that is void. Inlined, hence no search_path.';
 
 create function public.chat_json(p_chat public.chats) returns jsonb
 language sql stable as $$
@@ -2283,7 +2283,7 @@ language sql stable as $$
     'lastAssistantMessageAt', public.iso_date(p_chat.last_assistant_message_at))
 $$;
 comment on function public.chat_json is
-  'A chat in the shape of the API. No search_path, so that it is inlined.';
+  'A chat in the shape of the API. Inlined, hence no search_path.';
 
 create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -2292,7 +2292,7 @@ language sql stable set search_path = '' as $$
   ) then 'chat' else 'session' end
 $$;
 comment on function public.missing_of_chat is
-  'Names what is missing when a chat was not found in a session: chat or session.';
+  'Names the missing part when a chat was not found in a session: chat or session.';
 
 create function public.create_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
@@ -2355,7 +2355,7 @@ begin
 end
 $$;
 comment on function public.open_chat is
-  'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a session of its own if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
+  'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a new session if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
 
 create function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -2554,7 +2554,7 @@ begin
 end
 $$;
 comment on function public.delete_chats is
-  'Deletes those of the chats that the account has, and the sessions that have no chat then: {deleted, sandboxes}, the ids of the chats and the states of the sandboxes of these sessions.';
+  'Deletes chats of the account, and their sessions without other chats: {deleted, sandboxes}, the ids of the chats and the sandbox states of the sessions.';
 
 -- Stored messages ---------------------------------------------------------------------------------
 
@@ -2564,7 +2564,7 @@ language sql stable as $$
     ',"isStreaming":', to_json(public.active_stream_id(p_chat) is not null), ',"messages":[')
 $$;
 comment on function public.chat_body_start is
-  'The text of a chat''s body before its messages. No search_path, so that it is inlined.';
+  'The text of a chat''s body before its messages. Inlined, hence no search_path.';
 
 create function public.message_text(p_message public.messages) returns text
 language sql stable as $$
@@ -2573,7 +2573,7 @@ language sql stable as $$
     ',"createdAt":"', public.iso_date(p_message.created_at), '"}')
 $$;
 comment on function public.message_text is
-  'A message as JSON text; not JSON, which would be parsed again. No search_path, so that it is inlined.';
+  'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
 
 create function public.get_chat_body(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns public."text/plain"
@@ -2593,7 +2593,7 @@ begin
 end
 $$;
 comment on function public.get_chat_body is
-  'A chat with its messages as the text of the response body, or the word chat or session for what is missing. The database prints it because a chat of 1,000 messages otherwise is parsed and printed again in every layer: the query takes about 10 ms, the rest several times that.';
+  'A chat with its messages as the text of the response body, or the word chat or session if one is missing. The database prints it because a chat of 1,000 messages otherwise is parsed and printed again in every layer: the query takes about 10 ms, the rest several times that.';
 
 -- A slow reader holds one page, and no connection between two pages.
 create function public.get_chat_body_page(
@@ -2612,7 +2612,7 @@ language sql stable set search_path = '' as $$
     order by m.created_at, m.id
     limit 501
   ), sized as (
-    -- The stored size of what was stored before sizes were kept.
+    -- The stored size of messages from before sizes were kept.
     select f.*, row_number() over in_order as place, count(*) over () as total,
       sum(greatest((f.m).bytes, pg_column_size((f.m).parts))) over in_order
         - greatest((f.m).bytes, pg_column_size((f.m).parts)) as bytes_before
@@ -2684,7 +2684,7 @@ begin
 end
 $$;
 comment on function public.show_path is
-  'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, which goes on with the newest message after each.';
+  'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
 
 create function public.branch_at(p_chat_id uuid, p_message_id text, p_parent_id text) returns void
 language sql volatile set search_path = '' as $$
@@ -2794,7 +2794,7 @@ language sql stable set search_path = '' as $$
       where c.id = p_chat_id and c.account_id = p_account_id))
 $$;
 comment on function public.export_branches is
-  'What an export adds to the body of a chat: {messages, feedback, choices}. The messages are those that the chat does not show, the choices {instructions, template_id, connectors} as far as they were made.';
+  'The additions of an export to the body of a chat: {messages, feedback, choices}. The messages are the hidden ones, the choices {instructions, template_id, connectors} as far as they were made.';
 
 -- Feedback ----------------------------------------------------------------------------------------
 
@@ -2876,7 +2876,7 @@ language sql stable as $$
     'updated_at', public.iso_date(p_share.updated_at))
 $$;
 comment on function public.chat_share_json is
-  'A share as its owner sees it. No search_path, so that it is inlined.';
+  'A share as its owner sees it. Inlined, hence no search_path.';
 
 create function public.share_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_messages jsonb
@@ -2905,7 +2905,7 @@ begin
 end
 $$;
 comment on function public.share_chat is
-  'Shares a chat with these messages, [{role, parts}], or puts them in the place of those that are shared: {share} | {missing: session | chat}.';
+  'Shares a chat with these messages, [{role, parts}], or replaces the messages of its share: {share} | {missing: session | chat}.';
 
 create function public.get_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -2979,7 +2979,7 @@ language sql stable set search_path = '' as $$
   from public.chat_shares s where s.id = p_share_id
 $$;
 comment on function public.read_chat_share is
-  'What the public sees of a share: {share, messages} from a position, oldest first; null without such a share.';
+  'The public view of a share: {share, messages} from a position, oldest first; null without such a share.';
 
 -- Bytes of stored messages ------------------------------------------------------------------------
 
@@ -3116,7 +3116,7 @@ alter table public.agent_template_shares enable row level security;
 comment on table public.agent_template_shares is
   'E-mail addresses that a private template is shared with; an address needs no account yet.';
 comment on column public.agent_template_shares.template_created_at is
-  'Copied from the template, where it never changes, so that one index serves the list.';
+  'Copied from the template, where it never changes: one index serves the list.';
 
 create table public.agent_template_favorites (
   template_id uuid not null references public.agent_templates (id) on delete cascade,
@@ -3488,13 +3488,13 @@ comment on column public.turns.history is
   'The conversation that the client sent in place of the stored one; null once the turn has ended.';
 comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
 comment on column public.turns.effect_id is
-  'By what a repeated request is recognized; null where a repetition is to be a turn of its own.';
+  'Identifies a repeated request; null where a repetition starts another turn.';
 comment on column public.turns.kind is
   'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
 comment on column public.turns.artist_id is
-  'The artist of the session when the turn began. No foreign key: what was spent outlives the artist.';
+  'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
 comment on column public.turns.caller_key_id is
-  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: what was spent outlives the key.';
+  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
 comment on column public.turns.instructions is
   'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
 comment on column public.turns.webhook_url is
@@ -3502,7 +3502,7 @@ comment on column public.turns.webhook_url is
 comment on column public.turns.loads is
   'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is
-  'What the model calls in flight may cost, while the turn is active and until reserved_until.';
+  'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is
   'When the calls in flight have failed, because no model call takes as long.';
 
@@ -3596,9 +3596,9 @@ create table public.queued_turns (
 create index queued_turns_account on public.queued_turns (account_id);
 alter table public.queued_turns enable row level security;
 comment on table public.queued_turns is
-  'Turns that wait for their chat. Their messages are stored in the chat when they begin.';
+  'Turns that wait for their chat. Their messages are stored in the chat when they start.';
 comment on column public.queued_turns.goes_first is
-  'Has interrupted the active turn, and goes before all that waited then.';
+  'Set by an interrupt: goes before all earlier ones.';
 comment on column public.queued_turns.begun_at is
   'When the chat was claimed for it. The row stays until its run was started.';
 comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
@@ -3687,7 +3687,7 @@ begin
 
   if v_busy is not null then
     if v_queued.turn_id is not null then
-      -- It goes on waiting. The first repetition with interrupt moves it before the others.
+      -- It stays queued. The first repetition with interrupt moves it before the others.
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_queued.turn_id);
       if p_on_busy <> 'interrupt' or v_queued.goes_first then
         return v_answer;
@@ -3738,7 +3738,7 @@ begin
         return jsonb_build_object('outcome', 'answer_stale');
       end if;
     end if;
-    -- What is answered is shown.
+    -- A message that is answered is shown.
     if v_claim.parent_id is not null then
       perform public.branch_at(v_chat.id, v_claim.message_id, v_claim.parent_id);
     elsif exists (
@@ -3844,7 +3844,7 @@ language sql stable set search_path = '' as $$
     else p_message.sent_digest = public.digest_of_parts(p_parts) end
 $$;
 comment on function public.is_same_content is
-  'Whether a message was sent with these parts, although those that are stored may name its stored files.';
+  'Whether a message was sent with these parts, although the stored parts may name its stored files.';
 
 create function public.parent_of_message(p_message public.messages) returns text
 language sql stable set search_path = '' as $$
@@ -3896,7 +3896,7 @@ begin
 end
 $$;
 comment on function public.answer_of_message is
-  'What a user message that is sent again gets: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
+  'The response to a user message that is sent again: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
 
 -- Headless runs -----------------------------------------------------------------------------------
 
@@ -3924,7 +3924,7 @@ begin
     insert into public.chats (session_id, account_id, title, model_id, active_stream_id, claimed_at)
     values (v_turn.session_id, p_account_id, p_title, p_model_id, 'pending:' || p_turn_id, v_now)
     returning id into v_turn.chat_id;
-    -- A microsecond apart, so that they keep their order whatever their ids.
+    -- A microsecond apart, to keep their order whatever their ids.
     insert into public.messages (chat_id, id, role, parts, created_at)
     select v_turn.chat_id, m.value ->> 'id', m.value ->> 'role', m.value -> 'parts',
       v_now + m.ordinality * interval '1 microsecond'
@@ -3952,7 +3952,7 @@ exception when sqlstate 'PT403' then
 end
 $$;
 comment on function public.provision_run is
-  'Creates session, chat, messages, credential and turn of a headless run, or finds what an earlier attempt at the same effect created: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
+  'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
 
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$
@@ -4045,7 +4045,7 @@ begin
   if not found then
     return jsonb_build_object('outcome', 'lost');
   end if;
-  -- A headless turn knows its run before the run has begun.
+  -- A headless turn knows its run before the run starts.
   if v_turn.status = 'queued' then
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
@@ -4092,7 +4092,7 @@ create function public.complete_model_call(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- What was spent counts, even if another process has loaded the turn since.
+  -- Usage counts, even if another process has loaded the turn since.
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', false, 'stop_requested', true, 'known_calls', '[]'::jsonb);
   end if;
@@ -4137,7 +4137,7 @@ begin
 end
 $$;
 comment on function public.start_tools is
-  'Records tool calls before they start, and answers those that were recorded before, which must not run again: [{id, finished, output}].';
+  'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
 
 create function public.finish_tool(p_turn_id uuid, p_call_id text, p_output jsonb)
 returns jsonb
@@ -4164,7 +4164,7 @@ begin
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id for update;
 
-  -- What was spent counts, even if another process has loaded the turn since.
+  -- Usage counts, even if another process has loaded the turn since.
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', false, 'finished', false, 'webhooks_due', false);
   end if;
@@ -4235,7 +4235,7 @@ begin
 end
 $$;
 comment on function public.abandon_turn is
-  'Releases the claim of a turn and ends it, unless its run has begun. The message stays.';
+  'Releases the claim of a turn and ends it, unless its run has started. The message stays.';
 
 -- Also when the turn is deleted with its chat or session before it has ended.
 create function public.drop_key_of_turn() returns trigger
@@ -4289,7 +4289,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_found jsonb;
 begin
-  -- First, so that none of them begins when the active one ends.
+  -- First, because none of them may start when the active one ends.
   delete from public.queued_turns
   where chat_id = p_chat_id and account_id = p_account_id and begun_at is null;
   v_found := public.find_active_turn(p_account_id, p_chat_id);
@@ -4352,7 +4352,7 @@ language sql stable set search_path = '' as $$
     where t.id = asked.id and t.stop_requested_at is null and public.has_turn_authority(t))
 $$;
 comment on function public.turns_to_stop is
-  'Returns those of the turns whose stop was requested, whose authority has ended, or that no longer exist.';
+  'Returns the turns whose stop was requested, whose authority has ended, or that no longer exist.';
 
 create function public.check_turn_holder() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -4386,7 +4386,7 @@ begin
 end
 $$;
 comment on function public.stop_turns_of_key is
-  'Trigger of api_keys: stops what a revoked key has started, and drops its messages that wait.';
+  'Trigger of api_keys: stops the turns that a revoked key has started, and drops its queued messages.';
 create trigger stop_turns_of_key after update of revoked_at on public.api_keys
   for each row when (new.scope = 'full' and new.revoked_at <= now())
   execute function public.stop_turns_of_key();
@@ -4418,7 +4418,7 @@ language sql stable set search_path = '' as $$
   ) q
 $$;
 comment on function public.chats_to_begin is
-  'Chats that are free although turns wait in them, because the server died that was to begin these.';
+  'Chats that are free although turns wait in them, because the server died that was to start these.';
 
 create function public.begin_queued_turn(
   p_chat_id uuid, p_max_active integer, p_stale_seconds integer
@@ -4466,7 +4466,7 @@ begin
 end
 $$;
 comment on function public.begin_queued_turn is
-  'Claims a chat that is free for the first turn that waits in it: {turn_id, credential}, whose run is then to be started; null when there is none to begin. A turn whose run was not started within p_stale_seconds is begun again.';
+  'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
 
 create function public.settle_queued_turn(p_turn_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -4504,14 +4504,14 @@ language sql stable set search_path = '' as $$
   left join public.chats c on c.id = p_chat_id and c.account_id = p_account_id
 $$;
 comment on function public.list_queued_messages is
-  'The messages that wait in a chat, in the order in which their turns begin: {messages}, or {refused: chat}.';
+  'The messages that wait in a chat, in the order of their turns: {messages}, or {refused: chat}.';
 
 create function public.remove_queued_message(
   p_account_id uuid, p_chat_id uuid, p_message_id text
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- As begin_queued_turn, which would find no turn to begin while the first one is being removed.
+  -- As begin_queued_turn, which would find no turn while the first one is being removed.
   perform 1 from public.chats where id = p_chat_id and account_id = p_account_id for update;
   if not found then
     return jsonb_build_object('refused', 'chat');
@@ -4524,7 +4524,7 @@ begin
 end
 $$;
 comment on function public.remove_queued_message is
-  'Drops a message before its turn has begun: {removed}, or {refused: chat | message}.';
+  'Drops a queued message: {removed}, or {refused: chat | message}.';
 
 create function public.measure_queued_turn() returns trigger
 language plpgsql set search_path = '' as $$
@@ -4609,7 +4609,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_page jsonb;
 begin
-  -- Planned for the filters that are given, so that each of them has its index.
+  -- Planned for the given filters, each of which has its index.
   execute $query$
     select public.page_json('runs',
       jsonb_agg(public.run_item_json(page.run) order by page.created_at desc, page.id desc),
@@ -4765,7 +4765,7 @@ comment on column public.usage_entries.step is 'The index of the step in the tur
 comment on column public.usage_entries.tool is
   '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
 comment on column public.usage_entries.call is
-  'The number of the model call among those of the step or the subagent, from 0.';
+  'The number of the model call within the step or the subagent, from 0.';
 comment on column public.usage_entries.cost_usd is 'Null where no price is known.';
 comment on column public.usage_entries.estimated is
   'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
@@ -4779,7 +4779,7 @@ create table public.usage_months (
 );
 alter table public.usage_months enable row level security;
 comment on table public.usage_months is
-  'What an account has spent in a calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
+  'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
 comment on column public.usage_months.warned_at is
   'When the account was told that it has spent 80 % of its budget.';
 
@@ -4835,7 +4835,7 @@ begin
   end if;
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id for key share;
-  -- What was spent counts also when the chat was deleted in the meantime.
+  -- Usage counts also when the chat was deleted.
   perform public.record_usage(p_account_id, p_turn_id::text,
     coalesce(v_turn.kind, 'chat'), v_turn.caller_key_id, v_turn.artist_id, p_calls);
   if v_released > 0 then
@@ -4846,7 +4846,7 @@ begin
 end
 $$;
 comment on function public.record_turn_usage is
-  'Records model calls of a turn, each once, releases what they have reserved (reserved_usd), and answers whether the turn is still there.';
+  'Records model calls of a turn, each once, releases their reservation (reserved_usd), and returns whether the turn still exists.';
 
 create function public.report_usage(
   p_account_id uuid, p_from timestamptz, p_to timestamptz, p_group_by text, p_split_by text
@@ -4903,7 +4903,7 @@ language sql stable set search_path = '' as $$
       from items i left join parts p on p.key is not distinct from i.key))
 $$;
 comment on function public.report_usage is
-  'What an account has used from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
+  'The usage of an account from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
 
 -- Budget ------------------------------------------------------------------------------------------
 
@@ -4934,7 +4934,7 @@ language sql stable set search_path = '' as $$
   from public.accounts a where a.id = p_account_id
 $$;
 comment on function public.unspent_budget is
-  'What is left of the budget of the month after all that was spent and is reserved; null without a budget.';
+  'The rest of the month''s budget after costs and reservations; null without a budget.';
 
 create function public.has_budget(p_account_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -4985,7 +4985,7 @@ begin
 end
 $$;
 comment on function public.reserve_model_call is
-  'Reserves what a model call of a turn may cost, in place of p_released_usd, or of all when it is null, with what earlier attempts have spent: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
+  'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
 
 create function public.warn_of_budget() returns trigger
 language plpgsql set search_path = '' as $$
@@ -5074,11 +5074,11 @@ comment on column public.task_runs.base_cost_in_cents is
 comment on column public.task_runs.lease_until is
   'Until when the process that works on the run has it; null when none does.';
 comment on column public.task_runs.effect_id is
-  'By what a repeated request is recognized: of the runs with one effect, one succeeds.';
+  'Identifies a repeated request: of the runs with one effect, one succeeds.';
 comment on column public.task_runs.artist_id is
   'The artist that the work is for, also when it is deleted later; null for none.';
 comment on column public.task_runs.reserved_usd is
-  'What the generation may still cost, while the run has a lease; null for nothing.';
+  'The reserved cost of the generation, while the run has a lease; null for none.';
 
 create function public.start_generation(
   p_cost_usd numeric,
@@ -5088,92 +5088,11 @@ create function public.start_generation(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_answer jsonb;
-  v_left numeric;
-begin
-  v_answer := public.start_task_run_for(
-    p_artist_id, p_credential_id, p_id, p_account_id, p_task_identifier, p_payload, p_metadata,
-    p_lease_seconds, p_effect_id, p_at_once, p_idempotency_key, p_media_limit_bytes);
-  if v_answer ->> 'outcome' <> 'begun' or not public.has_budget(p_account_id) then
-    return v_answer;
-  end if;
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  v_left := public.unspent_budget(p_account_id);
-  if p_cost_usd is null and not (
-    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
-  then
-    raise exception using errcode = 'PT402', message = 'unpriced_model';
-  end if;
-  if v_left <= 0 then
-    raise exception using errcode = 'PT402', message = 'over_budget';
-  end if;
-  update public.task_runs set reserved_usd = coalesce(p_cost_usd, 0) where id = p_id;
-  return v_answer;
-exception when sqlstate 'PT402' then
-  return jsonb_build_object('outcome', sqlerrm);
-end
-$$;
-comment on function public.start_generation is
-  'start_task_run_for, with a reservation of what the generation costs; null when that is not known. {outcome: over_budget | unpriced_model} has changed nothing.';
-
-create function public.start_task_run_for(
-  p_artist_id uuid, p_credential_id uuid, p_id text, p_account_id uuid, p_task_identifier text,
-  p_payload jsonb, p_metadata jsonb, p_lease_seconds integer, p_effect_id uuid, p_at_once integer,
-  p_idempotency_key text, p_media_limit_bytes bigint
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer constant jsonb := public.start_task_run_within_budget(
-    p_id, p_account_id, p_task_identifier, p_payload, p_metadata, p_lease_seconds, p_effect_id,
-    p_at_once, p_idempotency_key, p_media_limit_bytes);
-  v_artist_id constant uuid := coalesce(p_artist_id, (
-    select t.artist_id from public.turns t
-    where t.key_id = p_credential_id and t.account_id = p_account_id));
-begin
-  if v_artist_id is not null and v_answer ->> 'outcome' = 'begun' then
-    update public.task_runs set artist_id = v_artist_id
-    where id = p_id and account_id = p_account_id;
-  end if;
-  return v_answer;
-end
-$$;
-comment on function public.start_task_run_for is
-  'start_task_run_within_budget for an artist, by default the one of the run whose credential this is.';
-
-create function public.start_task_run_within_budget(
-  p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
-  p_lease_seconds integer, p_effect_id uuid, p_at_once integer, p_idempotency_key text,
-  p_media_limit_bytes bigint
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer jsonb;
-begin
-  v_answer := public.start_task_run(
-    p_id, p_account_id, p_task_identifier, p_payload, p_metadata, p_lease_seconds, p_effect_id,
-    p_at_once, p_idempotency_key, p_media_limit_bytes);
-  if v_answer ->> 'outcome' = 'begun' and public.is_budget_reached(p_account_id) then
-    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
-  end if;
-  return v_answer;
-exception when sqlstate 'PT402' then
-  return jsonb_build_object('outcome', 'over_budget');
-end
-$$;
-comment on function public.start_task_run_within_budget is
-  'start_task_run, unless the account has spent its budget: {outcome: over_budget} has changed nothing. Servers of the version before call it themselves.';
-
-create function public.start_task_run(
-  p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
-  p_lease_seconds integer, p_effect_id uuid, p_at_once integer, p_idempotency_key text default null,
-  p_media_limit_bytes bigint default 0
-) returns jsonb
-language plpgsql set search_path = '' as $$
-declare
-  v_now timestamptz;
   v_earlier public.task_runs;
+  v_has_budget constant boolean := public.has_budget(p_account_id);
+  v_now timestamptz;
 begin
-  -- One at a time for each account: what is counted and looked up here does not change meanwhile.
+  -- One at a time for each account, because the rows that are counted here must not change.
   perform pg_advisory_xact_lock(hashtextextended('task_runs ' || p_account_id, 0));
   perform public.crash_lost_task_runs(p_account_id);
 
@@ -5197,11 +5116,26 @@ begin
   then
     return jsonb_build_object('outcome', 'busy');
   end if;
+  if v_has_budget then
+    perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+    if public.is_budget_reached(p_account_id) then
+      return jsonb_build_object('outcome', 'over_budget');
+    end if;
+    if p_cost_usd is null and not (
+      select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
+    then
+      return jsonb_build_object('outcome', 'unpriced_model');
+    end if;
+    if public.unspent_budget(p_account_id) <= 0 then
+      return jsonb_build_object('outcome', 'over_budget');
+    end if;
+  end if;
 
   v_now := clock_timestamp();
   insert into public.task_runs (
     id, account_id, status, task_identifier, created_at, updated_at, started_at,
-    tags, metadata, payload, attempts, lease_until, effect_id, idempotency_key)
+    tags, metadata, payload, attempts, lease_until, effect_id, idempotency_key, artist_id,
+    reserved_usd)
   values (
     p_id, p_account_id, 'EXECUTING', p_task_identifier, v_now, v_now, v_now,
     array['account:' || p_account_id], p_metadata, p_payload,
@@ -5211,12 +5145,16 @@ begin
       'createdAt', public.iso_date(v_now),
       'updatedAt', public.iso_date(v_now),
       'startedAt', public.iso_date(v_now))),
-    v_now + make_interval(secs => p_lease_seconds), p_effect_id, p_idempotency_key);
+    v_now + make_interval(secs => p_lease_seconds), p_effect_id, p_idempotency_key,
+    coalesce(p_artist_id, (
+      select t.artist_id from public.turns t
+      where t.key_id = p_credential_id and t.account_id = p_account_id)),
+    case when v_has_budget then coalesce(p_cost_usd, 0) end);
   return jsonb_build_object('outcome', 'begun');
 end
 $$;
-comment on function public.start_task_run is
-  'Begins a run: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs. A limit of 0 is none.';
+comment on function public.start_generation is
+  'Starts a run for an artist, by default the artist of the run whose credential this is, and reserves its cost, null if unknown: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs; {outcome: over_budget | unpriced_model}. A limit of 0 is none.';
 
 create function public.record_generation(
   p_account_id uuid, p_run_id text, p_kind text, p_credential_id uuid, p_call jsonb
@@ -5243,14 +5181,14 @@ begin
 end
 $$;
 comment on function public.record_generation is
-  'Records images or a video once, for the artist of its task run. What a run has made with its own credential counts for the API key of the run.';
+  'Records images or a video once, for the artist of its task run. Usage under the credential of a run counts for the API key of the run.';
 
 create function public.has_generation_authority(
   p_account_id uuid, p_run_id text, p_credential_id uuid
 ) returns boolean
 language sql stable set search_path = '' as $$
   select not exists (
-      -- That of a run stands for the key that started its turn.
+      -- A run's credential stands for the key that started its turn.
       select from public.api_keys k
       where k.scope = 'full' and not public.is_key_in_force(k.id) and k.id = coalesce(
         (select t.caller_key_id from public.turns t
@@ -5280,21 +5218,10 @@ language sql set search_path = '' as $$
 $$;
 comment on function public.note_task_progress is 'Merges metadata into a run that is under way.';
 
-create function public.end_task_run_with_event(
-  p_id text, p_status text, p_output jsonb, p_error jsonb
-) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform public.end_task_run(p_id, p_status, p_output, p_error);
-  return public.has_due_webhooks((select account_id from public.task_runs where id = p_id));
-end
-$$;
-comment on function public.end_task_run_with_event is 'end_task_run, and whether a delivery is due.';
-
 create function public.end_task_run(
   p_id text, p_status text, p_output jsonb, p_error jsonb
-) returns void
-language sql set search_path = '' as $$
+) returns boolean
+language sql volatile set search_path = '' as $$
   with ended as (
     update public.task_runs r
     set status = p_status,
@@ -5317,12 +5244,13 @@ language sql set search_path = '' as $$
     where r.id = p_id and r.lease_until is not null
     returning r.id, r.status
   )
-  -- Nobody knows what a run has stored that did not complete: its room is given back.
+  -- The space of files that an incomplete run has stored is released.
   delete from public.media_files f using ended
-  where f.run_id = ended.id and ended.status <> 'COMPLETED'
+  where f.run_id = ended.id and ended.status <> 'COMPLETED';
+  select public.has_due_webhooks((select account_id from public.task_runs where id = p_id))
 $$;
 comment on function public.end_task_run is
-  'Ends a run, once: what has ended stays as it ended. Media of a run that did not complete are given back.';
+  'Ends a run, once: without effect on a run that has ended. Media of a run that did not complete are released. Returns whether a webhook delivery is due.';
 
 -- Called before each read of an account's task runs, so no process needs to watch them.
 create function public.crash_lost_task_runs(p_account_id uuid) returns void
@@ -5378,7 +5306,7 @@ language sql stable set search_path = '' as $$
     || case when p_run.schedule is null then '{}' else jsonb_build_object('schedule', p_run.schedule) end
 $$;
 comment on function public.task_run_json is
-  'A task run without output and error, as the external task service answers it. No search_path, so that it is inlined.';
+  'A task run without output and error, as the external task service answers it. Inlined, hence no search_path.';
 
 create function public.list_task_runs(p_account_id uuid, p_limit integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5498,7 +5426,7 @@ comment on column public.scheduled_firings.task_id is 'Null once the task is del
 comment on column public.scheduled_firings.fires_at is
   'The time of the schedule that it is for; null for one that a request asked for.';
 comment on column public.scheduled_firings.attempt_at is
-  'When its run may be started, by whoever takes it; a lease puts it off. Null once the run has started or the firing has been given up.';
+  'When its run may be started; a lease postpones it. Null once the run has started or the firing has been given up.';
 comment on column public.scheduled_firings.refusal is
   'Why the account could not have the run at the last attempt; null while nothing has refused it.';
 
@@ -5512,7 +5440,7 @@ create table public.task_jobs (
 create index task_jobs_account on public.task_jobs (account_id);
 alter table public.task_jobs enable row level security;
 comment on table public.task_jobs is
-  'What the durable run of a generation starts with, from the beginning of its task run until somebody starts it.';
+  'The input of a generation''s durable run, from the creation of its task run until the durable run starts.';
 comment on column public.task_jobs.job is 'Its request is sealed.';
 
 -- Tasks -------------------------------------------------------------------------------------------
@@ -5548,7 +5476,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_task public.scheduled_prompts;
 begin
-  -- One at a time for each account, so that what is counted does not change meanwhile.
+  -- One at a time for each account, because the count must not change.
   perform pg_advisory_xact_lock(hashtextextended('tasks ' || p_account_id, 0));
   select * into v_task from public.scheduled_prompts
   where id = p_id and account_id = p_account_id;
@@ -5642,7 +5570,7 @@ begin
 end
 $$;
 comment on function public.update_task is
-  'Changes a scheduled prompt that nobody else has changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
+  'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
 
 create function public.delete_task(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5653,7 +5581,7 @@ begin
 end
 $$;
 comment on function public.delete_task is
-  'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up by whoever takes it.';
+  'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up when it is taken.';
 
 create function public.pause_tasks_of_artist() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -5928,7 +5856,7 @@ begin
 end
 $$;
 comment on function public.settle_firing is
-  'Records the run that a firing has started, also when it was given up meanwhile. It is safe to repeat.';
+  'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
 
 create function public.end_scheduled_task_run() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -5975,7 +5903,7 @@ begin
   insert into public.task_jobs (run_id, account_id, job)
   select id, account_id, p_job from public.task_runs
   where id = p_run_id and account_id = p_account_id;
-  -- Of runs whose process has died, and which nobody has asked for.
+  -- Of runs whose process has died and that no request has read.
   delete from public.task_jobs
   where account_id = p_account_id and created_at < clock_timestamp() - interval '1 day';
 end
@@ -6008,7 +5936,7 @@ begin
 end
 $$;
 comment on function public.take_task_run is
-  'The state of a task run, and the work of it that nobody has done yet: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time, by whoever takes it then. Null without such a run.';
+  'The state of a task run, and its pending work: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time. Null without such a run.';
 
 create function public.take_task_job(p_account_id uuid, p_run_id text) returns jsonb
 language sql volatile set search_path = '' as $$
@@ -6100,7 +6028,7 @@ alter table public.media_removals enable row level security;
 comment on table public.media_removals is
   'Files that the storage is to lose. No foreign key: a removal outlives the account.';
 comment on column public.media_removals.removed_at is
-  'When the file was removed; it is removed once more an hour later, in case a process that was taken for dead stored it meanwhile.';
+  'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
 
 create function public.count_media() returns trigger
 language plpgsql set search_path = '' as $$
@@ -6136,7 +6064,7 @@ declare
   v_wanted bigint;
   v_used bigint;
 begin
-  -- Locked against its end, which would leave the reservation to nobody.
+  -- Locked against its end, which would orphan the reservation.
   perform from public.task_runs
   where id = p_run_id and account_id = p_account_id and lease_until is not null
   for share;
@@ -6169,7 +6097,7 @@ begin
   delete from public.media_files f using public.task_runs r
   where f.account_id = p_account_id and f.name = p_name
     and r.id = f.run_id and r.status = 'COMPLETED';
-  -- A removal that was begun and not finished can be asked for again.
+  -- A removal that was not finished can be requested again.
   return found or exists (
     select from public.media_removals
     where account_id = p_account_id and name = p_name and removed_at is null);
@@ -6256,7 +6184,7 @@ begin
 end
 $$;
 comment on function public.note_media_check is
-  'What the storage has of a file: its size, or null when it is not there and its row goes.';
+  'Records the size of a file in the storage, or deletes the row of a file that is missing there (null).';
 
 create function public.unowned_media(p_files jsonb) returns jsonb
 language sql stable set search_path = '' as $$
@@ -6322,7 +6250,7 @@ begin
   select coalesce(sum(sandbox_bytes), 0) into v_others from public.sessions
   where account_id = v_account and id <> p_session_id and sandbox_bytes > 0;
   v_granted := greatest(0, least(p_wanted, p_limit - v_others));
-  -- What was measured is there, also where it is more than the account has left now.
+  -- The measured size counts, even if it exceeds the account's space.
   update public.sessions
   set sandbox_bytes = greatest(
       v_granted, case when sandbox_reserved_at is null then sandbox_bytes else 0 end),
@@ -6533,7 +6461,7 @@ language sql stable set search_path = '' as $$
     and public.may_connect(c.account_id, c.started_by, c.key_id)
 $$;
 comment on function public.pending_connection is
-  'What a consent link asks for: {connector, callback_url, account}; null when it cannot be decided.';
+  'The request behind a consent link: {connector, callback_url, account}; null when it cannot be decided.';
 
 create function public.decide_connection(p_state_hash text, p_allowed boolean)
 returns jsonb
@@ -6619,7 +6547,7 @@ begin
 end
 $$;
 comment on function public.refused_connections is
-  'Returns those of an account''s active connections at a vendor whose starter had lost the right before they were first seen active.';
+  'Returns the active connections of an account at a vendor whose starter had lost the right before they were first seen active.';
 
 create function public.set_chat_connectors(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_connectors text[]
@@ -6915,7 +6843,7 @@ language sql immutable set search_path = '' as $$
     then p_offset + p_on_page end
 $$;
 comment on function public.catalog_total is
-  'The number of hits where a page tells it, as the last page does; null when they must be counted.';
+  'The number of hits if the page shows it, as the last page does; null when they must be counted.';
 
 create function public.catalog_artist_json(p_artist public.catalog_artists) returns jsonb
 language sql stable as $$
@@ -6925,7 +6853,7 @@ language sql stable as $$
     'followers', jsonb_build_object('href', '', 'total', p_artist.followers))
 $$;
 comment on function public.catalog_artist_json is
-  'An artist in the shape of the catalog service. No search_path, so that it is inlined.';
+  'An artist in the shape of the catalog service. Inlined, hence no search_path.';
 
 -- The page, the total and the items are separate statements: PostgreSQL plans the first two for every
 -- search, by its words, and keeps the plan of the third. The same holds for the other kinds.
@@ -6970,7 +6898,7 @@ language sql stable as $$
     'artists', p_album.artists)
 $$;
 comment on function public.catalog_album_json is
-  'An album in the shape of the catalog service. No search_path, so that it is inlined.';
+  'An album in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_albums(
   p_query tsquery, p_since integer, p_until integer, p_market text
@@ -6987,7 +6915,7 @@ language sql stable as $$
     and (p_market is null or p_market = any (b.markets))
 $$;
 comment on function public.catalog_found_albums is
-  'The albums that a search finds, unsorted. No search_path, so that it is inlined.';
+  'The albums that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_albums(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -7038,7 +6966,7 @@ language sql stable as $$
     'artists', p_track.artists)
 $$;
 comment on function public.catalog_track_json is
-  'A track in the shape of the catalog service. No search_path, so that it is inlined.';
+  'A track in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_tracks(
   p_query tsquery, p_isrc text, p_since integer, p_until integer, p_market text
@@ -7060,7 +6988,7 @@ language sql stable as $$
         and (p_market is null or p_market = any (b.markets))))
 $$;
 comment on function public.catalog_found_tracks is
-  'The tracks that a search finds, unsorted. No search_path, so that it is inlined.';
+  'The tracks that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_tracks(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -7103,7 +7031,7 @@ language sql stable as $$
        else jsonb_build_object('available_markets', p_other.markets) end
 $$;
 comment on function public.catalog_other_json is
-  'A playlist, show, episode or audiobook in the shape of the catalog service. No search_path, so that it is inlined.';
+  'A playlist, show, episode or audiobook in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_search_others(
   p_kind text, p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -7263,11 +7191,11 @@ create index webhook_deliveries_finished on public.webhook_deliveries (finished_
   where finished_at is not null;
 alter table public.webhook_deliveries enable row level security;
 comment on table public.webhook_deliveries is
-  'Events that are to be delivered, and the log of those that were. Their data are ids and states, no content.';
+  'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
 comment on column public.webhook_deliveries.webhook_id is
   'Null for the webhook_url of a run that is not the URL of a webhook.';
 comment on column public.webhook_deliveries.attempts is
-  'Attempts that have begun since it was last asked for. The log has those that have ended.';
+  'Attempts since delivery was last requested. The log has the completed ones.';
 comment on column public.webhook_deliveries.log is
   'The last attempts, oldest first: [{attempted_at, status_code, duration_ms, error, response}].';
 comment on column public.webhook_deliveries.lease_id is
@@ -7291,7 +7219,7 @@ language sql stable as $$
     'updated_at', public.iso_date(p_webhook.updated_at))
 $$;
 comment on function public.webhook_json is
-  'A webhook in the shape of the API, without its secrets. No search_path, so that it is inlined.';
+  'A webhook in the shape of the API, without its secrets. Inlined, hence no search_path.';
 
 create function public.create_webhook(
   p_account_id uuid, p_id uuid, p_url text, p_events text[], p_enabled boolean, p_secret text,
@@ -7382,7 +7310,7 @@ exception when unique_violation then
 end
 $$;
 comment on function public.update_webhook is
-  'Changes what is not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
+  'Changes the fields that are not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
 
 create function public.drop_webhook_deliveries(p_webhook_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -7523,7 +7451,7 @@ language sql stable as $$
     'finished_at', public.iso_date(p_delivery.finished_at))
 $$;
 comment on function public.webhook_delivery_json is
-  'A delivery in the shape of the API. No search_path, so that it is inlined.';
+  'A delivery in the shape of the API. Inlined, hence no search_path.';
 
 create function public.list_webhook_deliveries(
   p_account_id uuid, p_webhook_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -7758,7 +7686,7 @@ alter table public.requests enable row level security;
 comment on table public.requests is
   'The requests that accounts have made with their credentials, until the retention job deletes them.';
 comment on column public.requests.account_id is
-  'The account that the credential belongs to, whichever account the request acts for.';
+  'The account of the credential, even if the request acts for another one.';
 comment on column public.requests.route is
   'The path of the endpoint with the names of its parameters, not their values.';
 comment on column public.requests.duration_ms is
@@ -7775,11 +7703,11 @@ language sql volatile set search_path = '' as $$
   from jsonb_to_recordset(p_requests) as r (
     account_id uuid, method text, route text, status smallint, duration_ms real, credential text,
     api_key_id uuid, request_id text, created_at timestamptz)
-  -- An account that is deleted meanwhile takes its requests along.
+  -- Requests of an account that was deleted are left out.
   join public.accounts a on a.id = r.account_id
 $$;
 comment on function public.record_requests is
-  'Records requests [{account_id, method, route, …}] of any accounts, except of those that are deleted.';
+  'Records requests [{account_id, method, route, …}] of any accounts, except deleted ones.';
 
 create function public.list_requests(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -7789,7 +7717,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_page jsonb;
 begin
-  -- Planned for the filters that are given, so that each of them has its index.
+  -- Planned for the given filters, each of which has its index.
   execute $query$
     select public.page_json('requests',
       jsonb_agg(to_jsonb(page.request) - 'account_id'
@@ -7836,12 +7764,12 @@ create table public.idempotency_keys (
 create index idempotency_keys_age on public.idempotency_keys (created_at);
 alter table public.idempotency_keys enable row level security;
 comment on table public.idempotency_keys is
-  'Requests with an Idempotency-Key: who runs them now, and what a repetition is answered.';
+  'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
 comment on column public.idempotency_keys.key_hash is 'HMAC of the key.';
 comment on column public.idempotency_keys.fingerprint is
   'HMAC of the request that the key was first used with.';
 comment on column public.idempotency_keys.effect_id is
-  'The id under which every attempt does what the request asks for, so that it is done once.';
+  'The effect id of all attempts: the effect happens once.';
 comment on column public.idempotency_keys.lease_until is
   'Until when the running attempt has the key; after that its process is taken for dead.';
 comment on column public.idempotency_keys.response is
@@ -7892,7 +7820,7 @@ begin
 end
 $$;
 comment on function public.begin_idempotent is
-  'Begins an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
+  'Starts an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
 
 create function public.extend_idempotent(
   p_account_id uuid, p_key_hash text, p_attempt integer, p_lease_seconds integer
@@ -7919,7 +7847,7 @@ $$;
 comment on function public.end_idempotent is
   'Ends an attempt with the response to keep; null leaves the key to the next attempt.';
 
--- Background jobs, and the deletion of what has expired.
+-- Background jobs, and the deletion of expired rows.
 
 create table public.background_jobs (
   name text primary key,
@@ -7955,127 +7883,71 @@ language sql volatile set search_path = '' as $$
   where name = p_name and holder = p_holder
 $$;
 comment on function public.end_job is
-  'Ends a lease, so that the job is due again after its interval; without effect for who lost it.';
+  'Ends a lease: the job is due again after its interval. Without effect for a holder that has lost it.';
 
 create function public.sweep_rows(
   p_batch integer, p_input_days integer, p_connection_days integer
 ) returns jsonb
-language sql volatile set search_path = '' as $$
-  select jsonb_build_object(
-    'idempotencyKeys', public.sweep_idempotency_keys(p_batch),
-    'signupCodes', public.sweep_signup_codes(p_batch),
-    'rateLimits', public.sweep_rate_limits(p_batch),
-    'connections', public.sweep_connections(p_batch, p_connection_days),
-    'runKeys', public.sweep_run_keys(p_batch),
-    'taskRunInputs', public.sweep_task_inputs(p_batch, p_input_days),
-    'accountsWithLostRuns', public.sweep_lost_task_runs(p_batch))
-$$;
-comment on function public.sweep_rows is
-  'Deletes at most p_batch rows of each kind that nobody needs any more, and says how many.';
-
-create function public.sweep_idempotency_keys(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.idempotency_keys where (account_id, key_hash) in (
-      select k.account_id, k.key_hash from public.idempotency_keys k
-      where k.created_at < now() - interval '24 hours'
-        and coalesce(k.lease_until, '-infinity') < now()
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_idempotency_keys is
-  'Deletes idempotency keys that are past their 24 hours and not in use; answers how many.';
-
-create function public.sweep_signup_codes(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.signup_codes where email in (
-      select c.email from public.signup_codes c
-      where c.expires_at < now() - interval '1 hour'
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_signup_codes is
-  'Deletes sign-up codes that expired an hour ago; answers how many.';
-
-create function public.sweep_rate_limits(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.rate_limits where bucket in (
-      select b.bucket from public.rate_limits b
-      where b.empty_at < date_part('epoch', now())
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_rate_limits is
-  'Deletes rate limit buckets that are empty again; answers how many.';
-
-create function public.sweep_connections(p_batch integer, p_days integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.connections where id in (
-      select c.id from public.connections c
-      where c.status <> 'active'
-        and c.updated_at < now() - make_interval(days => p_days)
-        and (c.status = 'failed' or c.expires_at < now())
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_connections is
-  'Deletes connections that were refused, or not decided in time, more than p_days ago; answers how many.';
-
-create function public.sweep_run_keys(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.api_keys where id in (
-      select k.id from public.api_keys k
-      where k.scope = 'run' and k.revoked_at < now() - interval '1 day'
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_run_keys is
-  'Deletes run credentials that were revoked a day ago; answers how many.';
-
-create function public.sweep_task_inputs(p_batch integer, p_days integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with emptied as (
-    update public.task_runs set payload = null where id in (
-      select r.id from public.task_runs r
-      where r.payload is not null
-        and r.finished_at < now() - make_interval(days => p_days)
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from emptied
-$$;
-comment on function public.sweep_task_inputs is
-  'Removes the inputs of task runs that finished more than p_days ago; answers of how many.';
-
-create function public.sweep_lost_task_runs(p_batch integer) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_accounts constant uuid[] := array(
-    select distinct lost.account_id from (
-      select r.account_id from public.task_runs r
-      where r.lease_until < now() limit p_batch
-    ) lost);
+  v_keys integer;
+  v_codes integer;
+  v_buckets integer;
+  v_connections integer;
+  v_run_keys integer;
+  v_inputs integer;
+  v_accounts uuid[];
 begin
+  delete from public.idempotency_keys where (account_id, key_hash) in (
+    select k.account_id, k.key_hash from public.idempotency_keys k
+    where k.created_at < now() - interval '24 hours'
+      and coalesce(k.lease_until, '-infinity') < now()
+    limit p_batch for update skip locked);
+  get diagnostics v_keys = row_count;
+  delete from public.signup_codes where email in (
+    select c.email from public.signup_codes c
+    where c.expires_at < now() - interval '1 hour'
+    limit p_batch for update skip locked);
+  get diagnostics v_codes = row_count;
+  delete from public.rate_limits where bucket in (
+    select b.bucket from public.rate_limits b
+    where b.empty_at < date_part('epoch', now())
+    limit p_batch for update skip locked);
+  get diagnostics v_buckets = row_count;
+  -- Refused, or not decided in time.
+  delete from public.connections where id in (
+    select c.id from public.connections c
+    where c.status <> 'active'
+      and c.updated_at < now() - make_interval(days => p_connection_days)
+      and (c.status = 'failed' or c.expires_at < now())
+    limit p_batch for update skip locked);
+  get diagnostics v_connections = row_count;
+  delete from public.api_keys where id in (
+    select k.id from public.api_keys k
+    where k.scope = 'run' and k.revoked_at < now() - interval '1 day'
+    limit p_batch for update skip locked);
+  get diagnostics v_run_keys = row_count;
+  update public.task_runs set payload = null where id in (
+    select r.id from public.task_runs r
+    where r.payload is not null and r.finished_at < now() - make_interval(days => p_input_days)
+    limit p_batch for update skip locked);
+  get diagnostics v_inputs = row_count;
+  v_accounts := array(
+    select distinct lost.account_id from (
+      select r.account_id from public.task_runs r where r.lease_until < now() limit p_batch) lost);
   perform public.crash_lost_task_runs(account_id) from unnest(v_accounts) as account_id;
-  return cardinality(v_accounts);
+  return jsonb_build_object(
+    'idempotencyKeys', v_keys,
+    'signupCodes', v_codes,
+    'rateLimits', v_buckets,
+    'connections', v_connections,
+    'runKeys', v_run_keys,
+    'taskRunInputs', v_inputs,
+    'accountsWithLostRuns', cardinality(v_accounts));
 end
 $$;
-comment on function public.sweep_lost_task_runs is
-  'Ends task runs whose process has died; answers of how many accounts.';
+comment on function public.sweep_rows is
+  'Deletes at most p_batch rows of each kind that have expired, removes the inputs of old task runs, and ends task runs whose process has died. Returns how many of each.';
 
 create function public.sweep_invitations(p_batch integer) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -8163,7 +8035,7 @@ create table engine.instances (
   started_at timestamptz not null default now()
 );
 comment on table engine.instances is
-  'Live server processes. Each holds a session-level advisory lock on its lock_key, so that the database itself knows the moment it dies.';
+  'Live server processes. Each holds a session-level advisory lock on its lock_key, which the database releases the moment it dies.';
 
 create table engine.runs (
   run_id text primary key,
@@ -8214,7 +8086,7 @@ create table engine.events (
 create index events_by_correlation on engine.events (correlation_id, event_id)
   where correlation_id is not null;
 comment on table engine.events is
-  'What happened in a run, in the order of event_id. Only the owner appends, so that every replay sees the same order.';
+  'The events of a run, in the order of event_id. Only the owner appends: every replay sees the same order.';
 
 create table engine.hooks (
   run_id text not null references engine.runs on delete cascade,
@@ -8273,7 +8145,7 @@ create table engine.stream_chunks (
 );
 comment on table engine.stream_chunks is 'Chunks of the Workflow SDK''s own streams, counted from 0.';
 
--- Two statements, because the second one must see what the first one has waited for.
+-- Two statements, because the second one must see the writes for which the first one has waited.
 create function engine.remove_instance(p_id uuid) returns void
 language plpgsql
 set search_path = ''
@@ -8289,4 +8161,4 @@ begin
 end
 $$;
 comment on function engine.remove_instance(uuid) is
-  'Removes a server process that has died, takes it from its runs and tells the others of these.';
+  'Removes a server process that has died, releases its runs and notifies the others.';

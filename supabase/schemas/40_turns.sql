@@ -58,13 +58,13 @@ comment on column public.turns.history is
   'The conversation that the client sent in place of the stored one; null once the turn has ended.';
 comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
 comment on column public.turns.effect_id is
-  'By what a repeated request is recognized; null where a repetition is to be a turn of its own.';
+  'Identifies a repeated request; null where a repetition starts another turn.';
 comment on column public.turns.kind is
   'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
 comment on column public.turns.artist_id is
-  'The artist of the session when the turn began. No foreign key: what was spent outlives the artist.';
+  'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
 comment on column public.turns.caller_key_id is
-  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: what was spent outlives the key.';
+  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
 comment on column public.turns.instructions is
   'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
 comment on column public.turns.webhook_url is
@@ -72,7 +72,7 @@ comment on column public.turns.webhook_url is
 comment on column public.turns.loads is
   'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is
-  'What the model calls in flight may cost, while the turn is active and until reserved_until.';
+  'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is
   'When the calls in flight have failed, because no model call takes as long.';
 
@@ -166,9 +166,9 @@ create table public.queued_turns (
 create index queued_turns_account on public.queued_turns (account_id);
 alter table public.queued_turns enable row level security;
 comment on table public.queued_turns is
-  'Turns that wait for their chat. Their messages are stored in the chat when they begin.';
+  'Turns that wait for their chat. Their messages are stored in the chat when they start.';
 comment on column public.queued_turns.goes_first is
-  'Has interrupted the active turn, and goes before all that waited then.';
+  'Set by an interrupt: goes before all earlier ones.';
 comment on column public.queued_turns.begun_at is
   'When the chat was claimed for it. The row stays until its run was started.';
 comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
@@ -257,7 +257,7 @@ begin
 
   if v_busy is not null then
     if v_queued.turn_id is not null then
-      -- It goes on waiting. The first repetition with interrupt moves it before the others.
+      -- It stays queued. The first repetition with interrupt moves it before the others.
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_queued.turn_id);
       if p_on_busy <> 'interrupt' or v_queued.goes_first then
         return v_answer;
@@ -308,7 +308,7 @@ begin
         return jsonb_build_object('outcome', 'answer_stale');
       end if;
     end if;
-    -- What is answered is shown.
+    -- A message that is answered is shown.
     if v_claim.parent_id is not null then
       perform public.branch_at(v_chat.id, v_claim.message_id, v_claim.parent_id);
     elsif exists (
@@ -414,7 +414,7 @@ language sql stable set search_path = '' as $$
     else p_message.sent_digest = public.digest_of_parts(p_parts) end
 $$;
 comment on function public.is_same_content is
-  'Whether a message was sent with these parts, although those that are stored may name its stored files.';
+  'Whether a message was sent with these parts, although the stored parts may name its stored files.';
 
 create function public.parent_of_message(p_message public.messages) returns text
 language sql stable set search_path = '' as $$
@@ -466,7 +466,7 @@ begin
 end
 $$;
 comment on function public.answer_of_message is
-  'What a user message that is sent again gets: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
+  'The response to a user message that is sent again: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
 
 -- Headless runs -----------------------------------------------------------------------------------
 
@@ -494,7 +494,7 @@ begin
     insert into public.chats (session_id, account_id, title, model_id, active_stream_id, claimed_at)
     values (v_turn.session_id, p_account_id, p_title, p_model_id, 'pending:' || p_turn_id, v_now)
     returning id into v_turn.chat_id;
-    -- A microsecond apart, so that they keep their order whatever their ids.
+    -- A microsecond apart, to keep their order whatever their ids.
     insert into public.messages (chat_id, id, role, parts, created_at)
     select v_turn.chat_id, m.value ->> 'id', m.value ->> 'role', m.value -> 'parts',
       v_now + m.ordinality * interval '1 microsecond'
@@ -522,7 +522,7 @@ exception when sqlstate 'PT403' then
 end
 $$;
 comment on function public.provision_run is
-  'Creates session, chat, messages, credential and turn of a headless run, or finds what an earlier attempt at the same effect created: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
+  'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
 
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$
@@ -615,7 +615,7 @@ begin
   if not found then
     return jsonb_build_object('outcome', 'lost');
   end if;
-  -- A headless turn knows its run before the run has begun.
+  -- A headless turn knows its run before the run starts.
   if v_turn.status = 'queued' then
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
@@ -662,7 +662,7 @@ create function public.complete_model_call(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- What was spent counts, even if another process has loaded the turn since.
+  -- Usage counts, even if another process has loaded the turn since.
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', false, 'stop_requested', true, 'known_calls', '[]'::jsonb);
   end if;
@@ -707,7 +707,7 @@ begin
 end
 $$;
 comment on function public.start_tools is
-  'Records tool calls before they start, and answers those that were recorded before, which must not run again: [{id, finished, output}].';
+  'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
 
 create function public.finish_tool(p_turn_id uuid, p_call_id text, p_output jsonb)
 returns jsonb
@@ -734,7 +734,7 @@ begin
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id for update;
 
-  -- What was spent counts, even if another process has loaded the turn since.
+  -- Usage counts, even if another process has loaded the turn since.
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', false, 'finished', false, 'webhooks_due', false);
   end if;
@@ -805,7 +805,7 @@ begin
 end
 $$;
 comment on function public.abandon_turn is
-  'Releases the claim of a turn and ends it, unless its run has begun. The message stays.';
+  'Releases the claim of a turn and ends it, unless its run has started. The message stays.';
 
 -- Also when the turn is deleted with its chat or session before it has ended.
 create function public.drop_key_of_turn() returns trigger
@@ -859,7 +859,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_found jsonb;
 begin
-  -- First, so that none of them begins when the active one ends.
+  -- First, because none of them may start when the active one ends.
   delete from public.queued_turns
   where chat_id = p_chat_id and account_id = p_account_id and begun_at is null;
   v_found := public.find_active_turn(p_account_id, p_chat_id);
@@ -922,7 +922,7 @@ language sql stable set search_path = '' as $$
     where t.id = asked.id and t.stop_requested_at is null and public.has_turn_authority(t))
 $$;
 comment on function public.turns_to_stop is
-  'Returns those of the turns whose stop was requested, whose authority has ended, or that no longer exist.';
+  'Returns the turns whose stop was requested, whose authority has ended, or that no longer exist.';
 
 create function public.check_turn_holder() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -956,7 +956,7 @@ begin
 end
 $$;
 comment on function public.stop_turns_of_key is
-  'Trigger of api_keys: stops what a revoked key has started, and drops its messages that wait.';
+  'Trigger of api_keys: stops the turns that a revoked key has started, and drops its queued messages.';
 create trigger stop_turns_of_key after update of revoked_at on public.api_keys
   for each row when (new.scope = 'full' and new.revoked_at <= now())
   execute function public.stop_turns_of_key();
@@ -988,7 +988,7 @@ language sql stable set search_path = '' as $$
   ) q
 $$;
 comment on function public.chats_to_begin is
-  'Chats that are free although turns wait in them, because the server died that was to begin these.';
+  'Chats that are free although turns wait in them, because the server died that was to start these.';
 
 create function public.begin_queued_turn(
   p_chat_id uuid, p_max_active integer, p_stale_seconds integer
@@ -1036,7 +1036,7 @@ begin
 end
 $$;
 comment on function public.begin_queued_turn is
-  'Claims a chat that is free for the first turn that waits in it: {turn_id, credential}, whose run is then to be started; null when there is none to begin. A turn whose run was not started within p_stale_seconds is begun again.';
+  'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
 
 create function public.settle_queued_turn(p_turn_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -1074,14 +1074,14 @@ language sql stable set search_path = '' as $$
   left join public.chats c on c.id = p_chat_id and c.account_id = p_account_id
 $$;
 comment on function public.list_queued_messages is
-  'The messages that wait in a chat, in the order in which their turns begin: {messages}, or {refused: chat}.';
+  'The messages that wait in a chat, in the order of their turns: {messages}, or {refused: chat}.';
 
 create function public.remove_queued_message(
   p_account_id uuid, p_chat_id uuid, p_message_id text
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- As begin_queued_turn, which would find no turn to begin while the first one is being removed.
+  -- As begin_queued_turn, which would find no turn while the first one is being removed.
   perform 1 from public.chats where id = p_chat_id and account_id = p_account_id for update;
   if not found then
     return jsonb_build_object('refused', 'chat');
@@ -1094,7 +1094,7 @@ begin
 end
 $$;
 comment on function public.remove_queued_message is
-  'Drops a message before its turn has begun: {removed}, or {refused: chat | message}.';
+  'Drops a queued message: {removed}, or {refused: chat | message}.';
 
 create function public.measure_queued_turn() returns trigger
 language plpgsql set search_path = '' as $$
@@ -1179,7 +1179,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_page jsonb;
 begin
-  -- Planned for the filters that are given, so that each of them has its index.
+  -- Planned for the given filters, each of which has its index.
   execute $query$
     select public.page_json('runs',
       jsonb_agg(public.run_item_json(page.run) order by page.created_at desc, page.id desc),

@@ -352,8 +352,6 @@ const withoutLookup = [
   "start_generation",
   "has_budget",
   "unspent_budget",
-  "start_task_run_for",
-  "start_task_run_within_budget",
   "settle_media_removal",
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",
@@ -361,7 +359,6 @@ const withoutLookup = [
   // Takes a slug, and no id: tests/adapters/connectors/conformance.test.ts.
   "remove_connections",
   "start_connection",
-  "start_task_run",
   "update_account",
   // The account is a part of the key: supabase/tests/idempotency.test.ts.
   "begin_idempotent",
