@@ -69,6 +69,13 @@ module.exports = {
       },
     },
     {
+      name: "postgres-engine-stands-alone",
+      comment: "It knows the Workflow SDK and PostgreSQL; the composition root gives it the rest.",
+      severity: "error",
+      from: { path: "^lib/engine/adapters/postgres/" },
+      to: { path: "^(app|lib|scripts|tests)/", pathNot: "^lib/engine/" },
+    },
+    {
       name: "lib-is-below-app",
       severity: "error",
       from: { path: "^lib/" },

@@ -5,9 +5,9 @@ export async function register(): Promise<void> {
   checkSettings(process.env);
   const { config } = await import("./lib/platform/config.ts");
   const settings = config();
-  const isObserved = settings.OTEL_EXPORTER_OTLP_ENDPOINT && !settings.OTEL_SDK_DISABLED;
   const flushTelemetry =
-    isObserved && (await import("./lib/platform/telemetry/sdk.ts")).startTelemetry(settings);
+    settings.OTEL_EXPORTER_OTLP_ENDPOINT &&
+    (await import("./lib/platform/telemetry/sdk.ts")).startTelemetry(settings);
   // Its metric says from the start that the process is there.
   (await import("./lib/turns/running-turns.ts")).runningTurns();
   const { markPeers } = await import("./lib/http/mark-peer.ts");
@@ -29,7 +29,7 @@ export async function register(): Promise<void> {
   scheduleTasks();
   const { scheduleRetention } = await import("./lib/retention/schedule.ts");
   scheduleRetention();
-  const { scheduleQueuedTurns } = await import("./lib/turns/begin-queued-turns.ts");
+  const { scheduleQueuedTurns } = await import("./lib/turns/unblock-queued-turn.ts");
   scheduleQueuedTurns();
   const { scheduleDeliveries } = await import("./lib/webhooks/delivery-worker.ts");
   scheduleDeliveries();

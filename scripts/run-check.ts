@@ -3,12 +3,13 @@ import { runProgram } from "./run-program.ts";
 /**
  * `npm run check`: format, lint, import directions, unused code, conventions and types. Every check
  * runs even if an earlier one fails. The types of the tests' client
- * and the documents that are made from the code are generated first.
+ * and of SQL functions and the documents that are made from the code are generated first.
  */
 export async function check(): Promise<number> {
   const codes = [
     await runProgram(["scripts/generate-api-types.ts"]),
     await runProgram(["scripts/generate-docs.ts"]),
+    await runProgram(["scripts/generate-functions.ts"]),
     await runProgram(["node_modules/@biomejs/biome/bin/biome", "check", "."]),
     await runProgram([
       "node_modules/dependency-cruiser/bin/dependency-cruiser.mjs",

@@ -87,3 +87,5 @@ begin
   end loop;
 end
 $$;
+
+drop domain public."text/plain";

@@ -37,17 +37,3 @@ export const accountView = z.object({
   ),
 });
 export type AccountView = z.output<typeof accountView>;
-
-/** What a new account can try first, and what of it has been done. */
-export const firstSteps = z
-  .object({
-    file_sent: z
-      .boolean()
-      .meta({ description: "A message with a file is in one of the first chats" }),
-    artist_added: z.boolean(),
-    prompt_scheduled: z.boolean(),
-    video_made: z.boolean(),
-    key_used: z.boolean().meta({ description: "An API key has made a request" }),
-  })
-  .meta({ id: "FirstSteps" });
-export type FirstSteps = z.output<typeof firstSteps>;

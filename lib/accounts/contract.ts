@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { accountImage, accountName, emailAddress, timezone, uuid } from "../contract/fields.ts";
-import { accountView, firstSteps } from "./account.ts";
+import { accountView } from "./account.ts";
 
 const shared = { tag: "Account", family: "error", auth: "required" } as const;
 
@@ -36,23 +36,6 @@ export const getAccountContract = contract({
   runCredential: true,
   summary: "Read the caller's account, its organizations and what the credential is",
   responses: { 200: { description: "The account", schema: me } },
-  errors: [],
-});
-
-export const getFirstStepsContract = contract({
-  ...shared,
-  method: "GET",
-  path: "/api/accounts/me/first-steps",
-  summary: "Read which of the first steps the caller's account has done",
-  description:
-    "The checklist of the console. A step counts as long as what it made is there: a schedule that " +
-    "is deleted is not set.",
-  responses: {
-    200: {
-      description: "The steps",
-      schema: z.object({ status: z.literal("success"), first_steps: firstSteps }),
-    },
-  },
   errors: [],
 });
 

@@ -1,10 +1,9 @@
 import type { Logger } from "pino";
 import { settleRemoval } from "../content/media-store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import { createReader } from "../platform/database/account-query.ts";
 import { services } from "../platform/services.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
-import { sessionsQuery } from "../sessions/store.ts";
+import { selectSessions } from "../sessions/store.ts";
 import { leaveOrganizations, mediaToRemove, removeAccount } from "./store.ts";
 
 const BATCH = 100;
@@ -35,10 +34,9 @@ export async function deleteAccount(input: {
 
 /** Stops their runs and sandboxes. A session that cannot be stopped now goes with the account. */
 async function deleteSessions(accountId: string, log: Logger): Promise<void> {
-  const read = createReader(accountId, null);
   for (let deleted = 1; deleted > 0; ) {
     deleted = 0;
-    const { items: sessions } = await read(sessionsQuery({ limit: BATCH }));
+    const { items: sessions } = await selectSessions(accountId, { limit: BATCH });
     for (const { id } of sessions) {
       const failure = await deleteSession({ accountId, sessionId: id, log });
       if (!isAppError(failure)) deleted += 1;

@@ -1,13 +1,12 @@
 /** The sessions of an account with their chats and sandboxes, as entries of an archive. */
 import { isAppError } from "../contract/app-error.ts";
 import { everyItem } from "../contract/pagination.ts";
-import { createReader } from "../platform/database/account-query.ts";
 import type { ZipEntry } from "../platform/zip.ts";
 import { folderEntries } from "../sandbox/archive-folder.ts";
 import type { FilesRequest } from "../sandbox/with-sandbox-files.ts";
 import { exportBranches } from "../sessions/branches.ts";
 import type { Session } from "../sessions/session.ts";
-import { selectChatBody, selectChats, sessionsQuery } from "../sessions/store.ts";
+import { selectChatBody, selectChats, selectSessions } from "../sessions/store.ts";
 
 export type ExportRequest = Omit<FilesRequest, "sessionId">;
 
@@ -16,8 +15,7 @@ export async function* sessionEntries(
   request: ExportRequest,
   missing: string[],
 ): AsyncGenerator<ZipEntry> {
-  const read = createReader(request.accountId, null);
-  const sessions = everyItem((page) => read(sessionsQuery(page)));
+  const sessions = everyItem((page) => selectSessions(request.accountId, page));
   for await (const session of sessions) {
     const folder = `sessions/${session.id}`;
     const modifiedAt = new Date(session.updatedAt);

@@ -9,14 +9,11 @@ import { clearedFields } from "../contract/fields.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { hashIdentity } from "../identity/credentials/verified-email.ts";
 import { call } from "../platform/database/query.ts";
-import { type AccountView, accountView, type FirstSteps, firstSteps } from "./account.ts";
+import { type AccountView, accountView } from "./account.ts";
 import type { AccountChanges } from "./contract.ts";
 
 export const selectAccount = (accountId: string): Promise<AccountView> =>
   call("get_account", { p_account_id: accountId }, accountView);
-
-export const selectFirstSteps = (accountId: string): Promise<FirstSteps> =>
-  call("first_steps", { p_account_id: accountId }, firstSteps);
 
 export function updateAccount(accountId: string, changes: AccountChanges): Promise<AccountView> {
   const { name, image, monthly_budget_usd: budget, timezone } = changes;

@@ -34,7 +34,7 @@ export function describeFailure(failure: unknown): string {
     case 413:
     case 422:
       return CONTEXT_TOO_LONG.test(textOf(cause))
-        ? "The conversation is too long for this model: start a new chat, or choose a model with a larger context"
+        ? "conversation_too_long: The conversation is too long for this model: start a new chat, or choose a model with a larger context"
         : "The model failed to answer";
     default:
       return "The model failed to answer";

@@ -40,7 +40,7 @@ export const createArtistContract = contract({
       .describe("An organization that the caller is or is a member of"),
   }),
   responses: { 201: { description: "The artist", schema: one } },
-  errors: ["forbidden", "quota_exceeded"],
+  errors: ["quota_exceeded"],
 });
 
 export const listArtistsContract = contract({
@@ -105,5 +105,5 @@ export const deleteArtistContract = contract({
     "Connections at a vendor stay there.",
   params: byId,
   responses: { 200: { description: "Done", schema: z.object({ status }) } },
-  errors: ["forbidden", "not_found"],
+  errors: ["not_owner", "not_found"],
 });

@@ -18,8 +18,8 @@ const found = z.object({ artist }).transform((answer) => answer.artist);
 
 const refusal = refusalOf({
   missing: appError("not_found", "Artist not found"),
-  not_owner: appError("forbidden", "Only an owner of the organization can delete this artist"),
-  organization: appError("forbidden", "Access denied to specified organization_id"),
+  not_owner: appError("not_owner", "Only an owner of the organization can delete this artist"),
+  organization: appError("access_denied", "Access denied to specified organization_id"),
   full: appError("quota_exceeded", "There are too many artists: delete one to make room"),
 });
 

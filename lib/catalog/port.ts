@@ -1,6 +1,5 @@
 /** The port that every music catalog implements. */
 import type { AppError } from "../contract/app-error.ts";
-import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
 import type { Checkable } from "../platform/outbound/probe.ts";
 import type { AlbumGroup, AlbumRecord, Findings, Found, Kind } from "./records.ts";
 
@@ -24,9 +23,7 @@ export interface AlbumsQuery {
 /** Errors: 404, 429 with `retry-after`, 502, 504. No error names the provider. */
 export interface CatalogProvider extends Checkable {
   readonly name: "embedded" | "web-api";
-  /** Returns the database query that `search` makes; null when it asks a service. */
-  searchQuery(query: SearchQuery): AccountQuery<Findings> | null;
-  search(query: SearchQuery, read: Reader): Promise<Findings | AppError>;
+  search(query: SearchQuery): Promise<Findings | AppError>;
   listAlbums(query: AlbumsQuery): Promise<Found<AlbumRecord> | AppError>;
   /** Returns the URL of a public page about the item; null when the provider has no such pages. */
   pageOf(kind: Kind, id: string): string | null;

@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
 import { services } from "../platform/services.ts";
 import { MAX_SEARCH_OFFSET } from "./contract.ts";
 import type { SearchQuery } from "./port.ts";
@@ -12,7 +11,7 @@ import {
   presentTrack,
   type searchResult,
 } from "./present.ts";
-import type { Findings, Found, Kind, NamedRecord } from "./records.ts";
+import type { Found, Kind, NamedRecord } from "./records.ts";
 
 interface Search {
   readonly q: string;
@@ -22,10 +21,6 @@ interface Search {
   readonly offset: number;
 }
 
-/** Returns the database query of `searchCatalog`; null when it asks a service. */
-export const searchCatalogQuery = (query: Search): AccountQuery<Findings> | null =>
-  services().catalog.searchQuery(forProvider(query));
-
 /**
  * Returns one page of each requested type.
  *
@@ -33,10 +28,9 @@ export const searchCatalogQuery = (query: Search): AccountQuery<Findings> | null
  */
 export async function searchCatalog(
   query: Search,
-  read: Reader,
 ): Promise<z.input<typeof searchResult> | AppError> {
   const { q, market, limit, offset } = query;
-  const found = await services().catalog.search(forProvider(query), read);
+  const found = await services().catalog.search(forProvider(query));
   if (isAppError(found)) return found;
 
   const placeOf = (kind: Kind): PagePlace => ({

@@ -3,7 +3,6 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import type { AccountQuery } from "../platform/database/account-query.ts";
 import { call } from "../platform/database/query.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { AlbumsQuery, SearchQuery } from "./port.ts";
@@ -14,16 +13,15 @@ const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), item
 const findings = findingsOf(pageOf);
 const albums = pageOf(records.album).nullable();
 
-export function findingsQuery(query: SearchQuery): AccountQuery<Findings> {
+export function selectFindings(query: SearchQuery): Promise<Findings> {
   const { q, kinds, market, limit, offset } = query;
   const { text, fields } = parseQuery(q);
   const page = { p_market: market, p_limit: limit, p_offset: offset };
-  return {
-    name: "catalog_search",
-    args: { p_kinds: kinds, p_text: text, p_fields: fields, ...page },
-    takesAccount: false,
-    schema: findings,
-  };
+  return call(
+    "catalog_search",
+    { p_kinds: kinds, p_text: text, p_fields: fields, ...page },
+    findings,
+  );
 }
 
 /** Returns null for an unknown artist. */

@@ -6,9 +6,8 @@ import { z } from "zod";
 import type { AppError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { refusalOf } from "../contract/refusal.ts";
-import { db } from "../platform/database/client.ts";
 import { timestamp } from "../platform/database/columns.ts";
-import { call, parseAnswer } from "../platform/database/query.ts";
+import { call } from "../platform/database/query.ts";
 import type { Connection } from "./contract.ts";
 import type { ConnectionStarter } from "./port.ts";
 
@@ -68,15 +67,10 @@ export const refusedConnections = (
   );
 
 export async function selectConnections(accountId: string): Promise<Connection[]> {
-  const answer = await db()
-    .from("connections")
-    .select("id, connector, status, created_at, updated_at, expires_at")
-    .eq("account_id", accountId)
-    .order("created_at", { ascending: false })
-    .order("id")
-    .limit(MAX_CONNECTIONS);
+  const args = { p_account_id: accountId, p_limit: MAX_CONNECTIONS };
+  const connections = await call("list_connections", args, z.array(row));
   const now = new Date().toISOString();
-  return parseAnswer("list connections", answer, z.array(row)).map((one) => ({
+  return connections.map((one) => ({
     id: one.id,
     connector: one.connector,
     status: one.status === "pending" && one.expires_at <= now ? "expired" : one.status,

@@ -127,7 +127,8 @@ export const createVideoContract = contract({
   errors: [
     "budget_reached",
     "unpriced_model",
-    "quota_exceeded",
+    "media_full",
+    "too_many_generations",
     "not_found",
     "upstream_error",
     "upstream_timeout",
@@ -173,7 +174,8 @@ export const createImageContract = contract({
   errors: [
     "budget_reached",
     "unpriced_model",
-    "quota_exceeded",
+    "media_full",
+    "too_many_generations",
     "not_found",
     "upstream_error",
     "upstream_timeout",

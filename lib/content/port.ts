@@ -2,6 +2,9 @@
 import type { AppError } from "../contract/app-error.ts";
 import type { Checkable } from "../platform/outbound/probe.ts";
 
+/** A rendering takes minutes, so that one waits as many times longer than a command or a model call. */
+export const RENDER_WAITS = 3;
+
 export const VIDEO_MODES = [
   "prompt",
   "animate",

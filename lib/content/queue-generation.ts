@@ -75,8 +75,8 @@ const shown = z.object({
   name: z.enum([
     "forbidden",
     "invalid_request",
+    "media_full",
     "not_found",
-    "quota_exceeded",
     "rate_limited",
     "unavailable",
     "upstream_error",

@@ -7,6 +7,7 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { runTask } from "../tasks/run-task.ts";
+import { RENDER_WAITS } from "./port.ts";
 import { withWorkFolder } from "./work-folder.ts";
 
 /**
@@ -65,9 +66,9 @@ export async function runGeneration<T extends object>(
   outputSchema: z.ZodType<T>,
   work: (tools: GenerationTools) => Promise<T | AppError>,
 ): Promise<Generated<T> | AppError> {
-  const { RENDER_WAIT_MS } = config();
+  const maxWaitMs = RENDER_WAITS * config().QUEUE_WAIT_MS;
   const started = await runTask<T>(taskOf(generation), async (run) => {
-    const signal = AbortSignal.timeout(MAX_WORK_MS + RENDER_WAIT_MS);
+    const signal = AbortSignal.timeout(MAX_WORK_MS + maxWaitMs);
     const progress = (step: string) => run.progress({ step });
     const output = await withWorkFolder((folder) =>
       work({ runId: run.id, folder, signal, progress }),
@@ -125,6 +126,10 @@ export const timedOut = (kind: Generation["kind"]): AppError =>
 
 const NAMES = { video: "Video", image: "Image" } as const;
 
-const stillRunning = appError("conflict", "A request with this Idempotency-Key is still running", {
-  headers: { "retry-after": "5" },
-});
+const stillRunning = appError(
+  "idempotency_in_progress",
+  "A request with this Idempotency-Key is still running",
+  {
+    headers: { "retry-after": "5" },
+  },
+);

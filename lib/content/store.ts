@@ -4,33 +4,19 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { db } from "../platform/database/client.ts";
-import { parseAnswer } from "../platform/database/query.ts";
+import { call } from "../platform/database/query.ts";
 import { type ContentTemplate, contentTemplate, templateSummary } from "./template.ts";
 
-const templates = () => db().from("content_templates");
-
 /** Returns all templates without pages, because supabase/seed.sql has few. */
-export async function selectContentTemplates(): Promise<z.output<typeof templateSummary>[]> {
-  const answer = await templates().select("id, description").order("position").order("id");
-  return parseAnswer("list content templates", answer, z.array(templateSummary));
-}
+export const selectContentTemplates = (): Promise<z.output<typeof templateSummary>[]> =>
+  call("list_content_templates", {}, z.array(templateSummary));
 
-const row = z
-  .record(z.string(), z.unknown())
-  .transform((columns) =>
-    Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null)),
-  )
-  .pipe(contentTemplate);
+const rows = z.array(z.object({ id: z.string() }).loose());
 
 /** Errors: 404 `Template not found`. */
 export async function selectContentTemplate(id: string): Promise<ContentTemplate | AppError> {
-  const answer = await templates()
-    .select("id, description, image, video, caption, edit")
-    .eq("id", id)
-    .maybeSingle();
-  return (
-    parseAnswer("read a content template", answer, row.nullable()) ??
-    appError("not_found", "Template not found")
-  );
+  const found = (await call("list_content_templates", {}, rows)).find((row) => row.id === id);
+  if (!found) return appError("not_found", "Template not found");
+  const present = Object.entries(found).filter(([, value]) => value !== null);
+  return contentTemplate.parse(Object.fromEntries(present));
 }

@@ -15,18 +15,18 @@ export const unpricedModel = appError(
 );
 
 export const sandboxQuotaExceeded = appError(
-  "quota_exceeded",
+  "sandboxes_full",
   "The account's sandboxes are full: delete files or sandboxes to make room",
 );
 
 export const messageQuotaExceeded = appError(
-  "quota_exceeded",
+  "messages_full",
   "The account's messages take all the room that it has: delete chats or sessions to make room",
 );
 
-export const chatFull = appError("quota_exceeded", "The chat is full: start a new one");
+export const chatFull = appError("chat_full", "The chat is full: start a new one");
 
 export const mediaQuotaExceeded = appError(
-  "quota_exceeded",
+  "media_full",
   "The account's media storage is full: delete media to make room",
 );

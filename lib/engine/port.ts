@@ -82,6 +82,12 @@ export interface Engine {
   onStop(turnId: string, stop: () => void): () => void;
 }
 
+/** The stops that the product has stored, which the engine looks up because a signal can be lost. */
+export interface TurnStops {
+  /** Returns the given turns that must stop: by request, or because their authority has ended. */
+  readonly findStopped: (turnIds: readonly string[]) => Promise<string[]>;
+}
+
 export interface TurnAddress {
   readonly turnId: string;
   /** Null while the turn is claimed but has no run yet. */

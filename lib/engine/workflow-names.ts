@@ -7,6 +7,8 @@
  * This module runs in the SDK's workflow context, too, and therefore imports nothing.
  */
 
+export const TURN_WORKFLOW = "workflow//./lib/turns/turn-workflow//turnWorkflow";
+
 type Step = (...args: never[]) => Promise<unknown>;
 
 /** Where the SDK finds workflows; it exists in the workflow context only. */

@@ -3,8 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { checkIdentity } from "../identity/credentials/verify-bearer.ts";
 import { config } from "../platform/config.ts";
-import { db } from "../platform/database/client.ts";
-import { parseAnswer } from "../platform/database/query.ts";
+import { call } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
 import type { Part } from "./contract.ts";
@@ -31,8 +30,7 @@ const dataDir = () => resolve(/* turbopackIgnore: true */ config().DATA_DIR);
 
 const checks: Partial<Record<Part["name"], () => Promise<void>>> = {
   database: async () => {
-    const answer = await db().from("accounts").select("id").limit(1);
-    parseAnswer("check the database", answer, z.array(z.unknown()));
+    await call("installation_id", {}, z.string());
   },
   identity: checkIdentity,
   durableRuns: () => services().engine.check(),

@@ -1,6 +1,7 @@
 /** Calls an endpoint from within the process, through the same stages as a request from outside. */
 import { z } from "zod";
 import type { Contract } from "../contract/contract.ts";
+import { otherSpelling } from "../contract/normalize-input.ts";
 import type { RouteHandler } from "./endpoint.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -45,7 +46,8 @@ export function callEndpoint(
 /** Returns the input's values for the fields of a schema as a URL would hold them. */
 function textsOf(schema: z.ZodType | undefined, input: Values): Record<string, string> {
   if (!(schema instanceof z.ZodObject)) return {};
-  const given = Object.keys(schema.shape).flatMap((name) => {
+  const names = Object.keys(schema.shape).flatMap((name) => [name, otherSpelling(name)]);
+  const given = names.flatMap((name) => {
     const value = Object.hasOwn(input, name) ? input[name] : undefined;
     if (value === undefined || value === null) return [];
     return [[name, typeof value === "string" ? value : JSON.stringify(value)] as const];

@@ -2,14 +2,12 @@
  * Joins a contract to its use case. What happens around the use case is in pipeline.ts.
  *
  *     GET: endpoint(getSessionContract, async ({ caller, params }) => { … })
- *     GET: endpoint(listSessionsContract, { prefetch: ({ query }) => sessionsQuery(query), handle })
  */
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
-import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
 import { openExchange, type Plan } from "./exchange.ts";
 import { validator } from "./parse-input.ts";
 import { serve } from "./pipeline.ts";
@@ -29,8 +27,6 @@ interface Input<C extends Contract> {
   readonly effectId: C["idempotent"] extends true ? string : null;
   /** The value of `Idempotency-Key`; null when it is absent or the contract takes none. */
   readonly idempotencyKey: string | null;
-  /** Reads rows of the account that the caller acts for. */
-  readonly read: Reader;
   /** For its headers and its `signal`; its body has been consumed where the contract has one. */
   readonly request: Request;
   readonly requestId: string;
@@ -54,32 +50,19 @@ type SuccessOf<R> = {
   [S in keyof R]: StatusField<S> & BodyField<R[S]> & ResponseHeaders;
 }[keyof R];
 
-type Handle<C extends Contract, R> = (input: Input<C>) => Promise<R>;
-interface PrefetchingHandler<C extends Contract, R> {
-  /**
-   * What `handle` will read: it is read in the round trip that authenticates. For contracts without
-   * a body only, because the input is validated before a body is read.
-   */
-  readonly prefetch: (input: Pick<Input<C>, "params" | "query">) => AccountQuery<unknown> | null;
-  readonly handle: Handle<C, R>;
-}
-
 type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 export type RouteHandler = (request: Request, context: RouteContext) => Promise<Response>;
 
 export function endpoint<
   const C extends Contract,
   const R extends AppError | Response | Success<C>,
->(contract: C, handler: Handle<C, R> | PrefetchingHandler<C, R>): RouteHandler {
-  const { prefetch, handle } =
-    typeof handler === "function" ? { prefetch: null, handle: handler } : handler;
+>(contract: C, handle: (input: Input<C>) => Promise<R>): RouteHandler {
   const access = [contract.accountAccess, contract.organizationAccess, contract.artistAccess];
   const plan: Plan = {
     contract,
     validate: validator(contract),
     bodyNamesAccounts: access.some((field) => field?.in === "body"),
     // The compiler cannot follow that the contract's schemas and `auth` produced these values.
-    prefetch: prefetch && ((input) => prefetch(input as Input<C>)),
     handle: (input) => handle(input as Input<C>),
   };
   return (request, context) =>

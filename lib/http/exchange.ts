@@ -4,11 +4,6 @@ import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { RateVerdict } from "../contract/rate-limit.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
-import {
-  type AccountQuery,
-  createReader,
-  type Reader,
-} from "../platform/database/account-query.ts";
 import { log } from "../platform/log.ts";
 import type { ParsedInput, Validator } from "./parse-input.ts";
 import type { ReadBody } from "./read-body.ts";
@@ -20,8 +15,6 @@ export interface Plan {
   readonly validate: Validator;
   /** Whether the body names accounts, so that it is read before the caller is known. */
   readonly bodyNamesAccounts: boolean;
-  /** What the use case will read; null for an endpoint that reads nothing early. */
-  readonly prefetch: ((input: ParsedInput) => AccountQuery<unknown> | null) | null;
   readonly handle: (input: HandlerInput) => Promise<AppError | Response | PlainSuccess>;
 }
 
@@ -30,7 +23,6 @@ interface HandlerInput extends ParsedInput {
   readonly caller: Caller | null;
   readonly effectId: string | null;
   readonly idempotencyKey: string | null;
-  readonly read: Reader;
   readonly request: Request;
   readonly requestId: string;
   readonly log: Logger;
@@ -59,12 +51,8 @@ export interface Exchange {
   denied: AppError | null;
   /** From `identify`: what the rate limit said; null where none applies. */
   rate: RateVerdict | null;
-  /** From `identify`: the account's rows, read in the same round trip where the plan asks for it. */
-  read: Reader;
   /** From `identify` where the body names accounts, else from `readBody`. */
   body: ReadBody | AppError | undefined;
-  /** From `identify` where the plan prefetches: what `parse` finds. */
-  validated: ParsedInput | AppError | undefined;
   /** From `parse`. */
   input: ParsedInput;
 }
@@ -85,9 +73,7 @@ export function openExchange(plan: Plan, request: Request): Exchange {
     caller: null,
     denied: null,
     rate: null,
-    read: createReader(null, null),
     body: undefined,
-    validated: undefined,
     input: { params: undefined, query: undefined, body: undefined },
   };
 }

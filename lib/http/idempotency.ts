@@ -25,6 +25,17 @@ import {
   type StoredKey,
 } from "./idempotency-store.ts";
 
+/** What a deletion makes room for, or another budget. */
+const RESOLVABLE: readonly ErrorCode[] = [
+  "budget_reached",
+  "unpriced_model",
+  "quota_exceeded",
+  "messages_full",
+  "chat_full",
+  "sandboxes_full",
+  "media_full",
+];
+
 /** The time after which the key of a dead process becomes available. */
 const LEASE_SECONDS = 15;
 const EXTEND_MS = 5_000;
@@ -61,9 +72,13 @@ export async function answerOnce(
     case "mismatch":
       return appError("idempotency_mismatch", "Idempotency-Key was used with a different request");
     case "running":
-      return appError("conflict", "A request with this Idempotency-Key is still running", {
-        headers: { "retry-after": "1" },
-      });
+      return appError(
+        "idempotency_in_progress",
+        "A request with this Idempotency-Key is still running",
+        {
+          headers: { "retry-after": "1" },
+        },
+      );
     case "done":
       return restore(openText(begun.response, contextOf(stored)));
     case "begun":
@@ -129,12 +144,8 @@ const storedAnswer = z.discriminatedUnion("kind", [
 async function serialize(answer: AppError | Response): Promise<string | null> {
   const status = isAppError(answer) ? statusOf[answer.code] : answer.status;
   if (status >= 500 || status === 409 || status === 429) return null;
-  // After a deletion the same request succeeds.
-  if (
-    isAppError(answer) &&
-    ["quota_exceeded", "budget_reached", "unpriced_model"].includes(answer.code)
-  )
-    return null;
+  // Then the same request succeeds.
+  if (isAppError(answer) && RESOLVABLE.includes(answer.code)) return null;
   if (isAppError(answer)) return JSON.stringify(answer);
   const body = answer.body === null ? null : await answer.clone().text();
   const headers = Object.fromEntries(answer.headers);

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import { describeIssue } from "../contract/describe-issue.ts";
-import { withoutNulls } from "../contract/optional-nulls.ts";
+import { normalizeInput } from "../contract/normalize-input.ts";
 import { isStorableText } from "./read-body.ts";
 
 interface RawInput {
@@ -41,10 +41,16 @@ export function validator(contract: Contract): Validator {
         }
       }
     }
+    let conflict: AppError | undefined;
+    const onConflict = (name: string, other: string) => {
+      conflict = appError("invalid_request", `${name} and ${other} must not differ`, {
+        fields: [name],
+      });
+    };
     const issues: z.core.$ZodIssue[] = [];
     const parse = (schema: z.ZodType | undefined, value: unknown): unknown => {
       if (!schema) return undefined;
-      const result = schema.safeParse(value, issueText);
+      const result = schema.safeParse(normalizeInput(schema, value, onConflict), issueText);
       if (result.success) return result.data;
       issues.push(...result.error.issues.slice(0, MAX_VALIDATION_ISSUES));
       return undefined;
@@ -52,8 +58,9 @@ export function validator(contract: Contract): Validator {
     const parsed = {
       params: parse(params, raw.params),
       query: parse(query, raw.query),
-      body: parse(body, body && withoutNulls(body, raw.body)),
+      body: parse(body, raw.body),
     };
+    if (conflict) return conflict;
     const first = issues[0];
     if (!first) return parsed;
     const fields = [...new Set(issues.flatMap(fieldsOf))];

@@ -6,7 +6,7 @@ import {
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
 import type { Contract } from "../contract/contract.ts";
-import { withNulls } from "../contract/optional-nulls.ts";
+import { withNulls } from "../contract/normalize-input.ts";
 import { bodiesOf, json, withParameterExamples } from "./example-bodies.ts";
 import type { Exchange, Exchanges } from "./examples.ts";
 import { headersOfRequest } from "./headers.ts";
@@ -61,7 +61,8 @@ export function describeApi(
         "it acts for the caller's account, ends with the run, and may only call what says so. " +
         "Every response carries `x-request-id`, every error `x-error-code`. " +
         "Unknown keys of a body are ignored, and an optional field may be `null` as if it were " +
-        "absent; a body is read as JSON whatever its content type.",
+        "absent; a body is read as JSON whatever its content type. " +
+        "Fields of bodies and query parameters are also accepted in the other of camelCase and snake_case.",
     },
     servers: [{ url: serverUrl ?? "/" }],
     tags: Object.entries(tags)

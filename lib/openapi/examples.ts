@@ -4,25 +4,25 @@
  * again, and without the switch that test compares them with the current answers.
  */
 import { z } from "zod";
-import account from "./examples/account.json" with { type: "json" };
-import agentTemplates from "./examples/agent-templates.json" with { type: "json" };
-import artists from "./examples/artists.json" with { type: "json" };
-import catalog from "./examples/catalog.json" with { type: "json" };
-import chat from "./examples/chat.json" with { type: "json" };
-import connectors from "./examples/connectors.json" with { type: "json" };
-import content from "./examples/content.json" with { type: "json" };
-import keys from "./examples/keys.json" with { type: "json" };
-import mcp from "./examples/mcp.json" with { type: "json" };
-import models from "./examples/models.json" with { type: "json" };
-import organizations from "./examples/organizations.json" with { type: "json" };
-import research from "./examples/research.json" with { type: "json" };
-import sandbox from "./examples/sandbox.json" with { type: "json" };
-import service from "./examples/service.json" with { type: "json" };
-import sessions from "./examples/sessions.json" with { type: "json" };
-import signUp from "./examples/sign-up.json" with { type: "json" };
-import tasks from "./examples/tasks.json" with { type: "json" };
-import usage from "./examples/usage.json" with { type: "json" };
-import webhooks from "./examples/webhooks.json" with { type: "json" };
+import account from "../../docs/api/examples/account.json" with { type: "json" };
+import agentTemplates from "../../docs/api/examples/agent-templates.json" with { type: "json" };
+import artists from "../../docs/api/examples/artists.json" with { type: "json" };
+import catalog from "../../docs/api/examples/catalog.json" with { type: "json" };
+import chat from "../../docs/api/examples/chat.json" with { type: "json" };
+import connectors from "../../docs/api/examples/connectors.json" with { type: "json" };
+import content from "../../docs/api/examples/content.json" with { type: "json" };
+import keys from "../../docs/api/examples/keys.json" with { type: "json" };
+import mcp from "../../docs/api/examples/mcp.json" with { type: "json" };
+import models from "../../docs/api/examples/models.json" with { type: "json" };
+import organizations from "../../docs/api/examples/organizations.json" with { type: "json" };
+import research from "../../docs/api/examples/research.json" with { type: "json" };
+import sandbox from "../../docs/api/examples/sandbox.json" with { type: "json" };
+import service from "../../docs/api/examples/service.json" with { type: "json" };
+import sessions from "../../docs/api/examples/sessions.json" with { type: "json" };
+import signUp from "../../docs/api/examples/sign-up.json" with { type: "json" };
+import tasks from "../../docs/api/examples/tasks.json" with { type: "json" };
+import usage from "../../docs/api/examples/usage.json" with { type: "json" };
+import webhooks from "../../docs/api/examples/webhooks.json" with { type: "json" };
 
 const texts = z.record(z.string(), z.string());
 

@@ -66,8 +66,13 @@ const declarableHeaders: Readonly<Record<ResponseHeader, z.ZodType>> = {
 const headersByCode: Partial<Record<ErrorCode, Record<string, z.ZodType>>> = {
   unauthorized: { "www-authenticate": challenge },
   rate_limited: { "retry-after": retryAfter },
+  too_many_turns: { "retry-after": retryAfter },
+  queue_full: { "retry-after": retryAfter },
+  too_many_generations: { "retry-after": retryAfter },
+  too_many_attempts: { "retry-after": retryAfter },
+  too_many_invitations: { "retry-after": retryAfter },
+  idempotency_in_progress: { "retry-after": retryAfter },
   unavailable: { "retry-after": retryAfter },
-  conflict: { "retry-after": retryAfter },
   upstream_error: { "retry-after": retryAfter },
   range_not_satisfiable: { "accept-ranges": acceptRanges, "content-range": contentRange },
   stream_active: {

@@ -90,8 +90,9 @@ export function errorCodes(contract: Contract): ErrorCode[] {
   if (contract.byteBodyLimit !== undefined) codes.add("payload_too_large");
   // Every endpoint refuses some credential, if only one that was found in a sandbox.
   if (contract.auth !== "none" || contract.runCredential === undefined) codes.add("forbidden");
+  if (contract.accountAccess || contract.organizationAccess) codes.add("access_denied");
   if (contract.artistAccess) codes.add("not_found");
-  if (contract.idempotent) codes.add("conflict").add("idempotency_mismatch");
+  if (contract.idempotent) codes.add("idempotency_in_progress").add("idempotency_mismatch");
   for (const code of contract.errors) codes.add(code);
   return [...codes];
 }

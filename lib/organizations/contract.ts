@@ -62,7 +62,7 @@ export const updateOrganizationContract = contract({
   params: byId,
   body: changes,
   responses: { 200: { description: "The organization", schema: one } },
-  errors: ["forbidden", "not_found"],
+  errors: ["not_owner", "not_found"],
 });
 
 export const deleteOrganizationContract = contract({
@@ -73,7 +73,7 @@ export const deleteOrganizationContract = contract({
   description: "For owners. Permanent. What its members own stays with them.",
   params: byId,
   responses: done,
-  errors: ["forbidden", "not_found"],
+  errors: ["not_owner", "not_found"],
 });
 
 export const listMembersContract = contract({
@@ -96,7 +96,7 @@ export const updateMemberContract = contract({
   params: memberById,
   body: z.object({ role }),
   responses: { 200: { description: "The member", schema: z.object({ status, member }) } },
-  errors: ["forbidden", "not_found", "conflict"],
+  errors: ["not_owner", "not_found", "conflict"],
 });
 
 export const removeMemberContract = contract({
@@ -107,7 +107,7 @@ export const removeMemberContract = contract({
   description: "Owners remove anyone, and everyone can leave, but for the last owner: 409.",
   params: memberById,
   responses: done,
-  errors: ["forbidden", "not_found", "conflict"],
+  errors: ["not_owner", "not_found", "conflict"],
 });
 
 export const createInvitationContract = contract({
@@ -128,8 +128,10 @@ export const createInvitationContract = contract({
     },
   },
   errors: [
-    "forbidden",
+    "not_owner",
+    "organization_full",
     "quota_exceeded",
+    "too_many_invitations",
     "not_found",
     "conflict",
     "upstream_error",
@@ -146,7 +148,7 @@ export const listSentInvitationsContract = contract({
   params: byId,
   query: pageQuery,
   responses: pageResponse("invitations", sentInvitation),
-  errors: ["forbidden", "not_found"],
+  errors: ["not_owner", "not_found"],
 });
 
 export const withdrawInvitationContract = contract({
@@ -157,7 +159,7 @@ export const withdrawInvitationContract = contract({
   description: "For owners.",
   params: sentById,
   responses: done,
-  errors: ["forbidden", "not_found"],
+  errors: ["not_owner", "not_found"],
 });
 
 export const listInvitationsContract = contract({
@@ -180,7 +182,7 @@ export const acceptInvitationContract = contract({
     "`account_id`. An organization has at most 500 members.",
   params: receivedById,
   responses: { 200: { description: "The organization", schema: one } },
-  errors: ["quota_exceeded", "not_found"],
+  errors: ["organization_full", "quota_exceeded", "not_found"],
 });
 
 export const declineInvitationContract = contract({

@@ -9,7 +9,7 @@ export const refusal = refusalOf({
   missing: appError("not_found", "Organization not found"),
   missing_member: appError("not_found", "Member not found"),
   missing_invitation: appError("not_found", "Invitation not found"),
-  not_owner: appError("forbidden", "Only an owner of the organization can do this"),
+  not_owner: appError("not_owner", "Only an owner of the organization can do this"),
   not_personal: appError("forbidden", "Only a personal account can create organizations"),
   last_owner: appError(
     "conflict",
@@ -20,12 +20,12 @@ export const refusal = refusalOf({
     "quota_exceeded",
     "The account belongs to too many organizations: leave one to make room",
   ),
-  organization_full: appError("quota_exceeded", "The organization has too many members"),
+  organization_full: appError("organization_full", "The organization has too many members"),
   invitations_full: appError(
     "quota_exceeded",
     "The organization has too many open invitations: withdraw one to make room",
   ),
-  limited: appError("rate_limited", "Too many invitations", {
+  limited: appError("too_many_invitations", "Too many invitations", {
     headers: { "retry-after": String(HOUR_SECONDS) },
   }),
 });

@@ -93,7 +93,8 @@ function remedyFor(setting: string, isGiven: boolean): string {
   const meta = Object.entries(settings.shape)
     .find(([name]) => name === setting)?.[1]
     .meta();
-  return `${isGiven ? "Correct or remove it" : "Set it"}: ${meta?.description ?? ""}`;
+  const action = isGiven ? "Correct or remove it" : "Set it";
+  return meta?.description === undefined ? `${action}.` : `${action}: ${meta.description}`;
 }
 
 /** Returns the settings of this process, parsed from its environment at the first call. */

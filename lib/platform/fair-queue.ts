@@ -36,6 +36,7 @@ export interface FairQueueLimits {
 /** The account has too many waiting callers (`full`), or the wait took too long (`timeout`). */
 export class QueueRefusal extends Error {
   override readonly name = "QueueRefusal";
+  readonly code = "QUEUE_REFUSED";
   readonly reason: "full" | "timeout";
   constructor(reason: QueueRefusal["reason"]) {
     super(reason === "full" ? "Too many callers are waiting" : "The wait for a slot took too long");
@@ -43,9 +44,9 @@ export class QueueRefusal extends Error {
   }
 }
 
-/** Compares the name, because the durable engine's bundle has a class of its own. */
+/** Compares the code, because the bundle of the engine's steps has its own class. */
 export function isQueueRefusal(error: unknown): error is QueueRefusal {
-  return error instanceof Error && error.name === "QueueRefusal";
+  return error instanceof Error && "code" in error && error.code === "QUEUE_REFUSED";
 }
 
 type Release = () => void;

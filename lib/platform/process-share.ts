@@ -18,10 +18,3 @@ const MAX_CONNECTIONS_PER_PROCESS = 10;
 /** @returns the connections that one pool of this process may open */
 export const poolSize = (settings: Pick<Config, "SERVER_PROCESSES">, least: number): number =>
   Math.min(MAX_CONNECTIONS_PER_PROCESS, processShare(settings, MAX_CONNECTIONS, least));
-
-/**
- * The connections to PostgreSQL that all processes of this machine may open: the pools for SQL functions
- * and for the engine, and the two sessions in which the engine holds its lease and listens.
- */
-export const maxConnections = (settings: Pick<Config, "SERVER_PROCESSES">): number =>
-  settings.SERVER_PROCESSES * (poolSize(settings, 2) + poolSize(settings, 3) + 2);

@@ -23,8 +23,8 @@ import type { ContentProvider } from "../content/port.ts";
 import { createDiskStorage } from "../content/storage/adapters/disk.ts";
 import { createSupabaseStorage } from "../content/storage/adapters/supabase.ts";
 import type { MediaStorage } from "../content/storage/port.ts";
-import { PostgresEngine } from "../engine/adapters/postgres/engine.ts";
-import { WorkflowEngine } from "../engine/adapters/workflow/engine.ts";
+import { PostgresEngine, type PostgresEngineOptions } from "../engine/adapters/postgres/engine.ts";
+import { WorkflowEngine, type WorkflowEngineOptions } from "../engine/adapters/workflow/engine.ts";
 import type { Engine } from "../engine/port.ts";
 import { createMailboxMailer } from "../mail/adapters/mailbox.ts";
 import { createSmtpMailer } from "../mail/adapters/smtp.ts";
@@ -43,16 +43,21 @@ import { createEmbeddedTaskRunner } from "../tasks/adapters/embedded.ts";
 import { createJoinedTaskRunner } from "../tasks/adapters/joined.ts";
 import { createTriggerTaskRunner } from "../tasks/adapters/trigger/provider.ts";
 import type { TaskRunner } from "../tasks/port.ts";
+import { findStopped, selectRunOfTurn } from "../turns/store/runs.ts";
 import { type Config, config } from "./config.ts";
+import { observePool } from "./database/telemetry.ts";
 import { localOrigin } from "./local-origin.ts";
 import { log } from "./log.ts";
 import { poolSize, processShare } from "./process-share.ts";
 import { processWide } from "./process-wide.ts";
 import { runtimePath } from "./runtime-path.ts";
 import { serviceOrigin } from "./service-origin.ts";
+import { count } from "./telemetry/metrics.ts";
 
 /** The deadline of one call of the connector provider or the mail server. */
 const DEADLINE_MS = 10_000;
+/** What the files of one local sandbox may take; a running one reserves all of it. */
+const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
 
 const factories = {
   /** On Vercel no process lives long enough to own a run, so its World runs the turns. */
@@ -63,14 +68,16 @@ const factories = {
       reloadHandlers: settings.NODE_ENV === "development",
       onError: (error: unknown, runId?: string) =>
         log().error({ err: error, runId }, "durable engine"),
-    };
+      findStopped,
+      findRun: selectRunOfTurn,
+      measurements: {
+        count: (name, amount) => count(`agent_platform.${name}`, amount),
+        observePool: (pool) => observePool("engine", pool),
+      },
+    } satisfies Partial<PostgresEngineOptions & WorkflowEngineOptions>;
     if (!chosen && !VERCEL && databaseUrl) {
       const maxConnections = poolSize(settings, 3);
-      const retention = {
-        runDays: settings.RUN_RETENTION_DAYS,
-        streamDays: settings.STREAM_RETENTION_DAYS,
-      };
-      return new PostgresEngine({ ...common, databaseUrl, maxConnections, retention });
+      return new PostgresEngine({ ...common, databaseUrl, maxConnections });
     }
     const dataDir = runtimePath(resolve(settings.DATA_DIR), "workflow");
     return new WorkflowEngine({ ...common, world: chosen ?? "vercel", dataDir });
@@ -102,13 +109,13 @@ const factories = {
     const create = settings.SANDBOX === "system" ? createSystemProvider : createLocalProvider;
     const provider = create({
       rootDir: join(settings.DATA_DIR, "sandboxes"),
-      diskQuota: settings.SANDBOX_DISK_QUOTA,
+      diskQuota: SANDBOX_DISK_BYTES,
       space:
         settings.ACCOUNT_SANDBOX_BYTES > 0
           ? accountSpace(settings.ACCOUNT_SANDBOX_BYTES)
           : undefined,
       maxJails: processShare(settings, settings.SANDBOX_COMMANDS_AT_ONCE, 2),
-      maxWaitMs: settings.SANDBOX_WAIT_MS,
+      maxWaitMs: settings.QUEUE_WAIT_MS,
       allowedHosts,
       serviceOrigin: serviceOrigin(),
     });

@@ -12,8 +12,6 @@ interface About {
   readonly description: string;
   /** Replaces the default in the documents, where it depends on something. */
   readonly shownDefault?: string;
-  /** Whether the launcher or the platform sets it, so that nobody else needs to. */
-  readonly isProvided?: boolean;
 }
 
 const about = <S extends z.ZodType>(schema: S, facts: About | string): S =>
@@ -113,10 +111,6 @@ const service = {
     z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
     "The least severe level that is logged. A request is one JSON line, without credentials or bodies.",
   ),
-  CHECK_RESPONSES: about(
-    flag(false),
-    "Whether every response body is checked against its contract.",
-  ),
 };
 
 const database = {
@@ -157,14 +151,6 @@ const identity = {
   }),
   OIDC_ISSUER: about(optionalUrl, "Any OIDC provider. It needs `OIDC_AUDIENCE` too."),
   OIDC_AUDIENCE: about(optionalText, "The audience that tokens of `OIDC_ISSUER` must name."),
-  OIDC_JWKS_URL: about(optionalUrl, {
-    description: "The provider's keys, where its discovery is not to be used.",
-    shownDefault: "discovered",
-  }),
-  OIDC_USERINFO_URL: about(optionalUrl, {
-    description: "The provider's userinfo endpoint, where its discovery is not to be used.",
-    shownDefault: "discovered",
-  }),
   OIDC_EMAIL_VERIFIED_BY_DEFAULT: about(
     flag(false),
     "Whether an e-mail counts as verified when the provider never sends `email_verified`. Set it only for a provider that verifies every address.",
@@ -195,10 +181,6 @@ const models = {
     integer(2, 100_000).default(128),
     "Model calls at a time in one process. One account has at most half of them.",
   ),
-  MODEL_CALL_WAIT_MS: about(
-    integer(1, 3_600_000).default(300_000),
-    "Milliseconds that a model call waits for its turn.",
-  ),
 };
 
 const sandbox = {
@@ -217,21 +199,13 @@ const sandbox = {
     listOf("a host such as api.example.com", (item) => HOST_PATTERN.test(item)),
     "Hosts with public addresses that the sandbox's commands may call besides this service, separated by commas.",
   ),
-  SANDBOX_DISK_QUOTA: about(
-    integer(1).default(512 * 1024 ** 2),
-    "Bytes of files that one sandbox may hold.",
-  ),
   ACCOUNT_SANDBOX_BYTES: about(
     integer(0).default(20 * 1024 ** 3),
-    "Bytes of files that all local sandboxes of one account may hold; 0 is no limit. A running sandbox reserves its whole `SANDBOX_DISK_QUOTA`, so this should be many times that.",
+    "Bytes of files that all local sandboxes of one account may hold; 0 is no limit. A running sandbox reserves 512 MiB, so this should be many times that.",
   ),
   SANDBOX_COMMANDS_AT_ONCE: about(
     integer(2, 1_000).default(16),
     "Commands of the local sandbox at a time, divided between the server processes of this machine, of which each runs at least two. One account runs at most half as many.",
-  ),
-  SANDBOX_WAIT_MS: about(
-    integer(1, 3_600_000).default(300_000),
-    "Milliseconds that a command waits for its turn.",
   ),
 };
 
@@ -256,17 +230,9 @@ const limits = {
     integer(0).default(20),
     "Sign-up and sign-in requests a minute of one address; 0 is no limit.",
   ),
-  REQUESTS_AT_ONCE: about(
-    integer(2, 100_000).default(128),
-    "Requests with a credential at a time in one process. One account has at most half of them; the rest wait up to 10 seconds.",
-  ),
   ACCOUNT_ACTIVE_TURNS: about(
     integer(0, 1_000_000).default(50),
     "Turns and headless runs that one account may have active at a time, over all processes; 0 is no limit.",
-  ),
-  ACCOUNT_STREAMS: about(
-    integer(1, 2_000).default(100),
-    "Streams of turns that one account may hold open at one process.",
   ),
 };
 
@@ -314,10 +280,6 @@ const lookups = {
     webUrl.default("https://api.songstats.com/enterprise/v1"),
     "The research API.",
   ),
-  LOOKUP_TIMEOUT_MS: about(
-    integer(1).default(10_000),
-    "Milliseconds that either API may take for one answer.",
-  ),
 };
 
 const content = {
@@ -337,10 +299,6 @@ const content = {
     webUrl.default("https://rest.fal.ai"),
     "Where fal takes files that it cannot fetch itself.",
   ),
-  CONTENT_TIMEOUT_MS: about(
-    integer(1).default(280_000),
-    "Milliseconds that the answer waits for an image or a video; the work goes on afterwards.",
-  ),
   CONTENT_AT_ONCE: about(
     integer(0).default(20),
     "Images and videos that one account may have in the making; 0 is no limit.",
@@ -357,10 +315,6 @@ const content = {
     integer(1, 1_000).default(2),
     "Renderings on this machine at a time, divided between its server processes, of which each has at least one. In a process with two or more, one account has at most half of them.",
   ),
-  RENDER_WAIT_MS: about(
-    integer(1, 1_800_000).default(900_000),
-    "Milliseconds that a rendering waits for its turn.",
-  ),
   MEDIA_BUCKET: about(
     z
       .string()
@@ -368,28 +322,9 @@ const content = {
       .default("media"),
     "The public bucket of the Supabase project for what is made. Without a project, files are in `DATA_DIR/media`.",
   ),
-  MEDIA_LOOPBACK: about(flag(undefined), {
-    description:
-      "Whether callers may name media by http on this machine's loopback, as in `image_url`.",
-    shownDefault: "in development only",
-  }),
 };
 
-const webhooks = {
-  WEBHOOK_INTERVAL_SECONDS: about(
-    integer(0, 3_600).default(5),
-    "Seconds between two looks for webhook deliveries that are due for another attempt; 0 turns them off in this process, where deliveries then start only with their event.",
-  ),
-  WEBHOOK_TIMEOUT_MS: about(
-    integer(100, 60_000).default(15_000),
-    "Milliseconds in which the endpoint of a webhook must answer.",
-  ),
-  WEBHOOK_LOOPBACK: about(flag(undefined), {
-    description:
-      "Whether the endpoint of a webhook may be on this machine's loopback, also by http.",
-    shownDefault: "in development only",
-  }),
-};
+const webhooks = {};
 
 const schedules = {
   TASK_INTERVAL_SECONDS: about(
@@ -408,14 +343,6 @@ const retention = {
     integer(0, 86_400).default(600),
     "Seconds between two runs of the retention job; 0 turns it off in this process.",
   ),
-  RUN_RETENTION_DAYS: about(
-    integer(1, 36_500).default(1),
-    "Days after its end that the durable history of a run is kept: its steps and events. Messages and the state of the run stay. Not on other Worlds, which delete nothing by themselves.",
-  ),
-  STREAM_RETENTION_DAYS: about(
-    integer(1, 36_500).default(1),
-    "Days after its end that the stream of a turn is kept. A stream that never ended is kept 30 days longer.",
-  ),
   RUN_TRACE_RETENTION_DAYS: about(
     integer(1, 36_500).default(30),
     "Days after its end that the trace of a run is kept: its steps and tool calls with their durations.",
@@ -424,121 +351,65 @@ const retention = {
     description:
       "Days after the last turn of its session that a local sandbox is kept; its files are then deleted, and the session can have a new sandbox. 0 keeps sandboxes until they are stopped or their session is deleted.",
   }),
-  TASK_INPUT_RETENTION_DAYS: about(
-    integer(1).default(30),
-    "Days after its end that a task run keeps its input.",
-  ),
-  CONNECTION_RETENTION_DAYS: about(
-    integer(1).default(30),
-    "Days that a refused or undecided connection is kept.",
-  ),
-  MAILBOX_RETENTION_DAYS: about(
-    integer(1).default(7),
-    "Days that mail stays in the mailbox folder.",
-  ),
   REQUEST_LOG_RETENTION_DAYS: about(
     integer(0, 36_500).default(7),
     "Days that a request stays in the log of its account; 0 logs none.",
-  ),
-  WEBHOOK_RETENTION_DAYS: about(
-    integer(1, 36_500).default(30),
-    "Days after its end that a webhook delivery stays in the log.",
   ),
 };
 
 const telemetry = {
   OTEL_EXPORTER_OTLP_ENDPOINT: about(optionalUrl, {
     description:
-      "The OpenTelemetry collector that traces and metrics are sent to, such as `http://localhost:4318`. The SDK's other `OTEL_EXPORTER_OTLP_*` variables apply as well.",
+      "The OpenTelemetry collector that traces and metrics are sent to, such as `http://localhost:4318`. The SDK's other variables apply as well, such as `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`.",
     shownDefault: "none: nothing is recorded, and no SDK is loaded",
   }),
-  OTEL_EXPORTER_OTLP_HEADERS: about(
-    optionalText,
-    "Headers for the collector, as `name=value`, separated by commas. They may have its credential.",
-  ),
   OTEL_EXPORTER_OTLP_PROTOCOL: about(
     z.enum(["http/protobuf", "http/json"]).default("http/protobuf"),
     "`http/protobuf` or `http/json`.",
   ),
-  OTEL_TRACES_EXPORTER: about(
-    z.enum(["otlp", "none"]).default("otlp"),
-    "`none` leaves out the traces.",
-  ),
-  OTEL_METRICS_EXPORTER: about(
-    z.enum(["otlp", "none"]).default("otlp"),
-    "`none` leaves out the metrics.",
-  ),
-  OTEL_SERVICE_NAME: about(optionalText, {
-    description: "The name of this service in traces and metrics.",
-    shownDefault: "`agent-platform-api`",
-  }),
-  OTEL_RESOURCE_ATTRIBUTES: about(
-    optionalText,
-    "Attributes of all traces and metrics, as `name=value`, separated by commas.",
-  ),
-  OTEL_TRACES_SAMPLER: about(
-    z
-      .enum([
-        "always_on",
-        "always_off",
-        "traceidratio",
-        "parentbased_always_on",
-        "parentbased_always_off",
-        "parentbased_traceidratio",
-      ])
-      .default("parentbased_always_on"),
-    "Which traces are recorded: a sampler of the OpenTelemetry specification. The steps of a turn follow the request that started it where the name begins with `parentbased_`.",
-  ),
   OTEL_TRACES_SAMPLER_ARG: about(
     z.coerce.number().min(0).max(1).default(1),
-    "The share of traces that a sampler with `traceidratio` records, from 0 to 1.",
+    "The share of traces that are recorded, from 0 to 1. The steps of a turn follow the request that started it.",
   ),
-  OTEL_BSP_SCHEDULE_DELAY: about(
-    integer(1).default(5_000),
-    "Milliseconds between two exports of spans.",
-  ),
-  OTEL_METRIC_EXPORT_INTERVAL: about(
-    integer(1).default(60_000),
-    "Milliseconds between two exports of metrics.",
-  ),
-  OTEL_SDK_DISABLED: about(flag(false), "Whether telemetry is off although an endpoint is set."),
   OTEL_RECORD_CONTENT: about(
     flag(false),
     "Whether the spans of model calls have the prompts and the answers. Whoever reads the traces then reads the conversations.",
   ),
 };
 
+/** Variables that the launcher, the platform or a test sets, and an operator never does. */
 const provided = {
-  NODE_ENV: about(z.enum(["development", "production", "test"]).default("production"), {
-    description: "`development` under `npm run dev`, else `production`.",
-    isProvided: true,
-  }),
-  SERVER_PROCESSES: about(integer(1).default(1), {
-    description: "The number of processes that share the limits of this machine.",
-    isProvided: true,
-  }),
-  CHECK_START: about(flag(true), {
-    description:
-      "Whether a server process checks the installation before it serves. The launcher lets the first one do it.",
-    isProvided: true,
-  }),
-  SELF_ORIGIN: about(optionalUrl, {
-    description: "The origin at which a server process reaches itself and no other.",
-    isProvided: true,
-  }),
-  EMBEDDED_SUPABASE: about(flag(false), {
-    description: "Whether the database is the embedded one, as `GET /api/health` says.",
-    isProvided: true,
-  }),
-  VERCEL: about(flag(false), { description: "Whether this runs on Vercel.", isProvided: true }),
-  VERCEL_PROJECT_PRODUCTION_URL: about(optionalText, {
-    description: "The host name of the project's production deployment.",
-    isProvided: true,
-  }),
-  VERCEL_OIDC_TOKEN: about(optionalText, {
-    description: "Vercel's own credential for its sandboxes.",
-    isProvided: true,
-  }),
+  NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
+  /** The number of processes that share the limits of this machine. */
+  SERVER_PROCESSES: integer(1).default(1),
+  /** Whether a server process checks the installation first. The launcher lets one of them do it. */
+  CHECK_START: flag(true),
+  /** The origin at which a server process reaches itself and no other. */
+  SELF_ORIGIN: optionalUrl,
+  /** Whether the database is the embedded one, as `GET /api/health` says. */
+  EMBEDDED_SUPABASE: flag(false),
+  VERCEL: flag(false),
+  VERCEL_PROJECT_PRODUCTION_URL: optionalText,
+  VERCEL_OIDC_TOKEN: optionalText,
+  /** Whether every response body is checked against its contract. */
+  CHECK_RESPONSES: flag(false),
+  /** Requests with a credential at a time in one process. One account has at most half of them. */
+  REQUESTS_AT_ONCE: integer(2, 100_000).default(128),
+  /** Streams of turns that one account may hold open at one process. */
+  ACCOUNT_STREAMS: integer(1, 2_000).default(100),
+  /** How long a model call and a command wait for their turn; a rendering three times as long. */
+  QUEUE_WAIT_MS: integer(1, 3_600_000).default(300_000),
+  /** How long the APIs of the catalog and of research may take for one answer. */
+  LOOKUP_TIMEOUT_MS: integer(1).default(10_000),
+  /** How long the answer waits for an image or a video, which is made nevertheless. */
+  CONTENT_TIMEOUT_MS: integer(1).default(280_000),
+  WEBHOOK_TIMEOUT_MS: integer(100, 60_000).default(15_000),
+  /** Whether callers may name media by http on this machine's loopback; by default in development. */
+  MEDIA_LOOPBACK: flag(undefined),
+  /** Whether endpoints of webhooks may be on this machine's loopback; by default in development. */
+  WEBHOOK_LOOPBACK: flag(undefined),
+  OTEL_BSP_SCHEDULE_DELAY: integer(1).default(5_000),
+  OTEL_METRIC_EXPORT_INTERVAL: integer(1).default(60_000),
 };
 
 export const settingSections: readonly {
@@ -559,7 +430,6 @@ export const settingSections: readonly {
   { title: "Scheduled prompts", settings: schedules },
   { title: "Retention", settings: retention },
   { title: "Telemetry", settings: telemetry },
-  { title: "Set by the launcher or the platform", settings: provided },
 ];
 
 export const settings = z.object({

@@ -1,10 +1,9 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { mailboxFolder } from "../mail/mailbox-folder.ts";
-import { config } from "../platform/config.ts";
 import { services } from "../platform/services.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** One pass checks at most this many files. Names start with the time, so the oldest come first. */
 const MAX_FILES = 10_000;
 
@@ -12,7 +11,7 @@ const MAX_FILES = 10_000;
 export async function sweepMailbox(): Promise<number> {
   if (services().mail.name !== "mailbox") return 0;
   const folder = mailboxFolder();
-  const oldest = Date.now() - config().MAILBOX_RETENTION_DAYS * DAY_MS;
+  const oldest = Date.now() - RETENTION_MS;
   // There is no folder before the first mail.
   const names = await readdir(folder).catch((): string[] => []);
   let deleted = 0;

@@ -43,7 +43,7 @@ export const provisionSandboxContract = contract({
   description: "Repeated and simultaneous requests return the same sandbox.",
   body: ofSession,
   responses: { 200: { description: "The session's sandbox", schema: answer } },
-  errors: ["quota_exceeded", "not_found", "upstream_error"],
+  errors: ["sandboxes_full", "not_found", "upstream_error"],
 });
 
 export const getSandboxContract = contract({
@@ -172,7 +172,7 @@ export const writeSandboxFileContract = contract({
     200: { description: "The file that was replaced", schema: written },
     201: { description: "The new file", schema: written },
   },
-  errors: ["not_found", "sandbox_missing", "quota_exceeded", "upstream_error"],
+  errors: ["not_found", "sandbox_missing", "sandboxes_full", "upstream_error"],
 });
 
 /**

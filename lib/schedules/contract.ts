@@ -167,7 +167,14 @@ export const runTaskContract = contract({
       }),
     },
   },
-  errors: ["budget_reached", "not_found", "quota_exceeded", "upstream_error"],
+  errors: [
+    "budget_reached",
+    "messages_full",
+    "not_found",
+    "sandboxes_full",
+    "too_many_turns",
+    "upstream_error",
+  ],
 });
 
 const cronHeaders = z.object({

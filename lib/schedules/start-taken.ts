@@ -9,7 +9,14 @@ const RETRY_SECONDS = 30;
  * Errors that pass by themselves: too many active turns, services that are out of order, and a session that
  * another server has discarded, whose start of the same firing failed.
  */
-const PASSING = ["rate_limited", "unavailable", "upstream_error", "upstream_timeout", "conflict"];
+const PASSING = [
+  "rate_limited",
+  "too_many_turns",
+  "unavailable",
+  "upstream_error",
+  "upstream_timeout",
+  "conflict",
+];
 
 /**
  * Starts the run of a firing that was leased, or records why it cannot be started. Returns whether it

@@ -43,7 +43,7 @@ export const createSessionContract = contract({
   responses: {
     201: { description: "The session and its chat", schema: z.object({ session, chat }) },
   },
-  errors: ["forbidden", "not_found"],
+  errors: ["not_found"],
 });
 
 export const listSessionsContract = contract({

@@ -3,14 +3,11 @@
  * row of another account counts as missing. Every function here throws DatabaseUnavailable.
  */
 import { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
-import type { AccountQuery } from "../platform/database/account-query.ts";
-import { textsDirectly } from "../platform/database/direct.ts";
 import { call } from "../platform/database/query.ts";
-import { rpcText } from "../platform/database/rpc-text.ts";
 import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { type Chat, chat, type FoundChat, foundChat, type Session, session } from "./session.ts";
@@ -62,12 +59,8 @@ const pageOfSessions = storedPage(
   "sessions",
 );
 
-export const sessionsQuery = (page: PageRequest): AccountQuery<Page<Session>> => ({
-  name: "list_sessions",
-  args: pageArguments(page),
-  takesAccount: true,
-  schema: pageOfSessions,
-});
+export const selectSessions = (accountId: string, page: PageRequest): Promise<Page<Session>> =>
+  call("list_sessions", { p_account_id: accountId, ...pageArguments(page) }, pageOfSessions);
 
 export function selectSession(
   accountId: string,
@@ -180,18 +173,17 @@ export const selectChat = (address: ChatAddress): Promise<Chat | AppError> =>
 const CHAT_PAGE_BYTES = 512 * 1024;
 
 /**
- * Returns the response body as the JSON text that the database prints, without parsing it. Where there is
- * a direct connection, it is read page by page as the reader takes it, so that a slow reader holds one
- * page and no connection. A message that is stored in the meantime may be in a later page.
+ * Returns the response body as the JSON text that the database prints, without parsing it. It is read
+ * page by page as the reader takes it, so that a slow reader holds one page and no connection. A message that is stored in the meantime may be in a later page.
  */
 export async function selectChatBody(
   address: ChatAddress,
-): Promise<string | ReadableStream<Uint8Array> | AppError> {
+): Promise<ReadableStream<Uint8Array> | AppError> {
   const args = chatArguments(address);
   const first = await chatPage(args, null);
   if (first) return chatPages(args, first);
-  const text = await rpcText("get_chat_body", args);
-  return text.startsWith("{") ? text : missing.parse({ missing: text });
+  const found = await selectChat(address);
+  return isAppError(found) ? found : appError("not_found", "Chat not found");
 }
 
 type ChatArguments = ReturnType<typeof chatArguments>;
@@ -203,16 +195,20 @@ interface ChatPage {
 
 const AFTER = /^after (\S+) (.*)$/s;
 
-/** Null when the chat is missing, or must be read over REST. */
+/** Null when the chat is missing. */
 async function chatPage(args: ChatArguments, after: ChatPage["next"]): Promise<ChatPage | null> {
-  const rows = await textsDirectly("get_chat_body_page", {
-    ...args,
-    p_after_at: after?.at ?? null,
-    p_after_id: after?.id ?? null,
-    p_max_bytes: CHAT_PAGE_BYTES,
-  });
-  const last = rows?.at(-1);
-  if (!rows || last === undefined) return null;
+  const rows = await call(
+    "get_chat_body_page",
+    {
+      ...args,
+      p_after_at: after?.at ?? null,
+      p_after_id: after?.id ?? null,
+      p_max_bytes: CHAT_PAGE_BYTES,
+    },
+    z.array(z.string()),
+  );
+  const last = rows.at(-1);
+  if (last === undefined) return null;
   const [, at, id] = AFTER.exec(last) ?? [];
   return at === undefined || id === undefined
     ? { text: rows.join(""), next: null }

@@ -1,20 +1,14 @@
 /** The port that every task runner implements. */
 import type { Logger } from "pino";
 import { type AppError, appError } from "../contract/app-error.ts";
-import type { AccountQuery, Reader } from "../platform/database/account-query.ts";
 import type { Checkable } from "../platform/outbound/probe.ts";
 import type { TaskRun } from "./task-run.ts";
 
 /** A run belongs to the accounts of its `account:<uuid>` tags, and only they can read it. */
 export interface TaskRunner extends Checkable {
   readonly name: "trigger" | "embedded";
-  /** Returns the database query that `list` makes; null when it asks only a service. */
-  listQuery(limit: number): AccountQuery<TaskRun[]> | null;
-  /**
-   * Returns at most `limit` runs, newest first, without `output` and `error`. Errors: 502, 504.
-   * @param read reads rows of the account
-   */
-  list(page: RunPage, log: Logger, read: Reader): Promise<TaskRun[] | AppError>;
+  /** Returns at most `limit` runs, newest first, without `output` and `error`. Errors: 502, 504. */
+  list(page: RunPage, log: Logger): Promise<TaskRun[] | AppError>;
   /** Errors: 404 `Task run not found`, also for a run of another account; 502, 504. */
   find(accountId: string, runId: string, log: Logger): Promise<TaskRun | AppError>;
   /**

@@ -91,7 +91,7 @@ export async function beginRun(
   return { runId: id };
 }
 
-const tooManyRuns = appError("rate_limited", "Too many requests", {
+const tooManyRuns = appError("too_many_generations", "Too many requests", {
   headers: { "retry-after": "5" },
 });
 

@@ -3,7 +3,6 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import type { AccountQuery } from "../platform/database/account-query.ts";
 import { call } from "../platform/database/query.ts";
 import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { type TaskRun, taskRun } from "./task-run.ts";
@@ -91,12 +90,9 @@ export async function endRun(
   if (await call("end_task_run", args, z.boolean())) deliveryWorker().wake();
 }
 
-export const runsQuery = (limit: number): AccountQuery<TaskRun[]> => ({
-  name: "list_task_runs",
-  args: { p_limit: limit },
-  takesAccount: true,
-  schema: z.array(taskRun),
-});
+/** Returns the runs of the account, newest first. */
+export const selectRuns = (accountId: string, limit: number): Promise<TaskRun[]> =>
+  call("list_task_runs", { p_account_id: accountId, p_limit: limit }, z.array(taskRun));
 
 /** Returns the runs of the account that are for the artist, newest first. */
 export const selectArtistRuns = (

@@ -109,7 +109,7 @@ export const updateTemplateContract = contract({
   params: byId,
   body: withAnyField(changes),
   responses: { 200: { description: "The template", schema: one } },
-  errors: ["forbidden", "not_found"],
+  errors: ["not_owner", "not_found"],
 });
 
 export const deleteTemplateContract = contract({
@@ -125,7 +125,7 @@ export const deleteTemplateContract = contract({
       schema: z.object({ status: z.literal("success") }),
     },
   },
-  errors: ["forbidden", "not_found"],
+  errors: ["not_owner", "not_found"],
 });
 
 export const setFavoriteContract = contract({

@@ -7,7 +7,6 @@ import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
-import type { AccountQuery } from "../platform/database/account-query.ts";
 import { call } from "../platform/database/query.ts";
 import type { TemplateChanges } from "./contract.ts";
 import { type Template, template } from "./template.ts";
@@ -19,7 +18,7 @@ const missing = refusalOf({ missing: notFound });
 const refusal = (action: "change" | "delete") =>
   refusalOf({
     missing: notFound,
-    not_owner: appError("forbidden", `Only the owner can ${action} this template`),
+    not_owner: appError("not_owner", `Only the owner can ${action} this template`),
   });
 
 /** Inserts a template with its shares, unless it is public. Repeating an id has no effect. */
@@ -37,12 +36,12 @@ export function insertTemplate(
 
 const pageOfTemplates = storedPage(template, "templates");
 
-export const templatesQuery = (page: PageRequest): AccountQuery<Page<Template>> => ({
-  name: "list_agent_templates",
-  args: pageArguments(page),
-  takesAccount: true,
-  schema: pageOfTemplates,
-});
+export const selectTemplates = (accountId: string, page: PageRequest): Promise<Page<Template>> =>
+  call(
+    "list_agent_templates",
+    { p_account_id: accountId, ...pageArguments(page) },
+    pageOfTemplates,
+  );
 
 /** Errors: 404 `Template not found`. */
 export function selectTemplate(accountId: string, id: string): Promise<Template | AppError> {

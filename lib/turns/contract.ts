@@ -126,12 +126,20 @@ export const startTurnContract = contract({
     },
   },
   errors: [
+    "already_answered",
     "budget_reached",
-    "quota_exceeded",
+    "chat_full",
+    "message_differs",
+    "message_id_taken",
+    "messages_full",
     "not_found",
+    "parent_differs",
+    "parent_not_found",
+    "queue_full",
     "sandbox_missing",
+    "sandboxes_full",
     "stream_active",
-    "conflict",
+    "too_many_turns",
     "upstream_error",
   ],
 });
@@ -242,7 +250,15 @@ export const startRunContract = contract({
       }),
     },
   },
-  errors: ["budget_reached", "quota_exceeded", "not_found", "conflict", "upstream_error"],
+  errors: [
+    "budget_reached",
+    "conflict",
+    "messages_full",
+    "not_found",
+    "sandboxes_full",
+    "too_many_turns",
+    "upstream_error",
+  ],
 });
 
 export const run = z

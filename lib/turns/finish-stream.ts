@@ -8,7 +8,7 @@ import { assembleParts } from "./assemble-parts.ts";
 import type { MeasuredStep } from "./measure-step.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
 import { finishTurn, type LoadedTurnKey, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
-import { turnQueue } from "./turn-queue.ts";
+import { unblockQueuedTurn } from "./unblock-queued-turn.ts";
 
 /** Characters that are parsed before the event loop gets to other requests. */
 const CHARS_PER_BATCH = 512 * 1024;
@@ -79,7 +79,7 @@ async function finish(log: TurnLog, ending: Ending): Promise<void> {
   if (hasEnded) measureTurn(ending);
   if (areWebhooksDue) deliveryWorker().wake();
   // The chat is free: the next turn need not wait for the last chunks.
-  if (awaitedChatId !== null) void turnQueue().wake(awaitedChatId);
+  if (awaitedChatId !== null) void unblockQueuedTurn(awaitedChatId);
   await writeLastChunks(log, ending.error, ending.metadata);
 }
 

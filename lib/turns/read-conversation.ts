@@ -29,8 +29,8 @@ export async function readConversation(
       conversation.push(message);
       continue;
     }
-    const parts = userParts(message);
-    if (isAppError(parts)) return invalid(`messages.${place} must not be empty`);
+    const parts = userParts(message, `messages.${place}`);
+    if (isAppError(parts)) return parts;
     conversation.push({ ...message, parts });
   }
   return conversation;

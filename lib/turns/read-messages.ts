@@ -52,20 +52,26 @@ async function checkParts(message: {
   return checked;
 }
 
-/** Keeps only texts and files, so that a user message cannot pose as a tool's result. */
-export function userParts(message: UIMessage): UIMessage["parts"] | AppError {
+/**
+ * Keeps only texts and files, so that a user message cannot pose as a tool's result.
+ * @param name of the message in errors
+ */
+export function userParts(
+  message: UIMessage,
+  name = "The last message",
+): UIMessage["parts"] | AppError {
   const parts = message.parts.filter((part) => part.type === "text" || part.type === "file");
   const files = parts.filter((part) => part.type === "file");
   if (!files.every(({ url }) => FILE_URL.test(url))) {
     return invalid(
-      "A file of the last message must have a data, https or sandbox:/home/agent/ URL",
+      `A file of ${name.replace("The", "the")} must have a data, https or sandbox:/home/agent/ URL`,
     );
   }
   if (files.length > MAX_FILES) {
-    return invalid(`The last message must have at most ${MAX_FILES} files`);
+    return invalid(`${name} must have at most ${MAX_FILES} files`);
   }
   const blank = parts.every((part) => part.type === "text" && part.text.trim() === "");
-  return blank ? invalid("The last message must not be empty") : parts;
+  return blank ? invalid(`${name} must not be empty`) : parts;
 }
 
 /**
@@ -82,7 +88,7 @@ export function answerQuestions(
   }
   const asked = stored.findLastIndex((part) => part.type === "tool-ask_user_question");
   if (stored.findLastIndex((part) => part.type === "step-start") > asked) {
-    return appError("conflict", "The question has been answered already");
+    return appError("already_answered", "The question has been answered already");
   }
   const parts: UIMessage["parts"] = [];
   for (const part of stored) {

@@ -15,7 +15,8 @@ import { checkEndpoint } from "../webhooks/check-endpoint.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation } from "./read-conversation.ts";
 import { titleOf } from "./read-messages.ts";
-import { draining, runCredentialForm, runKey, startWorkflow, tooManyTurns } from "./start-turn.ts";
+import { draining, runCredentialForm, runKey, tooManyTurns } from "./start-turn.ts";
+import { startWorkflow } from "./start-workflow.ts";
 import {
   assignRun,
   discardRun,

@@ -13,12 +13,13 @@ import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
-import { inSpan, traceparent } from "../platform/telemetry/spans.ts";
+import { inSpan } from "../platform/telemetry/spans.ts";
 import { awaitRun } from "./await-run.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { reapDeadTurn } from "./reap-dead-turn.ts";
 import { replayAnswer } from "./replay-turn.ts";
+import { startWorkflow } from "./start-workflow.ts";
 import {
   abandonTurn,
   assistantParts,
@@ -27,8 +28,7 @@ import {
   claimTurn,
 } from "./store/claims.ts";
 import type { StreamedTurn } from "./stream-response.ts";
-import { turnQueue } from "./turn-queue.ts";
-import { TURN_WORKFLOW } from "./turn-workflow.ts";
+import { unblockQueuedTurn } from "./unblock-queued-turn.ts";
 
 export interface TurnRequest {
   readonly caller: Caller;
@@ -50,18 +50,20 @@ interface StartedTurn extends TurnAddress {
 
 /** A run's key is revoked when the run ends; this bounds the key of a run that never does. */
 const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** How often a request ends a dead turn that has the chat, before it is refused. */
+const MAX_REAPED_TURNS = 3;
 /** A conflict names the active run, whose id is known a few milliseconds after the claim. */
 const MAX_CONFLICT_WAIT_MS = 1_000;
 
 /** The answer to an account that already has `ACCOUNT_ACTIVE_TURNS` active turns. */
 export const tooManyTurns: AppError = appError(
-  "rate_limited",
+  "too_many_turns",
   "Too many active turns: wait for one to end, or stop one",
   { headers: { "retry-after": "5" } },
 );
 
 const queueFull = appError(
-  "rate_limited",
+  "queue_full",
   "Too many messages wait in this chat: wait for one to begin, or stop the chat",
   { headers: { "retry-after": "5" } },
 );
@@ -76,7 +78,10 @@ export const draining: AppError = appError("unavailable", "Service temporarily u
  * While another turn is active, `onBusy` decides whether the turn is refused or waits.
  * @returns the turn to stream: a new one, or the one that answers or has answered this message.
  */
-export async function startTurn(request: TurnRequest): Promise<StreamedTurn | AppError> {
+export async function startTurn(
+  request: TurnRequest,
+  reapedTurns = 0,
+): Promise<StreamedTurn | AppError> {
   if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
@@ -100,7 +105,9 @@ export async function startTurn(request: TurnRequest): Promise<StreamedTurn | Ap
       return replayAnswer(request.caller.accountId, request.chatId, outcome);
     case "active": {
       const active = { turnId: outcome.turn_id, runId: outcome.run_id };
-      if (await reapDeadTurn(active)) return startTurn(request);
+      if (reapedTurns < MAX_REAPED_TURNS && (await reapDeadTurn(active))) {
+        return startTurn(request, reapedTurns + 1);
+      }
       const isRetry = outcome.message_id === claim.messageId;
       const run = await runOf(request, active, isRetry ? undefined : MAX_CONFLICT_WAIT_MS);
       if (isRetry && run) return run;
@@ -110,7 +117,7 @@ export async function startTurn(request: TurnRequest): Promise<StreamedTurn | Ap
       await hastenTurn(request, outcome);
       return { accountId: request.caller.accountId, turnId: outcome.turn_id };
     case "waiting":
-      await turnQueue().wake(request.chatId);
+      await unblockQueuedTurn(request.chatId);
       return alreadyStreaming(null);
     case "queue_full":
       return queueFull;
@@ -131,18 +138,21 @@ export async function startTurn(request: TurnRequest): Promise<StreamedTurn | Ap
     case "chat_full":
       return chatFull;
     case "parent_missing":
-      return appError("not_found", "parentId is not a message of this chat");
+      return appError("parent_not_found", "parentId is not a message of this chat");
     case "parent_differs":
-      return appError("conflict", "The message is stored after another one than parentId");
+      return appError("parent_differs", "The message is stored after another one than parentId");
     case "id_taken":
-      return appError("conflict", "The message id belongs to an assistant message of this chat");
+      return appError(
+        "message_id_taken",
+        "The message id belongs to an assistant message of this chat",
+      );
     case "content_differs":
       return appError(
-        "conflict",
+        "message_differs",
         "A message with this id and other content is stored: send the new content with a new id, and with parentId to replace the message",
       );
     case "answer_stale":
-      return appError("conflict", "The question has been answered already");
+      return appError("already_answered", "The question has been answered already");
   }
 }
 
@@ -163,7 +173,7 @@ async function hastenTurn(
   { active_turn_id: turnId, run_id: runId = null }: Extract<ClaimOutcome, { outcome: "queued" }>,
 ): Promise<void> {
   const isDead = turnId ? await reapDeadTurn({ turnId, runId }) : true;
-  if (isDead) await turnQueue().wake(chatId);
+  if (isDead) await unblockQueuedTurn(chatId);
   else if (turnId && onBusy === "interrupt") await services().engine.signalStop(turnId);
 }
 
@@ -197,18 +207,6 @@ async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
     count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;
   }
-}
-
-/**
- * Starts the durable run of a claimed turn, which continues the current trace.
- * @param credential the form of the credential that the turn's sandbox gets
- */
-export function startWorkflow(turnId: string, credential: RunCredentialForm): Promise<string> {
-  const trace = traceparent();
-  const input = { turnId, credential, ...(trace !== undefined && { traceparent: trace }) };
-  return inSpan("turn.start", { attributes: { "app.turn.id": turnId } }, () =>
-    services().engine.startRun(TURN_WORKFLOW, input),
-  );
 }
 
 /**

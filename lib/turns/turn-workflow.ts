@@ -4,13 +4,12 @@
  */
 import { getStepMetadata, getWorkflowMetadata } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";
-import { nameStep, nameWorkflow } from "../engine/workflow-names.ts";
+import { nameStep, nameWorkflow, TURN_WORKFLOW } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { endTurn } from "./end-turn.ts";
 import { runModelSteps } from "./run-model-step.ts";
 
-/** Permanent names, stored with every run: see `workflow-names.ts`. */
-export const TURN_WORKFLOW = "workflow//./lib/turns/turn-workflow//turnWorkflow";
+// Permanent names, stored with every run: see `workflow-names.ts`.
 const modelStep = nameStep("step//./lib/turns/turn-workflow//modelStep", callModel);
 const endStep = nameStep("step//./lib/turns/turn-workflow//endStep", endFailedTurn);
 nameWorkflow(TURN_WORKFLOW, executeTurn);

@@ -19,6 +19,8 @@ const SLOTS = 32;
 const SLOTS_PER_ACCOUNT = 4;
 /** Between the end of an attempt and the end of its lease. */
 const LEASE_MARGIN_SECONDS = 15;
+/** Between two looks for deliveries that are due for another attempt. */
+const RETRY_CHECK_MS = 5_000;
 const FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000";
 
 export class DeliveryWorker {
@@ -81,11 +83,9 @@ export class DeliveryWorker {
 /** The worker of this process. */
 export const deliveryWorker = () => processWide("webhook worker", () => new DeliveryWorker());
 
-/** Starts the worker's timer in this process, unless the settings turn it off. */
+/** Starts the timer of this process for deliveries that are due for another attempt. */
 export function scheduleDeliveries(): void {
-  const intervalSeconds = config().WEBHOOK_INTERVAL_SECONDS;
-  if (intervalSeconds === 0) return;
   processWide("webhook timer", () =>
-    setInterval(() => deliveryWorker().wake(), intervalSeconds * 1_000).unref(),
+    setInterval(() => deliveryWorker().wake(), RETRY_CHECK_MS).unref(),
   );
 }

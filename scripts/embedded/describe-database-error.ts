@@ -11,7 +11,7 @@ const databaseErrorSchema = z.object({
 });
 
 /** A database error in the form that the REST server passes on verbatim (`raise sqlstate 'PGRST'`). */
-export class DescribedError extends Error {
+class DescribedError extends Error {
   readonly code = "PGRST";
   readonly detail: string;
   /** For the log: without the message, the detail and the query, which quote what users wrote. */

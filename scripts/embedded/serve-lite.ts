@@ -9,7 +9,6 @@ import { serve } from "@hono/node-server";
 import { App } from "@supabase/lite";
 import postgres from "postgres";
 import { applyMigrations } from "./apply-migrations.ts";
-import { FunctionCaller } from "./call-function.ts";
 import { connectLite } from "./connect-lite.ts";
 import { describeDatabaseError, isConnectionLoss } from "./describe-database-error.ts";
 import { CODE_LENGTH, guardAuth, hashRefreshTokens } from "./guard-auth.ts";
@@ -86,19 +85,13 @@ async function run(settings: unknown): Promise<void> {
   await hashRefreshTokens(sql);
   await applyMigrations(sql, join(here, "..", "..", "supabase"));
   // Like PostgREST, listens to `notify pgrst` for changes of the schema.
-  const functions = new FunctionCaller(databaseUrl, secretKey);
-  await sql.listen("pgrst", () => {
-    functions.clearCache();
-    return connection.clearSchemaCache();
-  });
+  await sql.listen("pgrst", () => connection.clearSchemaCache());
   await connection.introspect({ useCache: true });
 
   const library = async (request: Request) => app.fetch(request);
   const auth = guardAuth({ sql, jwtSecret, secretKey, issuer }, library);
-  const answerRequest = async (request: Request) =>
-    new URL(request.url).pathname.startsWith("/rest/v1/")
-      ? functions.answer(request, library)
-      : auth(request);
+  const answerRequest = (request: Request) =>
+    new URL(request.url).pathname.startsWith("/rest/v1/") ? library(request) : auth(request);
   const server = serve({ fetch: answerRequest, hostname: "127.0.0.1", port: 0 }, ({ port }) =>
     answer({ kind: "serving", url: `http://127.0.0.1:${port}` }),
   );

@@ -50,9 +50,6 @@ $$;
 comment on function public.page_json is
   'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off: then more rows follow, and next is the cursor of the last row that stays.';
 
--- PostgREST sends a value of this type unchanged to a client that accepts text/plain.
-create domain public."text/plain" as text;
-
 create table public.installation (
   id uuid primary key default gen_random_uuid(),
   only_row boolean not null unique default true check (only_row)
@@ -148,15 +145,6 @@ $$;
 comment on function public.take_from_bucket is
   'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count.';
 
-create function public.is_bucket_full(p_bucket text, p_per_minute integer) returns boolean
-language sql stable set search_path = '' as $$
-  select p_per_minute > 0 and exists (
-    select 1 from public.rate_limits b
-    where b.bucket = p_bucket
-      and b.empty_at + 60.0 / p_per_minute > date_part('epoch', clock_timestamp()) + 60)
-$$;
-comment on function public.is_bucket_full is
-  'Whether take_from_bucket would refuse a request now. It counts and locks nothing.';
 
 -- Accounts, membership, and who may act for whom.
 
@@ -381,33 +369,6 @@ end
 $$;
 comment on function public.update_account is
   'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
-
-create function public.first_steps(p_account_id uuid) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'file_sent', exists (
-      select 1
-      from (
-        -- The step is among the first things that an account does.
-        select c.id from public.chats c where c.account_id = p_account_id
-        order by c.created_at, c.id limit 100
-      ) early
-      join public.messages m on m.chat_id = early.id
-      where m.role = 'user' and m.parts @> '[{"type": "file"}]'),
-    'artist_added', jsonb_array_length(
-      public.list_artists(p_account_id, null, 1, null, null) -> 'items') > 0,
-    'prompt_scheduled', exists (
-      select 1 from public.scheduled_prompts p where p.account_id = p_account_id),
-    'video_made', exists (
-      select 1 from public.task_runs r
-      where r.account_id = p_account_id
-        and r.task_identifier = 'generate-video' and r.status = 'COMPLETED'),
-    'key_used', exists (
-      select 1 from public.api_keys k
-      where k.account_id = p_account_id and k.scope = 'full' and k.last_used_at is not null))
-$$;
-comment on function public.first_steps is
-  'The completed items of the checklist for new accounts: {file_sent, artist_added, prompt_scheduled, video_made, key_used}. Only its first 100 chats are searched for files.';
 
 -- Export and deletion -----------------------------------------------------------------------------
 
@@ -744,80 +705,18 @@ comment on function public.create_run_key is
 
 -- Authentication ----------------------------------------------------------------------------------
 
--- Reads and prints before it counts the request: from then until the transaction ends, other requests of
--- the account wait.
-create function public.authenticate_and_read(
-  p_hash text,
-  p_email text,
-  p_account_id uuid,
-  p_organization_id uuid,
-  p_artist_id uuid,
-  p_address text,
-  p_address_limit integer,
-  p_account_limit integer,
-  p_read text,
-  p_read_args jsonb
-) returns public."text/plain"
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_own uuid;
-  v_read text;
-  v_verdict jsonb;
-begin
-  if p_hash is not null then
-    select k.account_id into v_own from public.api_keys k
-    where k.hash = p_hash
-      and (k.revoked_at is null or k.revoked_at > now())
-      and (k.expires_at is null or k.expires_at > now());
-  else
-    select a.id into v_own from public.accounts a
-    where a.email = lower(p_email) and a.kind = 'personal';
-  end if;
-  if v_own is not null
-    and coalesce(p_account_id = v_own, true)
-    and not public.is_bucket_full('account:' || v_own, p_account_limit)
-    and not (p_address is not null
-      and public.is_bucket_full('address:' || p_address, p_address_limit))
-  then
-    v_read := public.read_for_account(v_own, p_read, p_read_args);
-  end if;
-
-  if p_hash is not null then
-    v_verdict := public.authenticate_key(p_hash, p_account_id, p_organization_id, p_artist_id,
-      p_address, p_address_limit, p_account_limit);
-  else
-    v_verdict := public.authenticate_email(p_email, p_account_id, p_organization_id, p_artist_id,
-      p_address, p_address_limit, p_account_limit);
-  end if;
-  if v_read is not null and v_verdict ->> 'outcome' = 'known'
-    and (v_verdict ->> 'account_id')::uuid = v_own
-  then
-    return left(v_verdict::text, -1) || ', "read": ' || v_read || '}';
-  end if;
-  return v_verdict::text;
-end
-$$;
-comment on function public.authenticate_and_read is
-  'authenticate_key or authenticate_email, together with one read of the caller''s own rows in the same round trip. It returns text, because no lock may be held while JSON is printed.';
-
 create function public.authenticate_bearer(
   p_email text, p_identity_hash text, p_session_id uuid, p_issued_at timestamptz,
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid,
-  p_address text, p_address_limit integer, p_account_limit integer,
-  p_read text, p_read_args jsonb
-) returns public."text/plain"
+  p_address text, p_address_limit integer, p_account_limit integer
+) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_verdict text;
+  v_verdict jsonb;
   v_rate jsonb;
 begin
-  if p_read is null then
-    v_verdict := public.authenticate_email(p_email, p_account_id, p_organization_id, p_artist_id,
-      p_address, p_address_limit, p_account_limit)::text;
-  else
-    v_verdict := public.authenticate_and_read(null, p_email, p_account_id, p_organization_id,
-      p_artist_id, p_address, p_address_limit, p_account_limit, p_read, p_read_args);
-  end if;
+  v_verdict := public.authenticate_email(p_email, p_account_id, p_organization_id, p_artist_id,
+    p_address, p_address_limit, p_account_limit);
   -- Afterwards: an account that is deleted in between must not be created again.
   if public.has_sign_in_ended(p_session_id, p_identity_hash, p_issued_at) then
     raise sqlstate 'PT401';
@@ -827,11 +726,11 @@ exception when sqlstate 'PT401' then
   if p_address is not null and p_address_limit > 0 then
     v_rate := public.take_from_bucket('address:' || p_address, p_address_limit);
   end if;
-  return jsonb_build_object('outcome', 'unknown')::text;
+  return jsonb_build_object('outcome', 'unknown');
 end
 $$;
 comment on function public.authenticate_bearer is
-  'Authenticates a bearer token and returns limits, access and the prefetched query as authenticate_and_read does; {outcome: unknown} when the sign-in has ended.';
+  'Authenticates a bearer token and returns limits and access as authenticate_email does; {outcome: unknown} when the sign-in has ended.';
 
 create function public.authenticate_key(
   p_hash text,
@@ -941,30 +840,6 @@ end
 $$;
 comment on function public.admit_account is
   'The second half of both ways of authentication: the rate limit of the account, then access_verdicts.';
-
-create function public.read_for_account(p_account_id uuid, p_read text, p_args jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  case p_read
-    when 'list_sessions' then
-      return public.list_sessions(p_account_id, (p_args ->> 'p_limit')::integer,
-        (p_args ->> 'p_after_at')::timestamptz, (p_args ->> 'p_after_id')::uuid);
-    when 'list_agent_templates' then
-      return public.list_agent_templates(p_account_id, (p_args ->> 'p_limit')::integer,
-        (p_args ->> 'p_after_at')::timestamptz, (p_args ->> 'p_after_id')::uuid);
-    when 'list_task_runs' then
-      return public.list_task_runs(p_account_id, (p_args ->> 'p_limit')::integer);
-    -- The same for every account.
-    when 'catalog_search' then
-      return public.catalog_search(
-        array(select jsonb_array_elements_text(p_args -> 'p_kinds')), p_args ->> 'p_text',
-        p_args -> 'p_fields', p_args ->> 'p_market', (p_args ->> 'p_limit')::integer,
-        (p_args ->> 'p_offset')::integer);
-  end case;
-end
-$$;
-comment on function public.read_for_account is
-  'The reads that authenticate_and_read offers, by name. p_args is jsonb because each has its own arguments.';
 
 -- Sign-in codes -----------------------------------------------------------------------------------
 
@@ -1203,6 +1078,16 @@ end
 $$;
 comment on function public.forget_code_tries is
   'Deletes, one time in a hundred, counts that are older than an hour.';
+
+create function public.list_keys(p_account_id uuid) returns setof public.api_keys
+language sql stable set search_path = '' as $$
+  select k.* from public.api_keys k
+  where k.account_id = p_account_id and k.scope = 'full'
+    and (k.revoked_at is null or k.revoked_at > now())
+  order by k.created_at desc, k.id
+$$;
+comment on function public.list_keys is
+  'The valid keys of the account, newest first, without the keys of runs.';
 
 -- Organizations, their members and invitations, and artists.
 
@@ -2575,26 +2460,6 @@ $$;
 comment on function public.message_text is
   'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
 
-create function public.get_chat_body(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
-returns public."text/plain"
-language plpgsql stable set search_path = '' as $$
-declare
-  v_chat public.chats;
-begin
-  select * into v_chat from public.chats
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
-  if not found then
-    return public.missing_of_chat(p_account_id, p_session_id);
-  end if;
-  return (
-    select concat(public.chat_body_start(v_chat),
-      string_agg(public.message_text(m), ',' order by m.created_at, m.id), ']}')
-    from public.messages m where m.chat_id = p_chat_id and m.on_path);
-end
-$$;
-comment on function public.get_chat_body is
-  'A chat with its messages as the text of the response body, or the word chat or session if one is missing. The database prints it because a chat of 1,000 messages otherwise is parsed and printed again in every layer: the query takes about 10 ms, the rest several times that.';
-
 -- A slow reader holds one page, and no connection between two pages.
 create function public.get_chat_body_page(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_after_at timestamptz, p_after_id text,
@@ -2637,7 +2502,7 @@ language sql stable set search_path = '' as $$
   order by piece.place
 $$;
 comment on function public.get_chat_body_page is
-  'The text of get_chat_body from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
+  'The text of a chat with its messages, from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
 
 -- Branches ----------------------------------------------------------------------------------------
 
@@ -3075,6 +2940,16 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.message_quota_reached is
   'messages_full | chat_full, when the account or the chat has more bytes of messages than it may have, else null. A limit of 0 is none.';
+
+create function public.assistant_parts(p_account_id uuid, p_chat_id uuid, p_message_id text)
+returns jsonb
+language sql stable set search_path = '' as $$
+  select m.parts from public.messages m join public.chats c on c.id = m.chat_id
+  where c.account_id = p_account_id and c.id = p_chat_id
+    and m.id = p_message_id and m.role = 'assistant'
+$$;
+comment on function public.assistant_parts is
+  'The parts of an answer in the account''s chat; null when there is none.';
 
 -- Agent templates: reusable instructions of an account, private, shared by email or public.
 
@@ -3606,12 +3481,12 @@ comment on column public.queued_turns.bytes is 'Size of the parts and the histor
 -- Claim -------------------------------------------------------------------------------------------
 
 create function public.claim_turn(
-  p_claim public.turn_claim, p_on_busy text, p_max_active integer, p_max_queued integer,
+  p_claim jsonb, p_on_busy text, p_max_active integer, p_max_queued integer,
   p_max_account_bytes bigint, p_max_chat_bytes bigint
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_claim public.turn_claim := p_claim;
+  v_claim public.turn_claim := jsonb_populate_record(null::public.turn_claim, p_claim);
   v_session public.sessions;
   v_chat public.chats;
   v_active public.turns;
@@ -3675,7 +3550,8 @@ begin
   -- A chat is busy while a turn is active, and while others wait that go first.
   v_others_wait := not v_waited and exists (
     select from public.queued_turns where chat_id = v_chat.id and begun_at is null);
-  if v_session.sandbox_state is null and not v_others_wait then
+  -- The turn of a message that has waited ends with the reason instead.
+  if v_session.sandbox_state is null and not v_others_wait and not v_waited then
     return jsonb_build_object('outcome', 'sandbox_missing');
   end if;
   if public.active_stream_id(v_chat) is not null and v_active.id is not null then
@@ -3787,7 +3663,7 @@ exception when sqlstate 'PT403' then
 end
 $$;
 comment on function public.claim_turn is
-  'Claims a chat for a new turn and stores the message that the turn answers. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+  'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language sql stable set search_path = '' as $$
@@ -4442,7 +4318,8 @@ begin
     end if;
     if v_row.begun_at is null then
       v_row.claim.key_expires_at := now() + interval '24 hours';
-      v_outcome := public.claim_turn(v_row.claim, 'reject', p_max_active, 0, 0, 0) ->> 'outcome';
+      v_outcome := public.claim_turn(
+        to_jsonb(v_row.claim), 'reject', p_max_active, 0, 0, 0) ->> 'outcome';
     elsif v_row.begun_at > now() - make_interval(secs => p_stale_seconds) then
       return null;
     else
@@ -4460,7 +4337,7 @@ begin
     if v_outcome in ('active', 'waiting', 'too_many_turns') then
       return null;
     end if;
-    -- It has been started, or can never be: for example, the sandbox is gone.
+    -- It has been started, or its message can no longer be stored.
     delete from public.queued_turns where turn_id = v_row.turn_id;
   end loop;
 end
@@ -4732,6 +4609,13 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.get_run_trace is
   'A run with its prompt, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
+
+create function public.run_of_turn(p_turn_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select t.run_id from public.turns t where t.id = p_turn_id
+$$;
+comment on function public.run_of_turn is
+  'The run that executes the turn; null before its first step has started.';
 
 -- What model calls and generations cost, and the monthly budget.
 
@@ -6195,6 +6079,13 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.unowned_media is 'Those of the files [{accountId, name}] that have no row.';
 
+create function public.list_content_templates() returns setof public.content_templates
+language sql stable set search_path = '' as $$
+  select t.* from public.content_templates t order by t.position, t.id
+$$;
+comment on function public.list_content_templates is
+  'All content templates in the order of the list. They belong to no account.';
+
 -- Sandboxes of sessions: their state, space and removal.
 
 create table public.sandbox_removals (
@@ -6593,6 +6484,17 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.has_chat_connector is
   'Whether the account has named a connector for a chat; false for a chat that is not its own.';
+
+create function public.list_connections(p_account_id uuid, p_limit integer)
+returns setof public.connections
+language sql stable set search_path = '' as $$
+  select c.* from public.connections c
+  where c.account_id = p_account_id
+  order by c.created_at desc, c.id
+  limit p_limit
+$$;
+comment on function public.list_connections is
+  'The connections of the account to the embedded provider, newest first.';
 
 -- The embedded music catalog and its search.
 

@@ -48,9 +48,6 @@ $$;
 comment on function public.page_json is
   'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off: then more rows follow, and next is the cursor of the last row that stays.';
 
--- PostgREST sends a value of this type unchanged to a client that accepts text/plain.
-create domain public."text/plain" as text;
-
 create table public.installation (
   id uuid primary key default gen_random_uuid(),
   only_row boolean not null unique default true check (only_row)
@@ -146,12 +143,3 @@ $$;
 comment on function public.take_from_bucket is
   'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count.';
 
-create function public.is_bucket_full(p_bucket text, p_per_minute integer) returns boolean
-language sql stable set search_path = '' as $$
-  select p_per_minute > 0 and exists (
-    select 1 from public.rate_limits b
-    where b.bucket = p_bucket
-      and b.empty_at + 60.0 / p_per_minute > date_part('epoch', clock_timestamp()) + 60)
-$$;
-comment on function public.is_bucket_full is
-  'Whether take_from_bucket would refuse a request now. It counts and locks nothing.';

@@ -159,80 +159,18 @@ comment on function public.create_run_key is
 
 -- Authentication ----------------------------------------------------------------------------------
 
--- Reads and prints before it counts the request: from then until the transaction ends, other requests of
--- the account wait.
-create function public.authenticate_and_read(
-  p_hash text,
-  p_email text,
-  p_account_id uuid,
-  p_organization_id uuid,
-  p_artist_id uuid,
-  p_address text,
-  p_address_limit integer,
-  p_account_limit integer,
-  p_read text,
-  p_read_args jsonb
-) returns public."text/plain"
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_own uuid;
-  v_read text;
-  v_verdict jsonb;
-begin
-  if p_hash is not null then
-    select k.account_id into v_own from public.api_keys k
-    where k.hash = p_hash
-      and (k.revoked_at is null or k.revoked_at > now())
-      and (k.expires_at is null or k.expires_at > now());
-  else
-    select a.id into v_own from public.accounts a
-    where a.email = lower(p_email) and a.kind = 'personal';
-  end if;
-  if v_own is not null
-    and coalesce(p_account_id = v_own, true)
-    and not public.is_bucket_full('account:' || v_own, p_account_limit)
-    and not (p_address is not null
-      and public.is_bucket_full('address:' || p_address, p_address_limit))
-  then
-    v_read := public.read_for_account(v_own, p_read, p_read_args);
-  end if;
-
-  if p_hash is not null then
-    v_verdict := public.authenticate_key(p_hash, p_account_id, p_organization_id, p_artist_id,
-      p_address, p_address_limit, p_account_limit);
-  else
-    v_verdict := public.authenticate_email(p_email, p_account_id, p_organization_id, p_artist_id,
-      p_address, p_address_limit, p_account_limit);
-  end if;
-  if v_read is not null and v_verdict ->> 'outcome' = 'known'
-    and (v_verdict ->> 'account_id')::uuid = v_own
-  then
-    return left(v_verdict::text, -1) || ', "read": ' || v_read || '}';
-  end if;
-  return v_verdict::text;
-end
-$$;
-comment on function public.authenticate_and_read is
-  'authenticate_key or authenticate_email, together with one read of the caller''s own rows in the same round trip. It returns text, because no lock may be held while JSON is printed.';
-
 create function public.authenticate_bearer(
   p_email text, p_identity_hash text, p_session_id uuid, p_issued_at timestamptz,
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid,
-  p_address text, p_address_limit integer, p_account_limit integer,
-  p_read text, p_read_args jsonb
-) returns public."text/plain"
+  p_address text, p_address_limit integer, p_account_limit integer
+) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_verdict text;
+  v_verdict jsonb;
   v_rate jsonb;
 begin
-  if p_read is null then
-    v_verdict := public.authenticate_email(p_email, p_account_id, p_organization_id, p_artist_id,
-      p_address, p_address_limit, p_account_limit)::text;
-  else
-    v_verdict := public.authenticate_and_read(null, p_email, p_account_id, p_organization_id,
-      p_artist_id, p_address, p_address_limit, p_account_limit, p_read, p_read_args);
-  end if;
+  v_verdict := public.authenticate_email(p_email, p_account_id, p_organization_id, p_artist_id,
+    p_address, p_address_limit, p_account_limit);
   -- Afterwards: an account that is deleted in between must not be created again.
   if public.has_sign_in_ended(p_session_id, p_identity_hash, p_issued_at) then
     raise sqlstate 'PT401';
@@ -242,11 +180,11 @@ exception when sqlstate 'PT401' then
   if p_address is not null and p_address_limit > 0 then
     v_rate := public.take_from_bucket('address:' || p_address, p_address_limit);
   end if;
-  return jsonb_build_object('outcome', 'unknown')::text;
+  return jsonb_build_object('outcome', 'unknown');
 end
 $$;
 comment on function public.authenticate_bearer is
-  'Authenticates a bearer token and returns limits, access and the prefetched query as authenticate_and_read does; {outcome: unknown} when the sign-in has ended.';
+  'Authenticates a bearer token and returns limits and access as authenticate_email does; {outcome: unknown} when the sign-in has ended.';
 
 create function public.authenticate_key(
   p_hash text,
@@ -356,30 +294,6 @@ end
 $$;
 comment on function public.admit_account is
   'The second half of both ways of authentication: the rate limit of the account, then access_verdicts.';
-
-create function public.read_for_account(p_account_id uuid, p_read text, p_args jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  case p_read
-    when 'list_sessions' then
-      return public.list_sessions(p_account_id, (p_args ->> 'p_limit')::integer,
-        (p_args ->> 'p_after_at')::timestamptz, (p_args ->> 'p_after_id')::uuid);
-    when 'list_agent_templates' then
-      return public.list_agent_templates(p_account_id, (p_args ->> 'p_limit')::integer,
-        (p_args ->> 'p_after_at')::timestamptz, (p_args ->> 'p_after_id')::uuid);
-    when 'list_task_runs' then
-      return public.list_task_runs(p_account_id, (p_args ->> 'p_limit')::integer);
-    -- The same for every account.
-    when 'catalog_search' then
-      return public.catalog_search(
-        array(select jsonb_array_elements_text(p_args -> 'p_kinds')), p_args ->> 'p_text',
-        p_args -> 'p_fields', p_args ->> 'p_market', (p_args ->> 'p_limit')::integer,
-        (p_args ->> 'p_offset')::integer);
-  end case;
-end
-$$;
-comment on function public.read_for_account is
-  'The reads that authenticate_and_read offers, by name. p_args is jsonb because each has its own arguments.';
 
 -- Sign-in codes -----------------------------------------------------------------------------------
 
@@ -618,3 +532,13 @@ end
 $$;
 comment on function public.forget_code_tries is
   'Deletes, one time in a hundred, counts that are older than an hour.';
+
+create function public.list_keys(p_account_id uuid) returns setof public.api_keys
+language sql stable set search_path = '' as $$
+  select k.* from public.api_keys k
+  where k.account_id = p_account_id and k.scope = 'full'
+    and (k.revoked_at is null or k.revoked_at > now())
+  order by k.created_at desc, k.id
+$$;
+comment on function public.list_keys is
+  'The valid keys of the account, newest first, without the keys of runs.';

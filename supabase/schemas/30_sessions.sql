@@ -643,26 +643,6 @@ $$;
 comment on function public.message_text is
   'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
 
-create function public.get_chat_body(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
-returns public."text/plain"
-language plpgsql stable set search_path = '' as $$
-declare
-  v_chat public.chats;
-begin
-  select * into v_chat from public.chats
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
-  if not found then
-    return public.missing_of_chat(p_account_id, p_session_id);
-  end if;
-  return (
-    select concat(public.chat_body_start(v_chat),
-      string_agg(public.message_text(m), ',' order by m.created_at, m.id), ']}')
-    from public.messages m where m.chat_id = p_chat_id and m.on_path);
-end
-$$;
-comment on function public.get_chat_body is
-  'A chat with its messages as the text of the response body, or the word chat or session if one is missing. The database prints it because a chat of 1,000 messages otherwise is parsed and printed again in every layer: the query takes about 10 ms, the rest several times that.';
-
 -- A slow reader holds one page, and no connection between two pages.
 create function public.get_chat_body_page(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_after_at timestamptz, p_after_id text,
@@ -705,7 +685,7 @@ language sql stable set search_path = '' as $$
   order by piece.place
 $$;
 comment on function public.get_chat_body_page is
-  'The text of get_chat_body from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
+  'The text of a chat with its messages, from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
 
 -- Branches ----------------------------------------------------------------------------------------
 
@@ -1143,3 +1123,13 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.message_quota_reached is
   'messages_full | chat_full, when the account or the chat has more bytes of messages than it may have, else null. A limit of 0 is none.';
+
+create function public.assistant_parts(p_account_id uuid, p_chat_id uuid, p_message_id text)
+returns jsonb
+language sql stable set search_path = '' as $$
+  select m.parts from public.messages m join public.chats c on c.id = m.chat_id
+  where c.account_id = p_account_id and c.id = p_chat_id
+    and m.id = p_message_id and m.role = 'assistant'
+$$;
+comment on function public.assistant_parts is
+  'The parts of an answer in the account''s chat; null when there is none.';

@@ -176,12 +176,12 @@ comment on column public.queued_turns.bytes is 'Size of the parts and the histor
 -- Claim -------------------------------------------------------------------------------------------
 
 create function public.claim_turn(
-  p_claim public.turn_claim, p_on_busy text, p_max_active integer, p_max_queued integer,
+  p_claim jsonb, p_on_busy text, p_max_active integer, p_max_queued integer,
   p_max_account_bytes bigint, p_max_chat_bytes bigint
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_claim public.turn_claim := p_claim;
+  v_claim public.turn_claim := jsonb_populate_record(null::public.turn_claim, p_claim);
   v_session public.sessions;
   v_chat public.chats;
   v_active public.turns;
@@ -245,7 +245,8 @@ begin
   -- A chat is busy while a turn is active, and while others wait that go first.
   v_others_wait := not v_waited and exists (
     select from public.queued_turns where chat_id = v_chat.id and begun_at is null);
-  if v_session.sandbox_state is null and not v_others_wait then
+  -- The turn of a message that has waited ends with the reason instead.
+  if v_session.sandbox_state is null and not v_others_wait and not v_waited then
     return jsonb_build_object('outcome', 'sandbox_missing');
   end if;
   if public.active_stream_id(v_chat) is not null and v_active.id is not null then
@@ -357,7 +358,7 @@ exception when sqlstate 'PT403' then
 end
 $$;
 comment on function public.claim_turn is
-  'Claims a chat for a new turn and stores the message that the turn answers. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+  'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language sql stable set search_path = '' as $$
@@ -1012,7 +1013,8 @@ begin
     end if;
     if v_row.begun_at is null then
       v_row.claim.key_expires_at := now() + interval '24 hours';
-      v_outcome := public.claim_turn(v_row.claim, 'reject', p_max_active, 0, 0, 0) ->> 'outcome';
+      v_outcome := public.claim_turn(
+        to_jsonb(v_row.claim), 'reject', p_max_active, 0, 0, 0) ->> 'outcome';
     elsif v_row.begun_at > now() - make_interval(secs => p_stale_seconds) then
       return null;
     else
@@ -1030,7 +1032,7 @@ begin
     if v_outcome in ('active', 'waiting', 'too_many_turns') then
       return null;
     end if;
-    -- It has been started, or can never be: for example, the sandbox is gone.
+    -- It has been started, or its message can no longer be stored.
     delete from public.queued_turns where turn_id = v_row.turn_id;
   end loop;
 end
@@ -1302,3 +1304,10 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.get_run_trace is
   'A run with its prompt, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
+
+create function public.run_of_turn(p_turn_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select t.run_id from public.turns t where t.id = p_turn_id
+$$;
+comment on function public.run_of_turn is
+  'The run that executes the turn; null before its first step has started.';

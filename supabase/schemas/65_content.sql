@@ -217,3 +217,10 @@ language sql stable set search_path = '' as $$
     where m.account_id = (f ->> 'accountId')::uuid and m.name = f ->> 'name')
 $$;
 comment on function public.unowned_media is 'Those of the files [{accountId, name}] that have no row.';
+
+create function public.list_content_templates() returns setof public.content_templates
+language sql stable set search_path = '' as $$
+  select t.* from public.content_templates t order by t.position, t.id
+$$;
+comment on function public.list_content_templates is
+  'All content templates in the order of the list. They belong to no account.';

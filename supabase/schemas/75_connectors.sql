@@ -227,3 +227,14 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.has_chat_connector is
   'Whether the account has named a connector for a chat; false for a chat that is not its own.';
+
+create function public.list_connections(p_account_id uuid, p_limit integer)
+returns setof public.connections
+language sql stable set search_path = '' as $$
+  select c.* from public.connections c
+  where c.account_id = p_account_id
+  order by c.created_at desc, c.id
+  limit p_limit
+$$;
+comment on function public.list_connections is
+  'The connections of the account to the embedded provider, newest first.';

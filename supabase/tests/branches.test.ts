@@ -80,13 +80,11 @@ class Chat {
   }
 
   async shown(): Promise<string[]> {
-    const body = String(await this.transaction.call("get_chat_body", this.address));
-    const [pieces] = await this.transaction.sql`
+    const [body] = await this.transaction.sql`
       select string_agg(piece, '') as text from get_chat_body_page(
         ${this.address.account_id}, ${this.address.session_id}, ${this.address.chat_id},
         null, null, 1000000) piece`;
-    expect(pieces?.text).toBe(body);
-    return bodyView.parse(JSON.parse(body)).messages.map(({ id }) => id);
+    return bodyView.parse(JSON.parse(body?.text)).messages.map(({ id }) => id);
   }
 
   async branches() {

@@ -52,8 +52,6 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("missing_of_chat", { account_id, session_id: session }),
   get_chat: (t, account_id, { session, chat }) =>
     t.call("get_chat", { account_id, session_id: session, chat_id: chat }),
-  get_chat_body: (t, account_id, { session, chat }) =>
-    t.call("get_chat_body", { account_id, session_id: session, chat_id: chat }),
   get_chat_body_page: (t, account_id, { session, chat }) =>
     t.call("get_chat_body_page", {
       ...{ account_id, session_id: session, chat_id: chat },
@@ -72,6 +70,8 @@ const attempts: Readonly<Record<string, Attempt>> = {
       archived: true,
       pinned: true,
     }),
+  assistant_parts: async (t, account_id, { chat }) =>
+    t.call("assistant_parts", { account_id, chat_id: chat, message_id: "own" }),
   chat_instructions: (t, account_id, { chat }) =>
     t.call("chat_instructions", { account_id, chat_id: chat }),
   delete_chat: (t, account_id, { session, chat }) =>
@@ -318,7 +318,6 @@ const withoutLookup = [
   // Who may act for whom, and the credentials themselves: supabase/tests/identity.test.ts.
   "access_verdicts",
   "admit_account",
-  "authenticate_and_read",
   "authenticate_bearer",
   "authenticate_email",
   "authenticate_key",
@@ -331,11 +330,11 @@ const withoutLookup = [
   "crash_lost_task_runs",
   "create_agent_template",
   "create_key",
+  "list_keys",
   "require_key_room",
   "create_organization",
   "create_session",
   "get_account",
-  "first_steps",
   "has_organization_room",
   "create_webhook",
   "enqueue_webhook_event",
@@ -344,7 +343,6 @@ const withoutLookup = [
   "is_sandbox_space_full",
   "provision_run",
   "message_quota_reached",
-  "read_for_account",
   "is_budget_reached",
   "record_generation",
   "record_usage",
@@ -358,6 +356,7 @@ const withoutLookup = [
   "refused_connections",
   // Takes a slug, and no id: tests/adapters/connectors/conformance.test.ts.
   "remove_connections",
+  "list_connections",
   "start_connection",
   "update_account",
   // The account is a part of the key: supabase/tests/idempotency.test.ts.

@@ -14,11 +14,7 @@ export class Transaction {
 
   /** @returns what the function answers, or `raised <SQLSTATE>`; what it has raised for changes nothing. */
   async call(name: string, args: Readonly<Record<string, Argument>>): Promise<unknown> {
-    const names = Object.keys(args).map((key, index) =>
-      key === "claim"
-        ? `p_claim => jsonb_populate_record(null::public.turn_claim, $${index + 1})`
-        : `p_${key} => $${index + 1}`,
-    );
+    const names = Object.keys(args).map((key, index) => `p_${key} => $${index + 1}`);
     const text = `select public.${name}(${names.join(", ")}) as answer`;
     try {
       const rows = await this.sql.savepoint((savepoint) =>

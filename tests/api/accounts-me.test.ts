@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { joinOrganization, makeArtist, makeOrganization } from "../support/fixtures/people.ts";
-import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
-import { createTask } from "../support/fixtures/tasks.ts";
+import { joinOrganization, makeOrganization } from "../support/fixtures/people.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
-import { openConversation } from "../support/harness/conversation.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
 
 const PATH = "/api/accounts/me";
@@ -66,48 +63,6 @@ describe("GET /api/accounts/me 200", () => {
       { credential: { type: "api_key", scope: "run" } },
       { credential: { type: "bearer", scope: "run" } },
     ]);
-  });
-});
-
-describe("GET /api/accounts/me/first-steps 200", () => {
-  const none = {
-    file_sent: false,
-    artist_added: false,
-    prompt_scheduled: false,
-    video_made: false,
-    key_used: false,
-  };
-
-  test("has each step as soon as it is done, and of no other account", async () => {
-    const [{ id, withKey, withBearer }, stranger] = await Promise.all([
-      createPerson(),
-      createPerson(),
-    ]);
-    const read = async (caller = withBearer) => {
-      const { status, body } = await caller.get(`${PATH}/first-steps`);
-      expect(status).toBe(200);
-      return body;
-    };
-    const steps = (done: object) => ({ status: "success", first_steps: { ...none, ...done } });
-    expect(await read()).toEqual(steps({}));
-
-    const chat = await openConversation(withBearer);
-    const file = { type: "file", mediaType: "text/csv", filename: "a.csv", url: "data:text/csv,a" };
-    const parts = [file, { type: "text", text: "count to 2" }];
-    await (await chat.send([{ id: "m1", role: "user", parts }])).ended;
-    expect(await read()).toEqual(steps({ file_sent: true }));
-
-    await makeArtist(withBearer);
-    await createTask(withBearer);
-    const video = { taskIdentifier: "generate-video", status: "FAILED" } as const;
-    await insertRun(id, plainRun(id, video));
-    const before = { file_sent: true, artist_added: true, prompt_scheduled: true };
-    expect(await read()).toEqual(steps(before));
-    await insertRun(id, plainRun(id, { ...video, status: "COMPLETED" }));
-    expect(await read()).toEqual(steps({ ...before, video_made: true }));
-    await withKey.get(PATH);
-    expect(await read()).toEqual(steps({ ...before, video_made: true, key_used: true }));
-    expect(await read(stranger.withBearer)).toEqual(steps({}));
   });
 });
 

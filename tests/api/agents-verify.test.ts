@@ -148,7 +148,7 @@ describe("429", () => {
       expect(answer.status).toBe(429);
       expectErrorShape(answer, "error");
       expect(answer.body).toEqual(dead);
-      expect(answer.headers.get("x-error-code")).toBe("rate_limited");
+      expect(answer.headers.get("x-error-code")).toBe("too_many_attempts");
     }
     const fresh = await signUp(email);
     expect((await verify(fresh)).status).toBe(200);

@@ -101,6 +101,21 @@ describe("POST /api/chat while a turn is active", () => {
     expectCompleteTurn(await fresh.ended);
   });
 
+  it("200: a message whose sandbox is gone by its turn is stored, and its turn ends with the reason", async () => {
+    const { person, conversation, stream } = await busyChat();
+    const waiting = await enqueue(conversation, "waits");
+    await sql`update sessions set sandbox_state = null where id = ${conversation.sessionId}`;
+    const active = (await conversation.read()).chat.activeStreamId;
+    await person.withKey.post(`/api/chat/runs/${active}/cancel`);
+    await stream;
+    const errorText = "sandbox_missing: Sandbox not initialized";
+    expect((await waiting.ended).map(({ chunk }) => chunk)).toContainEqual({
+      type: "error",
+      errorText,
+    });
+    expect((await userIds(conversation)).at(-1)).toBe("waits");
+  });
+
   it("200: what a server has left behind that died is begun by another one", async () => {
     const { withKey, id: account } = await createPerson();
     /** As it is when the server dies that was to begin it, or to start its run. */
@@ -128,7 +143,7 @@ describe("POST /api/chat while a turn is active", () => {
             jsonb_populate_record(null::turn_claim, ${sql.json(claim)}),
             ${isBegun ? sql`now() - interval '1 minute'` : null})`;
         if (isBegun) {
-          await transaction`select claim_turn(claim, 'reject', 0, 0, 0, 0) from queued_turns
+          await transaction`select claim_turn(to_jsonb(claim), 'reject', 0, 0, 0, 0) from queued_turns
             where turn_id = ${turn}`;
         }
       });

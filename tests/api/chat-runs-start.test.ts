@@ -164,6 +164,10 @@ describe("POST /api/chat/runs 202", () => {
 
 describe("POST /api/chat/runs 400", () => {
   const user = { id: "m1", content: "hello" };
+  const filesOf = (...urls: string[]) => ({
+    id: "files",
+    parts: urls.map((url) => ({ type: "file", mediaType: "text/plain", url })),
+  });
   const exactlyOne = "Exactly one of prompt or messages must be provided";
   it.each([
     [{}, exactlyOne],
@@ -183,6 +187,14 @@ describe("POST /api/chat/runs 400", () => {
         ],
       },
       "messages.0 must not be empty",
+    ],
+    [
+      { messages: [filesOf("http://example.com/a.png")] },
+      "A file of messages.0 must have a data, https or sandbox:/home/agent/ URL",
+    ],
+    [
+      { messages: [user, filesOf(...Array.from({ length: 21 }, () => "data:text/plain,hello"))] },
+      "messages.1 must have at most 20 files",
     ],
     [{ messages: [user, user] }, "messages.1.id must be unique"],
     [

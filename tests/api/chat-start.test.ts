@@ -232,6 +232,17 @@ describe("POST /api/chat 404", () => {
 });
 
 describe("POST /api/chat 409", () => {
+  it("while the chat names a turn that has ended, which no request can end", async () => {
+    const { conversation } = await open();
+    const ended = await conversation.send("hello");
+    await ended.ended;
+    await sql`update chats set active_stream_id = ${ended.runId} where id = ${conversation.chatId}`;
+    const answer = await conversation.send("again");
+    await answer.ended;
+    expect(answer.status).toBe(409);
+    expect(answer.headers.get("x-error-code")).toBe("stream_active");
+  });
+
   it("while another message is being answered, with the run that does", async () => {
     const { person, conversation } = await open();
     const running = await conversation.send("run: sleep 100");
@@ -261,7 +272,7 @@ describe("POST /api/chat 409", () => {
     });
     expect(answer.status).toBe(409);
     expectErrorShape(answer, "message");
-    expect(answer.headers.get("x-error-code")).toBe("conflict");
+    expect(answer.headers.get("x-error-code")).toBe("message_id_taken");
     expect((await conversation.read()).messages).toHaveLength(2);
   });
 });

@@ -45,7 +45,7 @@ describe("the same key and body", () => {
         expect(answer.status).toBe(409);
         expectErrorShape(answer, "message");
         expect(sentenceOf(answer)).toBe("A request with this Idempotency-Key is still running");
-        expect(answer.headers.get("x-error-code")).toBe("conflict");
+        expect(answer.headers.get("x-error-code")).toBe("idempotency_in_progress");
         expect(answer.headers.get("retry-after")).toBe("1");
       }
       const accepted = answers.filter(({ status }) => status === 202);

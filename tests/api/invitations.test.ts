@@ -232,7 +232,10 @@ describe("POST /api/invitations/{id}/accept and /decline", () => {
       insert into organization_accounts (organization_id, account_id)
       select ${organization}, id from made`;
     const refused = await person.withKey.post(`/api/invitations/${id}/accept`);
-    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([403, "quota_exceeded"]);
+    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([
+      403,
+      "organization_full",
+    ]);
     expect(await received(person)).toHaveLength(1);
   });
 });

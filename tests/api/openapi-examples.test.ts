@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 async function record(): Promise<void> {
-  const folder = join(root, "lib/openapi/examples");
+  const folder = join(root, "docs/api/examples");
   await mkdir(folder, { recursive: true });
   const asked = Object.entries(recorded);
   for (const [tag, list] of Map.groupBy(asked, ([id]) => contractOf(id).tag)) {

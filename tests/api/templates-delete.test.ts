@@ -78,7 +78,7 @@ describe("DELETE /api/agents/templates/{id} 403", () => {
         403,
         { status: "error", error: "Only the owner can delete this template", missing_fields: [] },
       ]);
-      expect(answer.headers.get("x-error-code")).toBe("forbidden");
+      expect(answer.headers.get("x-error-code")).toBe("not_owner");
       expect((await owner.withKey.get(pathOf(id))).status).toBe(200);
     }
   });

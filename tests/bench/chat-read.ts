@@ -16,7 +16,8 @@ export const benchChatRead: Bench = async (context) => {
       select id, role, parts, metadata, created_at from messages
       where chat_id = ${chatId} order by created_at, id`;
     const body = () => sql`
-      select get_chat_body(account_id, session_id, id) from chats where id = ${chatId}`;
+      select get_chat_body_page(account_id, session_id, id, null, null, 100000000)
+      from chats where id = ${chatId}`;
 
     const empty = await side(() => readText(context, path), rows);
     report("chat without messages: GET against the query", "ms", ...empty);

@@ -11,7 +11,7 @@ import { type Bench, type BenchContext, median, quantile, report } from "./conte
 
 const PAGES = [
   ...["/", "/chat", "/artists", "/catalog", "/content", "/templates", "/runs", "/schedules"],
-  ...["/usage", "/connectors", "/keys", "/playground", "/docs", "/settings", "/welcome"],
+  ...["/usage", "/connectors", "/keys", "/playground", "/docs", "/settings"],
 ];
 const ROUNDS = 5;
 /** A phone of the middle class on a fair mobile network. */

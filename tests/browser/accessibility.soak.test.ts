@@ -29,7 +29,6 @@ const pages = [
   ["/settings", "Profile"],
   ["/settings/notifications", "Settings"],
   ["/settings/organizations", "No organizations yet"],
-  ["/welcome", "Get started"],
   ["/chat", "What would you like to work on?"],
 ] as const;
 

@@ -1,9 +1,7 @@
-/** Commands by keyboard, the checklist of a new account, its settings, and notices of answers. */
+/** Commands by keyboard, the settings of an account, and notices of answers. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { createTask } from "../support/fixtures/tasks.ts";
 import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
-import { client } from "../support/harness/clients.ts";
 import { stack } from "../support/harness/stack.ts";
 
 const palette = (page: Page) => page.getByRole("dialog", { name: "Search and commands" });
@@ -56,21 +54,11 @@ describeInBrowser("the speed of hand", ({ newTab }) => {
     await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   });
 
-  it("leads a new account through its first steps", async () => {
+  it("changes the settings of an account, and deletes it", async () => {
     // A refused picture, what is asked while the account is deleted, and the end of its ended session.
     const tab = await newTab({ expected: /status of 40[013]/ });
     const { page } = tab;
-    const { email, bearer } = await signIn(tab);
-    await page.goto("/welcome");
-    await page.getByText("0 of 5 done").waitFor();
-    // What is done elsewhere is seen without a reload.
-    await createTask(client({ bearer }));
-    // What was done elsewhere shows when a person comes back to the window.
-    await page.evaluate(() => dispatchEvent(new Event("focus")));
-    const step = page.getByRole("listitem").filter({ hasText: "Set a schedule" });
-    await step.getByText("(done)").waitFor();
-    expect(await page.getByText("(done)").count()).toBe(1);
-    await expectGood(page);
+    const { email } = await signIn(tab);
     await page.goto("/settings");
     await page.getByRole("heading", { name: "Profile" }).waitFor();
     await expectGood(page);

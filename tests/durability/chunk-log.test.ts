@@ -8,29 +8,58 @@ import { createEngineDatabase } from "../support/harness/engine-database.ts";
 
 let database: Awaited<ReturnType<typeof createEngineDatabase>>;
 let pool: Pool;
+/** Its transactions hold back the writes. */
+let holder: postgres.Sql;
 beforeAll(async () => {
   database = await createEngineDatabase();
   pool = openPool(database.url, 2, () => {});
+  holder = postgres(database.url, { max: 1, onnotice: () => {} });
 });
 afterAll(async () => {
-  await pool.end();
+  await Promise.all([pool.end(), holder.end()]);
   await database.drop();
 });
 
 test("who waits for chunks that are in no write yet is told when their run is handed over", async () => {
-  const holder = postgres(database.url, { max: 1, onnotice: () => {} });
   const log = new ChunkLog(pool.sql, randomUUID());
   const [first, second] = [randomUUID(), randomUUID()];
-  await log.open(first, "first run", true);
-  await log.open(second, "second run", true);
+  const one = await log.open(first, "first run", true);
+  const two = await log.open(second, "second run", true);
   await holder.begin(async (transaction) => {
     await transaction`lock table engine.chunks in exclusive mode`;
-    log.append(first, ["in the write that is held back"]);
-    log.append(second, ["in the next one"]);
-    const flushed = log.flushed(second);
+    one.append(["in the write that is held back"]);
+    two.append(["in the next one"]);
+    const flushed = two.flushed();
     log.release(new Set(["second run"]));
     await expect(flushed).rejects.toThrow("another writer");
   });
-  await expect(log.flushed(first)).rejects.toThrow("another writer");
-  await holder.end();
+  await expect(one.flushed()).rejects.toThrow("another writer");
+});
+
+test("a repeated step knows of the write that was in flight when the step failed", async () => {
+  const [owner, turn] = [randomUUID(), randomUUID()];
+  const run = `wrun_${turn}`;
+  await holder`
+    insert into engine.runs (run_id, workflow_name, deployment_id, spec_version, status, input, owner,
+      created_at, started_at, updated_at)
+    values (${run}, 'turn', 'test', 1, 'running', '', ${owner}, now(), now(), now())`;
+  const log = new ChunkLog(pool.sql, owner);
+  const first = await log.open(turn, run, true);
+  let second: ReturnType<ChunkLog["open"]> | undefined;
+  await holder.begin(async (transaction) => {
+    await transaction`lock table engine.chunks in exclusive mode`;
+    first.append(["start"]);
+    first.append(["start-step"]);
+    second = log.open(turn, run, false);
+  });
+  const repeated = await second;
+  expect(repeated?.committed()).toEqual(["start"]);
+  expect(() => first.append(["of the first attempt"])).toThrow("another writer");
+  repeated?.append(["start-step"]);
+  await repeated?.flushed();
+  await repeated?.close(["finish"]);
+  const [stored] = await holder`
+    select string_agg(data, ' ' order by first_index) as data from engine.chunks
+    where stream = ${turn}`;
+  expect(stored).toEqual({ data: "start start-step finish" });
 });

@@ -46,20 +46,20 @@ async function createStream(writtenAt: Date, ended: boolean): Promise<string> {
 const left = async (table: string, column: string): Promise<string[]> =>
   (await sql`select distinct ${sql(column)} as id from ${sql(table)}`).map(({ id }) => String(id));
 
-test("runs go with their steps and events, and streams as a whole, each after its days", async () => {
-  await createRun("old", daysAgo(3.1));
-  await createRun("young", daysAgo(2.9));
+test("runs go with their steps and events, and streams as a whole, each a day after its end", async () => {
+  await createRun("old", daysAgo(1.1));
+  await createRun("young", daysAgo(0.9));
   await createRun("running", null);
-  await createStream(daysAgo(5.1), true);
-  const young = await createStream(daysAgo(4.9), true);
-  await createStream(daysAgo(35.1), false);
-  const open = await createStream(daysAgo(34.9), false);
+  await createStream(daysAgo(1.1), true);
+  const young = await createStream(daysAgo(0.9), true);
+  await createStream(daysAgo(31.1), false);
+  const open = await createStream(daysAgo(30.9), false);
   await sql`insert into engine.streams (name, run_id, next_index, written_at)
-    values ('old', 'old', 1, ${daysAgo(5.1)}), ('young', 'young', 1, ${daysAgo(4.9)}),
-      ('of a running run', 'running', 1, ${daysAgo(5.1)})`;
+    values ('old', 'old', 1, ${daysAgo(1.1)}), ('young', 'young', 1, ${daysAgo(0.9)}),
+      ('of a running run', 'running', 1, ${daysAgo(1.1)})`;
   await sql`insert into engine.stream_chunks (name, index, data) values ('old', 0, '')`;
 
-  await sweepEngine(pool.sql, { runDays: 3, streamDays: 5 });
+  await sweepEngine(pool.sql);
   for (const table of ["engine.runs", "engine.steps", "engine.events"]) {
     expect((await left(table, "run_id")).sort()).toEqual(["running", "young"]);
   }
@@ -80,13 +80,12 @@ test("more than a batch goes in one pass, which several processes share", async 
   const user = await sql.reserve();
   await user`begin`;
   await user`select from engine.runs where run_id = 'many 1' for update`;
-  const settings = { runDays: 3, streamDays: 5 };
-  await Promise.all([1, 2, 3].map(() => sweepEngine(pool.sql, settings)));
+  await Promise.all([1, 2, 3].map(() => sweepEngine(pool.sql)));
   const many = () => sql`select run_id from engine.runs where run_id like 'many %'`;
   expect(await many()).toEqual([{ run_id: "many 1" }]);
   expect(await sql`select from engine.chunks where written_at < ${daysAgo(5)} and eof`).toEqual([]);
   await user`commit`;
   user.release();
-  await sweepEngine(pool.sql, settings);
+  await sweepEngine(pool.sql);
   expect(await many()).toEqual([]);
 });

@@ -58,7 +58,6 @@ it("OTEL_EXPORTER_OTLP_PROTOCOL selects protobuf, and a drain sends what is left
 
 it.each([
   ["is not loaded without an endpoint", { OTEL_EXPORTER_OTLP_ENDPOINT: "" }, false],
-  ["is not loaded with OTEL_SDK_DISABLED", { OTEL_SDK_DISABLED: "true" }, false],
   ["is loaded with an endpoint", {}, true],
 ])("the SDK %s", async (_, env, isLoaded) => {
   const own = await startFakeCollector();

@@ -23,7 +23,6 @@ let caller: Client;
 beforeAll(async () => {
   workspace = await startWorkspace({
     WEBHOOK_LOOPBACK: "true",
-    WEBHOOK_INTERVAL_SECONDS: "1",
     WEBHOOK_TIMEOUT_MS: "500",
   });
   endpoint = await startWebhookEndpoint();

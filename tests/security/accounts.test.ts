@@ -119,7 +119,7 @@ describe("account_id", () => {
     for (const name of ["artist", "workspace", "fellow", "member"]) {
       const answer = await open(member.key, name);
       expect(answer.status, name).toBe(403);
-      expect(answer.headers.get("x-error-code")).toBe("forbidden");
+      expect(answer.headers.get("x-error-code")).toBe("access_denied");
     }
   });
 

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_TOOL_CALLS } from "@/lib/agent/models/bound-answer.ts";
 import { createWebApiCatalog } from "@/lib/catalog/adapters/web-api/provider.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
-import { createReader } from "@/lib/platform/database/account-query.ts";
 import { fetchJson } from "@/lib/platform/outbound/fetch-json.ts";
 import { createServices } from "@/lib/platform/services.ts";
 import { assembleParts } from "@/lib/turns/assemble-parts.ts";
@@ -171,7 +170,7 @@ describe("a vendor", () => {
     let asked = 0;
     await expectNoStall(async () => {
       const catalog = createWebApiCatalog({ ...settings, timeoutMs: 60_000 });
-      const found = await catalog.search({ ...query, q: `q${asked++}` }, createReader(null, null));
+      const found = await catalog.search({ ...query, q: `q${asked++}` });
       expect(Object(found).albums.items[0].images).toEqual([
         { url: "https://images.test/1", height: null, width: null },
       ]);

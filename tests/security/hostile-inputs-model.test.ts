@@ -50,45 +50,6 @@ describe("the embedded model", () => {
   });
 });
 
-describe("the embedded model's analysis of a table", () => {
-  /** What is read of a file at once. */
-  const LONGEST_TABLE = 50_000;
-  const columns = (count: number, name: string) =>
-    Array.from({ length: count }, (_, index) => name + index).join(",");
-  const rates = `${columns(50, "rate ")},${columns(50, "by ")}\n${"1,".repeat(50)}${"x,".repeat(49)}x\n`;
-
-  test.each([
-    ["short rows below many names", rates + fill("1\n", LONGEST_TABLE - rates.length)],
-    ["few short rows below many names", rates + "1\n".repeat(490)],
-    ["a cell of spaces", `a,b\n"x${fill(" ", LONGEST_TABLE - 20)}y",1\n`],
-    ["a cell of lines", `a,b\n"x${fill("\n", LONGEST_TABLE - 20)}y",1\n`],
-    ["a cell of groups of digits", `a,b\n"${fill("111,", LONGEST_TABLE - 20)}",1\n`],
-    ["a row again and again", `a,b\n${fill("ab,1\n", LONGEST_TABLE - 5)}`],
-    ["outliers", `rate,by\n${fill("1,a\n1,a\n9,a\n", LONGEST_TABLE - 10)}`],
-  ])("reads %s at once", async (_, table) => {
-    const text = 'Attached file: "t.csv" (text/csv), in the sandbox\'s home';
-    const call = { toolCallId: "1", toolName: "read" };
-    const value = {
-      ...{ filePath: "t.csv", content: table, startLine: 1, endLine: 9 },
-      ...{ totalLines: 9, truncated: false },
-    };
-    const prompt: LanguageModelV4Prompt = [
-      { role: "user", content: [{ type: "text", text }] },
-      { role: "assistant", content: [{ type: "tool-call", ...call, input: {} }] },
-      {
-        role: "tool",
-        content: [{ type: "tool-result", ...call, output: { type: "json", value } }],
-      },
-    ];
-    let written = 0;
-    await expectNoStall(() => {
-      written = 0;
-      for (const delta of decideReply(prompt, tools).text) written += delta.length;
-    });
-    expect(written).toBeLessThan(300_000);
-  });
-});
-
 describe("limiting the context", () => {
   const results = (count: number): UIMessage[] => [
     {

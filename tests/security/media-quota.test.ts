@@ -42,7 +42,7 @@ async function leaveRoom({ id }: Person, bytes: number): Promise<void> {
 function expectFull(answer: Answer): void {
   expect(answer.status, answer.text).toBe(403);
   expectErrorShape(answer, "plain");
-  expect(answer.headers.get("x-error-code")).toBe("quota_exceeded");
+  expect(answer.headers.get("x-error-code")).toBe("media_full");
   expect(sentenceOf(answer)).toBe("The account's media storage is full: delete media to make room");
 }
 

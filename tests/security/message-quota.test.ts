@@ -22,9 +22,9 @@ test("a full account starts no turn and no run until a chat is deleted", async (
   const send = (id: string, content: string) =>
     withKey.post("/api/chat", { sessionId, chatId, messages: [{ id, content }] });
   expect((await send("m1", text)).status).toBe(200);
-  expect(codeOf(await send("m2", text))).toEqual([403, "quota_exceeded"]);
+  expect(codeOf(await send("m2", text))).toEqual([403, "messages_full"]);
   const run = { prompt: text };
-  expect(codeOf(await withKey.post("/api/chat/runs", run))).toEqual([403, "quota_exceeded"]);
+  expect(codeOf(await withKey.post("/api/chat/runs", run))).toEqual([403, "messages_full"]);
   expect((await withKey.delete(`/api/sessions/${sessionId}/chats/${chatId}`)).status).toBe(200);
   expect((await withKey.post("/api/chat/runs", run)).status).toBe(202);
 });

@@ -43,7 +43,6 @@ export const peopleRows: Readonly<Record<string, Row>> = {
   // With the owner's own address, the lines that follow would have no owner.
   "DELETE /api/accounts/me": { arrange: nothing, body: () => ({ confirm: "not@example.com" }) },
   "GET /api/accounts/me/export": { arrange: theOwner },
-  "GET /api/accounts/me/first-steps": { arrange: nothing },
   "POST /api/organizations": { arrange: nothing, body: () => ({ name: "Velvet Harbor" }) },
   "GET /api/organizations": { arrange: anOrganization, query: () => ({ limit: "100" }) },
   "GET /api/organizations/{id}": { arrange: anOrganization },

@@ -118,7 +118,7 @@ describe("an account whose sandboxes are full", () => {
     const refused = await provision(second.session.id);
     expect(refused.status).toBe(403);
     expectErrorShape(refused, "error");
-    expect(refused.headers.get("x-error-code")).toBe("quota_exceeded");
+    expect(refused.headers.get("x-error-code")).toBe("sandboxes_full");
     const run = await person.withKey.post("/api/chat/runs", { prompt: "hello" });
     expect(run.status).toBe(403);
     expectErrorShape(run, "message");

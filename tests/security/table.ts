@@ -102,7 +102,6 @@ GET /api/accounts/me                               | 200+  200+    200   200   2
 PATCH /api/accounts/me                             | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
 DELETE /api/accounts/me                            | 400C  400C    400C  400C  400C    401x      401x  401u   401u   403k  403k    401x
 GET /api/accounts/me/export                        | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
-GET /api/accounts/me/first-steps                   | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
 
 POST /api/organizations                            | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
 GET /api/organizations                             | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x

@@ -5,7 +5,6 @@ import { signOut, useSession } from "@/app/(console)/_session/auth.ts";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { settingsItem } from "./nav-items.ts";
-import { WelcomeLink } from "./navigation.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The settings, the signed-in email address, the theme toggle and the sign-out button. */
@@ -13,10 +12,6 @@ export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
   const session = useSession();
   return (
     <section aria-label="Account" className="shrink-0 border-t px-2 py-1.5">
-      <WelcomeLink
-        email={session.status === "signed-in" ? session.email : ""}
-        onNavigate={onNavigate}
-      />
       <div className="flex items-center pl-2">
         {session.status === "signed-in" ? (
           <p

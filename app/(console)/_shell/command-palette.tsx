@@ -27,10 +27,10 @@ import { chooseTheme } from "@/app/(console)/_shell/theme.ts";
 import { Cover } from "../_ui/cover.tsx";
 import { useFocusReturn } from "../_ui/use-focus-return.ts";
 import { coverSeed } from "../artists/cover-seed.ts";
-import { navGroups, settingsItem, welcomeItem } from "./nav-items.ts";
+import { navGroups, settingsItem } from "./nav-items.ts";
 import { usePaletteResults } from "./use-palette-results.ts";
 
-const pages = [...navGroups.flatMap(({ items }) => items), welcomeItem, settingsItem];
+const pages = [...navGroups.flatMap(({ items }) => items), settingsItem];
 
 /** Finds pages, actions, chats, templates and artists. What the server finds is listed as it comes. */
 export function CommandPalette({

@@ -12,7 +12,6 @@ import {
   MessageSquare,
   MicVocal,
   Plug,
-  Rocket,
   Settings,
 } from "lucide-react";
 
@@ -55,9 +54,6 @@ export const navGroups: readonly {
     ],
   },
 ];
-
-/** Above the settings until the account's checklist is done or dismissed. */
-export const welcomeItem: NavItem = { href: "/welcome", label: "Get started", icon: Rocket };
 
 /** At the foot of the sidebar, beside the account. */
 export const settingsItem: NavItem = { href: "/settings", label: "Settings", icon: Settings };

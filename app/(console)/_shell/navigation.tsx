@@ -3,9 +3,8 @@ import { ChevronRight } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useId } from "react";
-import { useIsChecklistDismissed } from "@/app/(console)/_shell/onboarding-choice.ts";
 import { cn } from "../_ui/class-names.ts";
-import { type NavItem, navGroups, welcomeItem } from "./nav-items.ts";
+import { type NavItem, navGroups } from "./nav-items.ts";
 import { useGroupState } from "./use-group-state.ts";
 
 /** The pages in groups. All but the first can be folded, which leaves their page that is open. */
@@ -69,18 +68,6 @@ function Group({
       </ul>
     </div>
   );
-}
-
-/** The link to the checklist of a new account, until that is dismissed. */
-export function WelcomeLink({
-  email,
-  onNavigate,
-}: {
-  readonly email: string;
-  readonly onNavigate: (() => void) | undefined;
-}) {
-  const isDismissed = useIsChecklistDismissed(email);
-  return isDismissed ? null : <NavLink item={welcomeItem} onNavigate={onNavigate} />;
 }
 
 const isWithin = (path: string, href: string): boolean =>

@@ -35,7 +35,6 @@ const privatePages = [
   "/keys",
   "/playground",
   "/settings",
-  "/welcome",
 ];
 
 /**

@@ -29,7 +29,7 @@ export function FormError({
   if (error === null) return null;
   const field = invalidField(error);
   if (field !== null && fields.includes(field)) return null;
-  if (error.code === "upstream_timeout" || error.code === "conflict") {
+  if (error.code === "upstream_timeout" || error.code === "idempotency_in_progress") {
     return (
       <p role="status" className="rounded-md bg-muted px-3 py-2 text-sm text-muted-foreground">
         This is taking longer than usual. It is still running, and the result will appear in your

@@ -3,6 +3,8 @@ import { methods } from "@/lib/http/methods.ts";
 import { startTurnContract } from "@/lib/turns/contract.ts";
 import { startChatTurn } from "@/lib/turns/start-chat-turn.ts";
 import { streamTurn } from "@/lib/turns/stream-turn.ts";
+// The Workflow SDK finds the workflow by this import.
+import "@/lib/turns/turn-workflow.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(startTurnContract, async ({ caller, body, log, request: { signal } }) => {

@@ -3,18 +3,15 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createSessionContract, listSessionsContract } from "@/lib/sessions/contract.ts";
 import { createSession } from "@/lib/sessions/create-session.ts";
-import { sessionsQuery } from "@/lib/sessions/store.ts";
+import { selectSessions } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createSessionContract, async ({ caller, body }) => ({
     status: 201,
     body: await createSession({ accountId: caller.accountId, ...body }),
   })),
-  GET: endpoint(listSessionsContract, {
-    prefetch: ({ query }) => sessionsQuery(query),
-    async handle({ query, read }) {
-      const { items: sessions, nextCursor } = await read(sessionsQuery(query));
-      return pageOf("/api/sessions", query, nextCursor, { sessions });
-    },
+  GET: endpoint(listSessionsContract, async ({ caller, query }) => {
+    const { items: sessions, nextCursor } = await selectSessions(caller.accountId, query);
+    return pageOf("/api/sessions", query, nextCursor, { sessions });
   }),
 });

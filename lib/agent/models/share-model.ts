@@ -11,7 +11,7 @@ const MAX_WAITING_CALLS_PER_ACCOUNT = 1_000;
 
 function modelCalls(): FairQueue {
   return processWide("model calls", () => {
-    const { MODEL_CALLS_AT_ONCE: slots, MODEL_CALL_WAIT_MS: maxWaitMs } = config();
+    const { MODEL_CALLS_AT_ONCE: slots, QUEUE_WAIT_MS: maxWaitMs } = config();
     return new FairQueue({
       name: "model_calls",
       slots,

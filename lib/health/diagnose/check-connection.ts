@@ -1,9 +1,8 @@
-/** `DATABASE_URL`: reached, the login accepted, the same database, and enough connections. */
+/** `DATABASE_URL`: reached, the login accepted, and the same database. */
 import pg from "pg";
 import { z } from "zod";
 import type { Config } from "../../platform/config.ts";
 import { codeOf, describeFailure } from "../../platform/outbound/probe.ts";
-import { maxConnections } from "../../platform/process-share.ts";
 import { type Finding, findingOf, misconfigured, ok, warning } from "./finding.ts";
 
 const CHECK = "connection";
@@ -14,7 +13,6 @@ const TESTED_VERSION = 17;
 
 const serverRow = z.object({
   version: z.number(),
-  max_connections: z.number(),
   has_engine: z.boolean(),
 });
 const identityRow = z.object({ id: z.string(), may_act: z.boolean() });
@@ -47,7 +45,7 @@ export async function checkConnection(
   client.on("error", () => {});
   try {
     await client.connect();
-    return await examine(client, config, installationId);
+    return await examine(client, installationId);
   } catch (error) {
     return [describeRefusal(url, error)];
   } finally {
@@ -55,15 +53,9 @@ export async function checkConnection(
   }
 }
 
-async function examine(
-  client: pg.Client,
-  config: Config,
-  installationId: string | undefined,
-): Promise<Finding[]> {
+async function examine(client: pg.Client, installationId: string | undefined): Promise<Finding[]> {
   const { rows } = await client.query(`
     select current_setting('server_version_num')::integer / 10000 as version,
-      current_setting('max_connections')::integer
-        - current_setting('superuser_reserved_connections')::integer as max_connections,
       to_regclass('engine.runs') is not null as has_engine`);
   const server = serverRow.parse(rows[0]);
   if (!server.has_engine) {
@@ -83,14 +75,11 @@ async function examine(
     // The durable engine may have a login of its own, without access to the product's tables.
     .catch(() => ({ rows: [] }));
   const identity = identityRow.safeParse(found.rows[0]).data;
-  const needed = maxConnections(config);
-  const text = `PostgreSQL ${server.version}, at most ${needed} of ${server.max_connections} connections`;
   const findings = [
     ...identityFindings(identity, installationId),
-    ...(needed > server.max_connections ? [tooFewConnections(needed, server.max_connections)] : []),
     ...(server.version < TESTED_VERSION ? [untested(server.version)] : []),
   ];
-  return findings.length > 0 ? findings : [ok(CHECK, text)];
+  return findings.length > 0 ? findings : [ok(CHECK, `PostgreSQL ${server.version}`)];
 }
 
 function identityFindings(
@@ -119,13 +108,6 @@ function identityFindings(
   }
   return [];
 }
-
-const tooFewConnections = (needed: number, offered: number): Finding =>
-  warning(CHECK, {
-    detail: `the processes of this machine may open ${needed} connections, and PostgreSQL offers ${offered}`,
-    remedy: "Raise max_connections of PostgreSQL, or lower WEB_CONCURRENCY.",
-    settings: ["WEB_CONCURRENCY", setting],
-  });
 
 const untested = (version: number): Finding =>
   warning(CHECK, {

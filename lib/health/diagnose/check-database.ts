@@ -1,18 +1,14 @@
-/** The database over REST: reached, the secret key accepted, migrations current, clocks consistent. */
+/** The database over REST: reached, the secret key accepted, migrations current. */
 import { z } from "zod";
 import type { Config } from "../../platform/config.ts";
 import { SCHEMA_VERSION } from "../../platform/database/schema-version.ts";
 import { requestJson } from "../../platform/outbound/fetch-json.ts";
 import { describeAnswer } from "../../platform/outbound/probe.ts";
-import { type Finding, failed, findingOf, misconfigured, ok, warning } from "./finding.ts";
-
-/** As much as tokens are granted (`lib/identity/credentials/verify-bearer.ts`). */
-const CLOCK_TOLERANCE_MS = 30_000;
+import { type Finding, findingOf, misconfigured, ok, warning } from "./finding.ts";
 
 const description = z.object({
   installation_id: z.string(),
   newest_migration: z.string().nullable(),
-  clock_ms: z.number(),
 });
 type Description = z.output<typeof description>;
 
@@ -32,14 +28,12 @@ export async function checkDatabase(
   deadline: AbortSignal,
 ): Promise<CheckedDatabase> {
   const url = new URL("/rest/v1/rpc/describe_database", SUPABASE_URL);
-  const askedAt = Date.now();
   const answer = await requestJson(url, {
     vendor: "database",
     headers: { apikey: SUPABASE_SECRET_KEY, authorization: `Bearer ${SUPABASE_SECRET_KEY}` },
     body: {},
     deadline,
   });
-  const answeredAt = Date.now();
   if (answer.kind === "refused" && unknownFunction.safeParse(answer.body).success) {
     return { findings: [lacksMigrations("none that this version knows of")] };
   }
@@ -54,7 +48,6 @@ export async function checkDatabase(
     findings: [
       ok("database", `${EMBEDDED_SUPABASE ? "embedded" : url.host}, the secret key is accepted`),
       checkMigrations(told),
-      checkClock(told, askedAt, answeredAt),
     ],
   };
 }
@@ -82,16 +75,3 @@ const lacksMigrations = (newest: string): Finding =>
     remedy: "Run `supabase db push` in the folder of this version, or bin/migrate of its package.",
     settings: ["SUPABASE_URL"],
   });
-
-function checkClock({ clock_ms }: Description, askedAt: number, answeredAt: number): Finding {
-  const aheadMs = Math.round((askedAt + answeredAt) / 2 - clock_ms);
-  const uncertainMs = Math.ceil((answeredAt - askedAt) / 2);
-  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS + uncertainMs) {
-    return ok("clock", `within ${Math.abs(aheadMs) + uncertainMs} ms of the database's`);
-  }
-  const seconds = Math.round(Math.abs(aheadMs) / 1000);
-  return failed("clock", {
-    detail: `this machine's clock is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} the database's`,
-    remedy: "Synchronize the clock of this machine, for example with chrony.",
-  });
-}

@@ -1,9 +1,8 @@
-/** What this machine offers: a writable folder with space, open files, memory and isolation. */
+/** What this machine offers: an address, a writable folder with space, and isolation. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { access, constants, mkdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { totalmem } from "node:os";
 import type { Config } from "../../platform/config.ts";
 import { isolation } from "../../platform/isolation/detect.ts";
 import { codeOf } from "../../platform/outbound/probe.ts";
@@ -13,18 +12,12 @@ import { type Finding, misconfigured, ok, warning } from "./finding.ts";
 
 const MIB = 1024 ** 2;
 const LOW_DISK_BYTES = 1024 * MIB;
-/** Each stream of a turn holds one, and each connection to a database or a vendor. */
-const LOW_OPEN_FILES = 4_096;
-/** What a server process takes under load. */
-const PROCESS_BYTES = 300 * MIB;
 
 export async function checkHost(settings: Config, services: Services): Promise<Finding[]> {
   return [
     ...(await checkAddress(settings)),
     ...(await checkFolder(settings, services)),
     checkIsolation(),
-    ...(await checkOpenFiles()),
-    ...checkMemory(settings),
   ];
 }
 
@@ -97,32 +90,4 @@ function checkIsolation(): Finding {
         : "media decoders run as this server's user and could read its secrets if taken over",
     remedy: `Install or allow what this host lacks: ${found.missing}.`,
   });
-}
-
-/** Linux tells; elsewhere there is no finding. */
-async function checkOpenFiles(): Promise<Finding[]> {
-  const limits = await readFile("/proc/self/limits", "utf8").catch(() => "");
-  const limit = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.NaN);
-  if (Number.isNaN(limit)) return [];
-  if (limit >= LOW_OPEN_FILES) return [ok("open files", `${limit} in each process`)];
-  return [
-    warning("open files", {
-      detail: `a process may open only ${limit} files and connections`,
-      remedy: "Raise the limit: `ulimit -n 65536`, or LimitNOFILE= of systemd.",
-    }),
-  ];
-}
-
-function checkMemory({ SERVER_PROCESSES }: Config): Finding[] {
-  const bytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  const fitting = Math.max(1, Math.floor(bytes / PROCESS_BYTES));
-  const text = `${Math.floor(bytes / MIB)} MiB of memory for ${SERVER_PROCESSES} server processes`;
-  if (SERVER_PROCESSES <= fitting) return [ok("memory", text)];
-  return [
-    warning("memory", {
-      detail: `${text} may not be enough`,
-      remedy: `Set WEB_CONCURRENCY to ${fitting} or less.`,
-      settings: ["WEB_CONCURRENCY"],
-    }),
-  ];
 }

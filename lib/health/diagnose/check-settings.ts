@@ -31,7 +31,6 @@ export function checkUse(env: Environment, settings: Config): Finding[] {
 const companions: Readonly<Record<string, readonly string[]>> = {
   OPENAI_API_KEY: ["OPENAI_BASE_URL"],
   OIDC_AUDIENCE: ["OIDC_ISSUER"],
-  OIDC_USERINFO_URL: ["OIDC_ISSUER"],
   VERCEL_TOKEN: ["VERCEL_TEAM_ID", "VERCEL_PROJECT_ID"],
   VERCEL_TEAM_ID: ["VERCEL_TOKEN", "VERCEL_PROJECT_ID"],
 };

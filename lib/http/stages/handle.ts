@@ -10,10 +10,10 @@ import { shareRequests } from "../share-requests.ts";
 import type { Effect } from "./once.ts";
 
 export async function handle(
-  { plan, input, caller, read, request, requestId, log }: Exchange,
+  { plan, input, caller, request, requestId, log }: Exchange,
   { id: effectId, idempotencyKey }: Effect,
 ): Promise<AppError | Response> {
-  const context = { caller, effectId, idempotencyKey, read, request, requestId, log };
+  const context = { caller, effectId, idempotencyKey, request, requestId, log };
   const run = () => plan.handle({ ...input, ...context });
   const result = caller ? await shareRequests(caller.ownerId, request.signal, run) : await run();
   if (isAppError(result)) return result;

@@ -1,16 +1,16 @@
 /**
  * Authenticates the caller and counts the request towards the rate limits, in one round trip that also
- * checks access to the accounts that the request names and reads what the endpoint prefetches.
+ * checks access to the accounts that the request names.
  * Refuses: 401 for no credential, two, or an invalid one; 403 for the credential of a run where the
  * contract does not allow it.
  */
 import { type AppError, isAppError } from "../../contract/app-error.ts";
 import type { AccessField } from "../../contract/contract.ts";
+import { otherSpelling } from "../../contract/normalize-input.ts";
 import { limitAnonymous } from "../../identity/credentials/limit-anonymous.ts";
 import { type Credential, readCredential } from "../../identity/credentials/read-credential.ts";
 import { resolveCaller } from "../../identity/credentials/resolve-caller.ts";
 import { config } from "../../platform/config.ts";
-import { createReader } from "../../platform/database/account-query.ts";
 import type { Exchange } from "../exchange.ts";
 import { refuseCaller, refuseSandbox } from "../guard-run.ts";
 import { addressOf } from "../rate-limit.ts";
@@ -39,32 +39,21 @@ async function identifyCaller(
 ): Promise<AppError | undefined> {
   const { plan, request } = exchange;
   if (plan.bodyNamesAccounts) exchange.body = await bodyOf(exchange);
-  const query = queryToPrefetch(exchange);
   const resolved = await resolveCaller(
     credential,
     namedAccounts(exchange),
     addressOf(request.headers),
-    query,
   );
   if (isAppError(resolved)) return resolved;
   if ("limited" in resolved) {
     exchange.rate = resolved.limited;
     return undefined;
   }
-  const { caller, denied, rate, read } = resolved;
+  const { caller, denied, rate } = resolved;
   exchange.caller = caller;
   exchange.denied = denied;
   exchange.rate = rate;
-  exchange.read = createReader(caller.accountId, query && { query, answer: read });
   return refuseCaller(plan.contract, caller, request.headers) ?? undefined;
-}
-
-/** Returns null also for input that `parse` will refuse. */
-function queryToPrefetch(exchange: Exchange) {
-  const { plan, params, query } = exchange;
-  if (plan.prefetch === null) return null;
-  exchange.validated = plan.validate({ params, query, body: undefined });
-  return isAppError(exchange.validated) ? null : plan.prefetch(exchange.validated);
 }
 
 function namedAccounts({ plan, query, body }: Exchange) {
@@ -80,10 +69,11 @@ function namedAccounts({ plan, query, body }: Exchange) {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Returns null for what is absent or malformed; the schema reports the latter. */
+/** Returns null for what is absent or malformed; `parse` reports the latter, and two that differ. */
 function uuidIn(source: unknown, field: string): string | null {
-  if (typeof source !== "object" || source === null || !Object.hasOwn(source, field)) return null;
-  const value: unknown = Reflect.get(source, field);
+  if (typeof source !== "object" || source === null) return null;
+  const name = [otherSpelling(field), field].find((spelling) => Object.hasOwn(source, spelling));
+  const value: unknown = name === undefined ? undefined : Reflect.get(source, name);
   const text = typeof value === "string" ? value.toLowerCase() : "";
   return UUID.test(text) ? text : null;
 }

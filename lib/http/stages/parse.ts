@@ -5,7 +5,7 @@ import type { Exchange } from "../exchange.ts";
 export async function parse(exchange: Exchange): Promise<AppError | undefined> {
   const { plan, params, query, body } = exchange;
   const value = body && !isAppError(body) ? body.value : undefined;
-  const input = exchange.validated ?? plan.validate({ params, query, body: value });
+  const input = plan.validate({ params, query, body: value });
   if (isAppError(input)) return input;
   exchange.input = input;
   return undefined;

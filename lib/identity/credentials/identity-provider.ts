@@ -27,7 +27,7 @@ export interface Provider {
   readonly userinfoUrl: string | undefined;
 }
 
-/** Discovers the provider once, unless both URLs are settings. A failed discovery is retried. */
+/** Discovers the provider once. A failed discovery is retried. */
 export function oidcProvider(issuer: string): Promise<Provider> {
   const discovered = processWide("OIDC provider", () =>
     createTtlCache<Provider>({ ttlMs: Infinity, maxEntries: 1, shouldKeep: () => true }),
@@ -38,15 +38,12 @@ export function oidcProvider(issuer: string): Promise<Provider> {
 /** Supabase Auth publishes its keys at a known URL, whatever issuer its tokens name. */
 export function supabaseProvider(): Provider {
   return processWide("Supabase Auth", () => {
-    const { OIDC_JWKS_URL, SUPABASE_URL } = config();
-    const jwksUrl = OIDC_JWKS_URL ?? new URL("/auth/v1/.well-known/jwks.json", SUPABASE_URL).href;
+    const jwksUrl = new URL("/auth/v1/.well-known/jwks.json", config().SUPABASE_URL).href;
     return { keys: remoteKeys(jwksUrl), jwksUrl, userinfoUrl: undefined };
   });
 }
 
 async function discover(issuer: string): Promise<Provider> {
-  const { OIDC_JWKS_URL: jwksUrl, OIDC_USERINFO_URL: userinfoUrl } = config();
-  if (jwksUrl !== undefined) return { keys: remoteKeys(jwksUrl), jwksUrl, userinfoUrl };
   const found = discovery.safeParse(
     await askProvider(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`, {}),
   );
@@ -58,7 +55,7 @@ async function discover(issuer: string): Promise<Provider> {
   return {
     keys: remoteKeys(found.data.jwks_uri),
     jwksUrl: found.data.jwks_uri,
-    userinfoUrl: userinfoUrl ?? found.data.userinfo_endpoint,
+    userinfoUrl: found.data.userinfo_endpoint,
   };
 }
 

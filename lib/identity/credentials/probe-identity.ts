@@ -16,8 +16,7 @@ const authSettings = z.object({ mailer_autoconfirm: z.boolean() });
 
 /** Returns what was found out about each URL and secret; never throws. */
 export async function probeIdentity(settings: Config, deadline: AbortSignal): Promise<Probe[]> {
-  if (settings.OIDC_ISSUER !== undefined)
-    return probeOidc(settings.OIDC_ISSUER, settings, deadline);
+  if (settings.OIDC_ISSUER !== undefined) return [await probeOidc(settings.OIDC_ISSUER, deadline)];
   if (settings.EMBEDDED_SUPABASE) return [];
   return (
     await Promise.all([
@@ -36,35 +35,18 @@ const contradiction = (detail: string, setting: string, remedy: string): Probe =
   remedy,
 });
 
-async function probeOidc(
-  issuer: string,
-  { OIDC_JWKS_URL, OIDC_USERINFO_URL }: Config,
-  deadline: AbortSignal,
-): Promise<Probe[]> {
-  const userinfo = OIDC_USERINFO_URL ? await probeUserinfo(OIDC_USERINFO_URL, deadline) : [];
-  if (OIDC_JWKS_URL) {
-    return [await probeKeys(new URL(OIDC_JWKS_URL), "OIDC_JWKS_URL", deadline), ...userinfo];
-  }
+async function probeOidc(issuer: string, deadline: AbortSignal): Promise<Probe> {
   const access = { credentials: [], address: ["OIDC_ISSUER"] };
   const url = new URL(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
   const answer = await requestJson(url, { vendor: "identity", headers: {}, deadline });
-  if (answer.kind !== "json") return [describeAnswer(url, answer, access), ...userinfo];
+  if (answer.kind !== "json") return describeAnswer(url, answer, access);
   const found = discovery.safeParse(answer.body).data;
   if (found?.issuer !== issuer) {
     const detail = `the discovery document of ${url.host} is not of OIDC_ISSUER`;
     const remedy = "Set OIDC_ISSUER to the issuer as the provider's discovery document has it.";
-    return [contradiction(detail, "OIDC_ISSUER", remedy), ...userinfo];
+    return contradiction(detail, "OIDC_ISSUER", remedy);
   }
-  return [await probeKeys(new URL(found.jwks_uri), "OIDC_ISSUER", deadline), ...userinfo];
-}
-
-/** Without a token it refuses the request, but answers. */
-async function probeUserinfo(text: string, deadline: AbortSignal): Promise<Probe[]> {
-  const url = new URL(text);
-  const access = { credentials: ["OIDC_USERINFO_URL"], address: ["OIDC_USERINFO_URL"] };
-  const answer = await requestJson(url, { vendor: "identity", headers: {}, deadline });
-  const isExpected = answer.kind === "refused" && [400, 401, 403].includes(answer.status);
-  return isExpected || answer.kind === "json" ? [] : [describeAnswer(url, answer, access)];
+  return probeKeys(new URL(found.jwks_uri), "OIDC_ISSUER", deadline);
 }
 
 /** @param noKeys what to do when the provider answers, but has no keys */
@@ -84,13 +66,13 @@ async function probeKeys(
 }
 
 async function probeSupabaseKeys(
-  { SUPABASE_URL, SUPABASE_SECRET_KEY, SUPABASE_JWT_SECRET: secret, OIDC_JWKS_URL }: Config,
+  { SUPABASE_URL, SUPABASE_SECRET_KEY, SUPABASE_JWT_SECRET: secret }: Config,
   deadline: AbortSignal,
 ): Promise<Probe> {
-  const url = new URL(OIDC_JWKS_URL ?? new URL("/auth/v1/.well-known/jwks.json", SUPABASE_URL));
+  const url = new URL("/auth/v1/.well-known/jwks.json", SUPABASE_URL);
   const published = probeKeys(
     url,
-    OIDC_JWKS_URL ? "OIDC_JWKS_URL" : "SUPABASE_URL",
+    "SUPABASE_URL",
     deadline,
     contradiction(
       `${url.host} publishes no keys: the project signs tokens with a shared secret`,

@@ -3,9 +3,7 @@ import { z } from "zod";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
-import type { AccountQuery } from "../../platform/database/account-query.ts";
-import { isRaised, rpc } from "../../platform/database/query.ts";
-import { rpcText } from "../../platform/database/rpc-text.ts";
+import { call } from "../../platform/database/query.ts";
 import { hashKey } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
 import { type Credential, unauthorized } from "./read-credential.ts";
@@ -23,8 +21,6 @@ export interface Resolved {
   /** The refusal of a named account. It is separate, because schema errors are reported before it. */
   readonly denied: AppError | null;
   readonly rate: RateVerdict | null;
-  /** The rows that `read` asked for; undefined when nothing was read. */
-  readonly read: unknown;
 }
 
 /** The verdict on a request beyond a limit, of which nothing else is known. */
@@ -47,7 +43,6 @@ const knownEmail = z.object({
   account_id: z.string(),
   rate: rate.nullable(),
   access,
-  read: z.unknown().optional(),
 });
 const knownKey = knownEmail.extend({ key_id: z.string() });
 const knownCredential = z.discriminatedUnion("scope", [
@@ -61,14 +56,11 @@ const keyAnswer = z.discriminatedUnion("outcome", [limited, unknown, knownCreden
 /**
  * Resolves to the caller, to the exceeded rate limit, or to a 401.
  * @param address the bucket of the address limit
- * @param read a query of the caller's own account, answered in the same round trip; it has no result
- *   when the caller acts for another account
  */
 export async function resolveCaller(
   credential: Credential,
   named: NamedAccounts,
   address: string,
-  read: AccountQuery<unknown> | null = null,
 ): Promise<Resolved | Limited | AppError> {
   const asked = {
     p_account_id: named.account,
@@ -80,10 +72,8 @@ export async function resolveCaller(
   };
   if (credential.kind === "key") {
     const hash = hashKey(credential.raw, config().API_KEY_SECRET);
-    const found = read
-      ? keyAnswer.parse(await authenticateAndRead(asked, read, hash))
-      : await rpc("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
-    if (isRaised(found) || found.outcome === "unknown") return unauthorized;
+    const found = await call("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
+    if (found.outcome === "unknown") return unauthorized;
     if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
     return resolved(found, named, credentialOf(found));
   }
@@ -94,9 +84,7 @@ export async function resolveCaller(
     p_session_id: sessionId,
     p_issued_at: issuedAt?.toISOString() ?? null,
   };
-  const wanted = { p_read: read?.name ?? null, p_read_args: read?.args ?? null };
-  const text = await rpcText("authenticate_bearer", { ...token, ...asked, ...wanted });
-  const found = bearerAnswer.parse(JSON.parse(text));
+  const found = await call("authenticate_bearer", { ...token, ...asked }, bearerAnswer);
   if (found.outcome === "unknown") return unauthorized;
   if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
   return resolved(found, named, { kind: "bearer", email });
@@ -106,16 +94,6 @@ function credentialOf(found: z.output<typeof knownCredential>): Caller["credenti
   const { key_id: keyId } = found;
   if (found.scope === "full") return { kind: "key", keyId };
   return { kind: "run", keyId, run: { sessionId: found.session_id, chatId: found.chat_id } };
-}
-
-async function authenticateAndRead(
-  asked: object,
-  { name, args }: AccountQuery<unknown>,
-  hash: string,
-): Promise<unknown> {
-  const credential = { p_hash: hash, p_email: null };
-  const all = { ...credential, ...asked, p_read: name, p_read_args: args };
-  return JSON.parse(await rpcText("authenticate_and_read", all));
 }
 
 function resolved(
@@ -129,16 +107,15 @@ function resolved(
     caller: { accountId, ownerId, credential },
     denied: denial(found.access),
     rate: found.rate && { by: "account", ...found.rate },
-    read: found.read,
   };
 }
 
 function denial(verdicts: z.output<typeof access>): AppError | null {
   if (verdicts.account === false) {
-    return appError("forbidden", "Access denied to specified account_id");
+    return appError("access_denied", "Access denied to specified account_id");
   }
   if (verdicts.organization === false) {
-    return appError("forbidden", "Access denied to specified organization_id");
+    return appError("access_denied", "Access denied to specified organization_id");
   }
   if (verdicts.artist === false) return appError("not_found", "Artist not found");
   return null;

@@ -1,11 +1,8 @@
 /** API keys in the database. The account is an argument of every function. */
 import { z } from "zod";
-import { db } from "../../platform/database/client.ts";
 import { timestamp } from "../../platform/database/columns.ts";
-import { call, parseAnswer, type Raised, rpc } from "../../platform/database/query.ts";
+import { call, type Raised, rpc } from "../../platform/database/query.ts";
 import type { NewKey } from "./key-format.ts";
-
-const COLUMNS = "id, name, prefix, created_at, last_used_at, expires_at, revoked_at";
 
 /** Those that are listed, which come in one answer. */
 const MAX_KEYS = 1_000;
@@ -40,17 +37,8 @@ export function insertKey(
 }
 
 /** Returns the account's valid keys, newest first, without those of runs. */
-export async function selectKeys(accountId: string): Promise<KeyRow[]> {
-  const answer = await db()
-    .from("api_keys")
-    .select(COLUMNS)
-    .eq("account_id", accountId)
-    .eq("scope", "full")
-    .or(isStillValid())
-    .order("created_at", { ascending: false })
-    .order("id");
-  return parseAnswer("list keys", answer, z.array(row));
-}
+export const selectKeys = (accountId: string): Promise<KeyRow[]> =>
+  call("list_keys", { p_account_id: accountId }, z.array(row));
 
 /**
  * Revokes a key, and stops what it has started. Resolves to false when the account has no such key, or
@@ -76,5 +64,3 @@ export async function replaceKey(
   };
   return rpc("rotate_key", args, row);
 }
-
-const isStillValid = (): string => `revoked_at.is.null,revoked_at.gt.${new Date().toISOString()}`;

@@ -52,5 +52,5 @@ export const verifyContract = contract({
       }),
     },
   },
-  errors: ["rate_limited", "unavailable"],
+  errors: ["rate_limited", "too_many_attempts", "unavailable"],
 });

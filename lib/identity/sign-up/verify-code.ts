@@ -18,7 +18,7 @@ export async function verifyCode(email: string, code: string, address: string) {
     case "wrong":
       return appError("invalid_request", "Invalid or expired verification code", { headers });
     case "dead":
-      return appError("rate_limited", "Too many failed verification attempts", { headers });
+      return appError("too_many_attempts", "Too many failed verification attempts", { headers });
     case "verified":
       return {
         body: { status: "success", account_id: answer.account_id, api_key: key.raw },

@@ -1,8 +1,16 @@
-/** Parses answers of the database, and distinguishes its outages from its refusals. */
+/** Calls SQL functions, parses their answers, and distinguishes outages from refusals. */
 import type { z } from "zod";
-import { db } from "./client.ts";
-import { type Answer, callDirectly } from "./direct.ts";
+import { config } from "../config.ts";
+import { log } from "../log.ts";
+import { poolSize } from "../process-share.ts";
+import { processWide } from "../process-wide.ts";
+import type { Answer, Arguments, Database, FunctionName } from "./port.ts";
+import { PostgresDatabase } from "./postgres.ts";
+import { createRestDatabase } from "./rest.ts";
 import { DatabaseUnavailable, isOutage } from "./unavailable.ts";
+
+/** A call takes about a millisecond. */
+const MIN_CONNECTIONS = 2;
 
 /** A rule that a SQL function enforced with `raise … using errcode = 'PT4xx'`. */
 export interface Raised {
@@ -22,45 +30,12 @@ export function isRaised(value: unknown): value is Raised {
  * Calls a SQL function, one round trip and one transaction.
  * @throws DatabaseUnavailable when it cannot be reached; Error when the call itself is wrong.
  */
-export async function rpc<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
+export async function rpc<N extends FunctionName, S extends z.ZodType>(
+  name: N,
+  args: Arguments<N>,
   schema: S,
 ): Promise<z.output<S> | Raised> {
-  const direct = await callDirectly(name, args, "json");
-  return answer(name, direct ?? (await db().rpc(name, args)), schema);
-}
-
-/** Calls a SQL function that raises nothing, like `rpc` otherwise. */
-export async function call<S extends z.ZodType>(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  schema: S,
-): Promise<z.output<S>> {
-  const value = await rpc(name, args, schema);
-  if (isRaised(value)) throw new Error(`${name}: ${value.message}`);
-  return value;
-}
-
-/**
- * Returns the rows of a query: `parseAnswer("list keys", await db().from("api_keys").select(…), z.array(row))`.
- * @throws DatabaseUnavailable; Error when the query is wrong or a row does not match the schema.
- */
-export function parseAnswer<S extends z.ZodType>(
-  what: string,
-  result: Answer,
-  schema: S,
-): z.output<S> {
-  const value = answer(what, result, schema);
-  if (isRaised(value)) throw new Error(`${what}: ${value.message}`);
-  return value;
-}
-
-function answer<S extends z.ZodType>(
-  what: string,
-  { data, error, status }: Answer,
-  schema: S,
-): z.output<S> | Raised {
+  const { data, error, status } = await (await database()).call(name, args);
   if (!error) return schema.parse(data);
   const code = error.code ?? "";
   const raised = /^PT(4\d\d)$/.exec(code);
@@ -73,7 +48,59 @@ function answer<S extends z.ZodType>(
       hint: error.hint ?? null,
     };
   }
-  const text = `${what}: ${error.message} (${code || status})`;
-  if (isOutage(code, status)) throw new DatabaseUnavailable(text);
-  throw new Error(text);
+  throw failure(name, { error, status });
+}
+
+/** Calls a SQL function that raises nothing, like `rpc` otherwise. */
+export async function call<N extends FunctionName, S extends z.ZodType>(
+  name: N,
+  args: Arguments<N>,
+  schema: S,
+): Promise<z.output<S>> {
+  const value = await rpc(name, args, schema);
+  if (isRaised(value)) throw new Error(`${name}: ${value.message}`);
+  return value;
+}
+
+function failure(name: string, { error, status }: Pick<Answer, "error" | "status">): Error {
+  const code = error?.code ?? "";
+  const text = `${name}: ${error?.message} (${code || status})`;
+  return isOutage(code, status) ? new DatabaseUnavailable(text) : new Error(text);
+}
+
+/** Resolves to the database of this process, which the first call selects. */
+function database(): Promise<Database> {
+  const known = processWide("database", () => ({
+    selected: undefined as Promise<Database> | undefined,
+  }));
+  known.selected ??= selectDatabase().catch((error: unknown) => {
+    known.selected = undefined;
+    throw error;
+  });
+  return known.selected;
+}
+
+/**
+ * Selects `postgres` if `DATABASE_URL` leads to the database behind `SUPABASE_URL` with a login that
+ * may act as the service role, because the durable engine may have a database or a login of its own.
+ * On Vercel an integration may have set it, and each of many instances would open connections.
+ */
+async function selectDatabase(): Promise<Database> {
+  const { DATABASE_URL, SUPABASE_URL, SUPABASE_SECRET_KEY, VERCEL } = config();
+  const rest = createRestDatabase(SUPABASE_URL, SUPABASE_SECRET_KEY);
+  if (!DATABASE_URL || VERCEL) return rest;
+  const postgres = new PostgresDatabase(DATABASE_URL, poolSize(config(), MIN_CONNECTIONS));
+  const [direct, overRest] = await Promise.all([
+    postgres.call("installation_id", {}),
+    rest.call("installation_id", {}),
+  ]);
+  if (!direct.error && !overRest.error && direct.data === overRest.data) return postgres;
+  await postgres.close();
+  for (const { error, status } of [direct, overRest]) {
+    if (error && isOutage(error.code ?? "", status)) {
+      throw failure("installation_id", { error, status });
+    }
+  }
+  log().info("SQL functions are called over REST: DATABASE_URL does not lead to them");
+  return rest;
 }

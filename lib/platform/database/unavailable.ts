@@ -4,15 +4,16 @@
  */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
+  readonly code = "DATABASE_UNAVAILABLE";
 }
 
-/** Compares the name, because the durable engine's bundle has a class of its own. */
-export function isDatabaseUnavailable(error: unknown): error is DatabaseUnavailable {
-  return error instanceof Error && error.name === "DatabaseUnavailable";
+/** Compares the code, because the engine and the bundle of its steps have classes of their own. */
+export function isDatabaseUnavailable(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && error.code === "DATABASE_UNAVAILABLE";
 }
 
 /** Returns whether a SQLSTATE is of an outage: connection, deadlock, resources, shutdown. */
-export const isOutageCode = (code: string): boolean => /^(08|40|53|57)/.test(code);
+const isOutageCode = (code: string): boolean => /^(08|40|53|57)/.test(code);
 
 /** Returns whether there was no connection, a gateway's 5xx, a refused key or an outage's SQLSTATE. */
 export function isOutage(code: string, status: number): boolean {

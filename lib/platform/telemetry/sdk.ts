@@ -19,12 +19,9 @@ import {
 } from "@opentelemetry/resources";
 import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
   type ReadableSpan,
-  type Sampler,
   type SpanProcessor,
   TraceIdRatioBasedSampler,
   TracerProvider,
@@ -52,12 +49,11 @@ export function startTelemetry(settings: Config): () => Promise<void> {
     .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
   const known = providers();
   known.recordsContent = settings.OTEL_RECORD_CONTENT;
-  const tracers = settings.OTEL_TRACES_EXPORTER === "otlp" && startTraces(settings, resource);
-  const meters = settings.OTEL_METRICS_EXPORTER === "otlp" && startMetrics(settings, resource);
-  if (tracers) known.tracer = tracers.getTracer(NAME);
-  if (meters) known.meter = meters.getMeter(NAME);
-  const started = [tracers, meters].filter((one) => one !== false);
-  return () => within(FLUSH_MS, Promise.allSettled(started.map((one) => one.forceFlush())));
+  const tracers = startTraces(settings, resource);
+  const meters = startMetrics(settings, resource);
+  known.tracer = tracers.getTracer(NAME);
+  known.meter = meters.getMeter(NAME);
+  return () => within(FLUSH_MS, Promise.allSettled([tracers.forceFlush(), meters.forceFlush()]));
 }
 
 function startTraces(settings: Config, resource: Resource): TracerProvider {
@@ -68,7 +64,9 @@ function startTraces(settings: Config, resource: Resource): TracerProvider {
   });
   return new TracerProvider({
     resource,
-    sampler: samplerOf(settings),
+    sampler: new ParentBasedSampler({
+      root: new TraceIdRatioBasedSampler(settings.OTEL_TRACES_SAMPLER_ARG),
+    }),
     spanProcessors: settings.VERCEL ? [batches, flushAfterRequests(batches)] : [batches],
   });
 }
@@ -95,15 +93,6 @@ function flushAfterRequests(batches: BatchSpanProcessor): SpanProcessor {
     forceFlush: async () => {},
     shutdown: async () => {},
   };
-}
-
-function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: Config): Sampler {
-  const root = name.endsWith("always_off")
-    ? new AlwaysOffSampler()
-    : name.endsWith("traceidratio")
-      ? new TraceIdRatioBasedSampler(ratio)
-      : new AlwaysOnSampler();
-  return name.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

@@ -1,15 +1,14 @@
 /** Reads the runs that this service executes itself (lib/tasks/run-task.ts) from its database. */
 import { type TaskRunner, taskRunNotFound } from "../port.ts";
-import { runsQuery, selectArtistRuns, selectRun } from "../store.ts";
+import { selectArtistRuns, selectRun, selectRuns } from "../store.ts";
 
 /** @throws DatabaseUnavailable from `list` and `find` */
 export function createEmbeddedTaskRunner(): TaskRunner {
   return {
     name: "embedded",
-    listQuery: runsQuery,
-    list: ({ accountId, limit, artistId }, _log, read) =>
+    list: ({ accountId, limit, artistId }) =>
       artistId === undefined
-        ? read(runsQuery(limit))
+        ? selectRuns(accountId, limit)
         : selectArtistRuns(accountId, artistId, limit),
     find: async (accountId, runId) => (await selectRun(accountId, runId)) ?? taskRunNotFound,
   };

@@ -12,13 +12,12 @@ import type { TaskRun } from "../task-run.ts";
 export function createJoinedTaskRunner(remote: TaskRunner, own: TaskRunner): TaskRunner {
   return {
     name: remote.name,
-    listQuery: own.listQuery,
     ...(remote.start && { start: remote.start }),
     ...(remote.check && { check: remote.check }),
-    async list(page, log, read): Promise<TaskRun[] | AppError> {
+    async list(page, log): Promise<TaskRun[] | AppError> {
       const [ownRuns, remoteRuns] = await Promise.all([
-        own.list(page, log, read),
-        remote.list(page, log, read),
+        own.list(page, log),
+        remote.list(page, log),
       ]);
       if (isAppError(ownRuns)) return ownRuns;
       if (isAppError(remoteRuns)) return remoteRuns;

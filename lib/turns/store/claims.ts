@@ -3,8 +3,7 @@ import type { UIMessage } from "ai";
 import { z } from "zod";
 import type { RunCredentialForm } from "../../identity/keys/derive-run-credential.ts";
 import { config } from "../../platform/config.ts";
-import { db } from "../../platform/database/client.ts";
-import { call, parseAnswer } from "../../platform/database/query.ts";
+import { call } from "../../platform/database/query.ts";
 import type { OnBusy } from "../contract.ts";
 
 export interface Claim {
@@ -163,22 +162,15 @@ export function requestSessionStop(sessionId: string): Promise<string[]> {
 }
 
 /** Returns the parts of an assistant message in the account's chat, or null. */
-export async function assistantParts(
+export function assistantParts(
   accountId: string,
   chatId: string,
   messageId: string,
 ): Promise<UIMessage["parts"] | null> {
-  const rows = parseAnswer(
-    "read assistant message",
-    await db()
-      .from("messages")
-      .select("parts, chats!inner(account_id)")
-      .eq("chat_id", chatId)
-      .eq("id", messageId)
-      .eq("role", "assistant")
-      .eq("chats.account_id", accountId),
+  return call(
+    "assistant_parts",
+    { p_account_id: accountId, p_chat_id: chatId, p_message_id: messageId },
     // Only this service writes messages, so their parts are not validated again.
-    z.array(z.object({ parts: z.custom<UIMessage["parts"]>(Array.isArray) })),
+    z.custom<UIMessage["parts"]>(Array.isArray).nullable(),
   );
-  return rows[0]?.parts ?? null;
 }

@@ -42,3 +42,11 @@ const stopped = z.discriminatedUnion("outcome", [
 /** Records a stop request for the run, unless it has ended. */
 export const requestRunStop = (accountId: string, runId: string) =>
   call("request_run_stop", { p_account_id: accountId, p_run_id: runId }, stopped);
+
+/** Returns the given turns whose stop was requested, whose authority has ended, or that no longer exist. */
+export const findStopped = (turnIds: readonly string[]): Promise<string[]> =>
+  call("turns_to_stop", { p_ids: turnIds }, z.array(z.string()));
+
+/** Returns the run that executes the turn; null before its first step has started. */
+export const selectRunOfTurn = (turnId: string): Promise<string | null> =>
+  call("run_of_turn", { p_turn_id: turnId }, z.string().nullable());

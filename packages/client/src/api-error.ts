@@ -1,8 +1,13 @@
+import type { components } from "./generated/api.ts";
+
+/** What `x-error-code` may be: a stable word for the cause of an error. */
+export type ErrorCode = components["headers"]["x-error-code"];
+
 /** The service refused a request, and repeating it would not help. */
 export class ApiError extends Error {
   readonly status: number;
-  /** `x-error-code`, a stable word such as `stream_active`; empty if the response has none. */
-  readonly code: string;
+  /** `x-error-code`, such as `stream_active`; empty if the response has none, as from a proxy. */
+  readonly code: ErrorCode | "";
   /** The id under which the service's log has the request; null if the response has none. */
   readonly requestId: string | null;
 
@@ -10,7 +15,8 @@ export class ApiError extends Error {
     super(textIn(body) ?? `The service responded with status ${response.status}`);
     this.name = "ApiError";
     this.status = response.status;
-    this.code = response.headers.get("x-error-code") ?? "";
+    // A newer service may have further codes.
+    this.code = (response.headers.get("x-error-code") ?? "") as ErrorCode | "";
     this.requestId = response.headers.get("x-request-id");
   }
 }

@@ -1,5 +1,5 @@
 /** Client of the Agent Platform API for Node, browsers and edge runtimes: web APIs only. */
-export { ApiError } from "./api-error.ts";
+export { ApiError, type ErrorCode } from "./api-error.ts";
 export type { ConnectionOptions } from "./connection.ts";
 export { type Client, createClient } from "./create-client.ts";
 export type { FileAddress, FileContent, WrittenFile } from "./files.ts";

@@ -97,7 +97,7 @@ describe("a model that", () => {
     [
       400,
       `${SECRET}: maximum context length is 8192 tokens`,
-      "The conversation is too long for this model: start a new chat, or choose a model with a larger context",
+      "conversation_too_long: The conversation is too long for this model: start a new chat, or choose a model with a larger context",
     ],
   ])("answers %i (%s): the error tells the cause and the remedy", async (fail, message, text) => {
     const { stream } = await run(`fault-${fail}`, function* () {

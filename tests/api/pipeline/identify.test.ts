@@ -96,7 +96,7 @@ it("decides about a named account, and leaves the refusal to authorize", async (
   const foreign = exchangeOf({ headers, contract, body: JSON.stringify({ account_id: other.id }) });
   expect(await identify(foreign)).toBeUndefined();
   expect(foreign.denied).toMatchObject({
-    code: "forbidden",
+    code: "access_denied",
     message: "Access denied to specified account_id",
   });
   expect(foreign.caller?.accountId).toBe(id);

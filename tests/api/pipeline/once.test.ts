@@ -41,7 +41,7 @@ it("refuses a second attempt while the first is running, then repeats its answer
   expect(await started.promise).toEqual({ id: expect.any(String), idempotencyKey: key });
   const again = () => Promise.reject(new Error("must not be called"));
   expect(await once(keyed(caller, key), again)).toMatchObject({
-    code: "conflict",
+    code: "idempotency_in_progress",
     headers: { "retry-after": "1" },
   });
   first.resolve(Response.json({ made: 1 }, { status: 201 }));

@@ -9,7 +9,7 @@ const contract = {
   body: z.object({ account_id: z.guid().optional(), title: z.string() }),
   bodyLimit: 1_000,
   idempotent: true,
-  errors: ["forbidden"],
+  errors: [],
 } as const;
 
 /** A request that every stage would refuse; the cases below correct one mistake after the other. */
@@ -34,7 +34,7 @@ it("reports one error at a time: credential, size, JSON, schema, access, idempot
     "payload_too_large",
     "invalid_json",
     "invalid_request",
-    "forbidden",
+    "access_denied",
     "invalid_request",
     null,
   ]);

@@ -109,8 +109,7 @@ export function claimsSuite(world?: World): void {
         credential: "key",
       };
       const [row] = await workspace.sql`
-        select claim_turn(jsonb_populate_record(null::turn_claim, ${workspace.sql.json(claim)}),
-          'reject', 0, 0, 0, 0) as answer`;
+        select claim_turn(${workspace.sql.json(claim)}, 'reject', 0, 0, 0, 0) as answer`;
       expect(row?.answer).toEqual({ outcome: "claimed" });
       await workspace.sql`update chats set claimed_at = now() - make_interval(secs => ${ageSeconds})
       where id = ${conversation.chatId}`;

@@ -37,7 +37,6 @@ export function exchangeOf(given: Given = {}): Exchange {
     contract: declared,
     validate: validator(declared),
     bodyNamesAccounts: access.some((field) => field?.in === "body"),
-    prefetch: null,
     handle: given.handle ?? (async () => ({ body: { ok: true } })),
   };
   const request = new Request(given.url ?? "http://localhost/api/echo", {

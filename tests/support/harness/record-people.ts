@@ -41,7 +41,6 @@ export async function recordPeople(
   const params = { id: organization.organization_id };
   await record("getAccount");
   await record("exportAccount");
-  await record("getFirstSteps");
   await record("listOrganizations", { query: { limit: "10" } });
   await record("getOrganization", { params });
   await record("updateOrganization", { params, body: { name: "Velvet Harbor" } });

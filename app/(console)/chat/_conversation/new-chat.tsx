@@ -4,9 +4,7 @@ import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
 import { Activity, useEffect, useState } from "react";
 import { type ApiError, api } from "@/app/(console)/_api/request.ts";
-import { useSession } from "@/app/(console)/_session/auth.ts";
 import { useScope } from "@/app/(console)/_session/scope.ts";
-import { useIsChecklistDismissed } from "@/app/(console)/_shell/onboarding-choice.ts";
 import type { ChatError } from "@/app/(console)/chat/_state/chat-error.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import { keepUnsent, type UnsentMessage } from "@/app/(console)/chat/_state/drafts.ts";
@@ -18,12 +16,10 @@ import { ConnectorsPicker } from "../../_connectors/connectors-picker.tsx";
 import { chooseConnectors } from "../../_connectors/use-chat-connectors.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useFrame } from "../../_shell/frame.tsx";
-import { NextStep } from "../../welcome/next-step.tsx";
 import { Composer } from "./composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { Notices } from "./notices.tsx";
-import { sampleStatement } from "./sample-statement.ts";
-import { checkRoyalties, suggestions } from "./suggestions.ts";
+import { suggestions } from "./suggestions.ts";
 import { pageOf, useDraftChat } from "./use-draft-chat.ts";
 
 const ignore = () => {};
@@ -55,15 +51,6 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   const [error, setError] = useState<ChatError | null>(null);
 
   const params = useSearchParams();
-  const isSampleAsked = params.has("sample");
-  useEffect(() => {
-    if (!isSampleAsked) return;
-    // Out of the address, so that a reload does not attach it again.
-    history.replaceState(null, "", "/chat");
-    attachments.add([sampleStatement()]);
-    setReturned({ text: checkRoyalties, files: [] });
-  }, [isSampleAsked, attachments, setReturned]);
-
   const templateId = params.get("template");
   useEffect(() => {
     if (templateId === null) return;
@@ -150,7 +137,6 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
             {!hasAiModel && <StandInNote />}
           </Activity>
         </div>
-        <Checklist />
       </div>
     </FileDrop>
   );
@@ -185,24 +171,12 @@ function Suggestions({
   );
 }
 
-/** Where a new account begins, until its checklist is done or dismissed. */
-function Checklist() {
-  const session = useSession();
-  const email = session.status === "signed-in" ? session.email : "";
-  const isDismissed = useIsChecklistDismissed(email);
-  return isDismissed || email === "" ? null : (
-    <div className="px-4 max-sm:pb-3 sm:pt-6">
-      <NextStep />
-    </div>
-  );
-}
-
 /** What can be expected of an answer while no AI model is connected. */
 function StandInNote() {
   return (
     <p className="mx-auto max-w-2xl px-4 text-center text-sm text-balance text-muted-foreground max-sm:pb-3 sm:pt-4">
-      No AI model is connected yet, so a rule-based stand-in answers: it analyzes CSV files and uses
-      the agent's tools.{" "}
+      No AI model is connected yet, so a rule-based stand-in answers, which can use the agent's
+      tools.{" "}
       <Link href="/docs/settings" className="text-accent-text underline underline-offset-4">
         Connect a model
       </Link>

@@ -15,10 +15,6 @@ export interface Suggestion {
   readonly icon: LucideIcon;
 }
 
-/** What is asked about the sample statement, too. */
-export const checkRoyalties =
-  "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, duplicates and gaps.";
-
 /** What a new chat offers to begin with. */
 export const suggestions: readonly Suggestion[] = [
   {
@@ -30,7 +26,8 @@ export const suggestions: readonly Suggestion[] = [
   {
     title: "Check royalties",
     icon: Receipt,
-    prompt: checkRoyalties,
+    prompt:
+      "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, duplicates and gaps.",
   },
   {
     title: "Pitch to playlists",

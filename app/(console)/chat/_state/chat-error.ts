@@ -16,23 +16,6 @@ export const outdatedPage: ChatError = {
   requestId: null,
 };
 
-/** Refusals that mean more in a chat than elsewhere, by the beginning of the API's message. */
-const REFUSALS: readonly (readonly [string, string])[] = [
-  [
-    "Too many active turns",
-    "Too many chats are being answered at once. Wait for one to end, or stop one.",
-  ],
-  [
-    "Too many messages wait",
-    "Too many messages are waiting in this chat. Wait for one to be answered, or stop the chat.",
-  ],
-  [
-    "The question has been answered",
-    "This question has been answered already, maybe in another tab.",
-  ],
-  ["A response is streaming", "The agent is answering in this chat. Wait for its end, or stop it."],
-];
-
 /** What the error of a turn begins with that its budget has ended. */
 const BUDGET_CODES: readonly string[] = ["budget_reached", "unpriced_model"];
 
@@ -44,16 +27,17 @@ export function toChatError(error: Error): ChatError {
       const text = describeError({ status: 402, code });
       return { text, requestId: null, link: { href: "/usage", label: "Open budget" } };
     }
-    const isTooLong = error.message.startsWith("The conversation is too long");
     return {
-      text: error.message.replace(/\.?$/, "."),
+      text: error.message.replace(/^[a-z_]+: /, "").replace(/\.?$/, "."),
       requestId: null,
-      ...(isTooLong && { link: { href: "/chat", label: "New chat" } }),
+      ...(code === "conversation_too_long" && { link: { href: "/chat", label: "New chat" } }),
     };
   }
-  const refusal = REFUSALS.find(([beginning]) => error.message.startsWith(beginning));
+  const isBusy = error.code === "conflict";
   return {
-    text: refusal?.[1] ?? describeError(error),
+    text: isBusy
+      ? "The agent is answering in this chat. Wait for its end, or stop it."
+      : describeError(error),
     requestId: error.requestId,
     ...(error.code === "budget_reached" && { link: { href: "/settings", label: "Open settings" } }),
   };

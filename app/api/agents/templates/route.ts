@@ -2,7 +2,7 @@ import { listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
-import { insertTemplate, templatesQuery } from "@/lib/templates/store.ts";
+import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
 import { templateAnswer } from "@/lib/templates/template.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
@@ -10,11 +10,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     const template = await insertTemplate(caller.accountId, effectId, body);
     return { status: 201, ...templateAnswer(template) };
   }),
-  GET: endpoint(listTemplatesContract, {
-    prefetch: ({ query }) => templatesQuery(query),
-    async handle({ query, read }) {
-      const page = await read(templatesQuery(query));
-      return listOf("/api/agents/templates", query, "templates", page);
-    },
+  GET: endpoint(listTemplatesContract, async ({ caller, query }) => {
+    const page = await selectTemplates(caller.accountId, query);
+    return listOf("/api/agents/templates", query, "templates", page);
   }),
 });

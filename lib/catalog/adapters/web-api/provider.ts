@@ -112,7 +112,6 @@ export function createWebApiCatalog(settings: WebApiCatalogSettings): CatalogPro
 
   return {
     name: "web-api",
-    searchQuery: () => null,
     async search({ q, kinds: wanted, market, limit, offset }: SearchQuery) {
       const lookup = {
         path: "/search",

@@ -1,9 +1,9 @@
 /**
  * Renders images and videos on this machine: playable files of the requested codec, size and length,
  * made from the caller's inputs. It is not a generative model: an image shows its prompt as a title
- * over a gradient or over the reference; a video is a slow zoom into the image, a crossfade between two
- * images, or the input video followed by a zoom from its last frame. `lipsync` is the still image with
- * the audio, and generated audio is a quiet tone. The `model` of an order is ignored.
+ * over a gradient or over the reference; a video is the still image, one image after the other, or the
+ * input video whose last frame is held. `lipsync` is the still image with the audio, and generated audio is
+ * a quiet tone. The `model` of an order is ignored.
  *
  * A video has the requested length. `extend` appends that length to its input, like the hosted
  * models, and `lipsync` is as long as its audio.

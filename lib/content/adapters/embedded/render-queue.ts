@@ -2,6 +2,7 @@ import { config } from "../../../platform/config.ts";
 import { FairQueue } from "../../../platform/fair-queue.ts";
 import { processShare } from "../../../platform/process-share.ts";
 import { processWide } from "../../../platform/process-wide.ts";
+import { RENDER_WAITS } from "../../port.ts";
 
 /**
  * More than `CONTENT_AT_ONCE` admits by default, so that a run that was admitted is not refused
@@ -17,7 +18,7 @@ export function renderQueue(): FairQueue {
   return processWide("renderings", () => {
     const settings = config();
     const slots = processShare(settings, settings.RENDERS_AT_ONCE, 1);
-    const maxWaitMs = settings.RENDER_WAIT_MS;
+    const maxWaitMs = RENDER_WAITS * settings.QUEUE_WAIT_MS;
     return new FairQueue({
       name: "renderings",
       slots,

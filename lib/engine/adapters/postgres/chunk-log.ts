@@ -5,7 +5,7 @@
  * a crash. One write is in flight at a time; it carries the chunks that all turns of this process
  * have appended meanwhile, so a thousand deltas a second cost a few hundred commits.
  */
-import type { ChunkBatch, ReadEnd } from "../../port.ts";
+import type { ChunkBatch, ReadEnd, TurnLog } from "../../port.ts";
 import type { Sql } from "./database.ts";
 import { WakeUps } from "./wake-ups.ts";
 
@@ -57,13 +57,15 @@ export class ChunkLog {
   }
 
   /**
-   * Makes this process the writer of a stream.
+   * Makes this process the writer of a stream, in place of an earlier attempt that was.
    * @param fresh whether nothing can have been written yet, which saves a query.
    */
-  async open(stream: string, runId: string, fresh: boolean): Promise<void> {
-    if (this.#writers.has(stream)) return;
-    const { chunks, closed } = fresh ? { chunks: [], closed: false } : await this.#load(stream, 0);
-    this.#writers.set(stream, {
+  async open(stream: string, runId: string, fresh: boolean): Promise<TurnLog> {
+    const earlier = this.#writers.get(stream);
+    if (earlier) await this.#supersede(earlier);
+    const { chunks, closed } =
+      fresh && !earlier ? { chunks: [], closed: false } : await this.#load(stream, 0);
+    const writer: Writer = {
       stream,
       runId,
       committed: chunks,
@@ -72,35 +74,41 @@ export class ChunkLog {
       closed,
       failing: new AbortController(),
       settled: [],
-    });
+    };
+    this.#writers.set(stream, writer);
+    return {
+      failed: writer.failing.signal,
+      committed: () => writer.committed,
+      append: (more) => this.#append(writer, more),
+      flushed: () => this.#flushed(writer),
+      close: (last) => this.#close(writer, last),
+      release: () => {},
+    };
   }
 
-  /** Returns the committed chunks of a stream that this process writes. */
-  committed(stream: string): readonly string[] {
-    return this.#writer(stream).committed;
+  /** Ends an attempt, whose write in flight the next attempt must know of. */
+  async #supersede(writer: Writer): Promise<void> {
+    writer.failing.abort(lost(writer));
+    this.#dirty.delete(writer);
+    this.#settle(writer);
+    while (this.#inFlight.has(writer)) {
+      await new Promise<void>((resolve) => writer.settled.push(resolve));
+    }
+    this.#forget(writer);
   }
 
-  /** Returns the signal that aborts when this process can no longer write the stream. */
-  failed(stream: string): AbortSignal {
-    return this.#writer(stream).failing.signal;
-  }
-
-  /** Appends chunks; `flushed` tells when they are committed. */
-  append(stream: string, chunks: readonly string[]): void {
-    const writer = this.#writer(stream);
-    if (writer.closed || writer.closing) throw new StreamLostError(`Stream ${stream} is closed`);
+  #append(writer: Writer, chunks: readonly string[]): void {
+    writer.failing.signal.throwIfAborted();
+    if (writer.closed || writer.closing) {
+      throw new StreamLostError(`Stream ${writer.stream} is closed`);
+    }
     // A row without chunks would have the primary key of the next one.
     if (chunks.length === 0) return;
     for (const chunk of chunks) writer.pending.push(chunk);
     this.#schedule(writer);
   }
 
-  /**
-   * Resolves when all appended chunks are committed.
-   * @throws StreamLostError when the run has another owner.
-   */
-  async flushed(stream: string): Promise<void> {
-    const writer = this.#writer(stream);
+  async #flushed(writer: Writer): Promise<void> {
     const { signal } = writer.failing;
     while (!signal.aborted && (this.#dirty.has(writer) || this.#inFlight.has(writer))) {
       await new Promise<void>((resolve) => writer.settled.push(resolve));
@@ -108,17 +116,14 @@ export class ChunkLog {
     signal.throwIfAborted();
   }
 
-  /**
-   * Appends the last chunks and closes the stream in one write, so that no reader sees one without
-   * the other. Does nothing when the stream is closed.
-   */
-  async close(stream: string, last: readonly string[]): Promise<void> {
-    const writer = this.#writer(stream);
-    if (writer.closed) return this.#forget(writer);
-    for (const chunk of last) writer.pending.push(chunk);
-    writer.closing = true;
-    this.#schedule(writer);
-    await this.flushed(stream);
+  /** The last chunks are in one write with the end, because no reader may see one without the other. */
+  async #close(writer: Writer, last: readonly string[]): Promise<void> {
+    if (!writer.closed) {
+      for (const chunk of last) writer.pending.push(chunk);
+      writer.closing = true;
+      this.#schedule(writer);
+      await this.#flushed(writer);
+    }
     this.#forget(writer);
   }
 
@@ -255,12 +260,6 @@ export class ChunkLog {
   #forget(writer: Writer): void {
     if (this.#writers.get(writer.stream) === writer) this.#writers.delete(writer.stream);
     this.wake(writer.stream);
-  }
-
-  #writer(stream: string): Writer {
-    const writer = this.#writers.get(stream);
-    if (!writer) throw new StreamLostError(`Stream ${stream} is not open for writing`);
-    return writer;
   }
 
   async #load(

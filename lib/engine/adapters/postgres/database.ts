@@ -5,18 +5,28 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { observePool } from "../../../platform/database/telemetry.ts";
-import { DatabaseUnavailable, isOutageCode } from "../../../platform/database/unavailable.ts";
+import { type Measurements, noMeasurements } from "./measurements.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A tagged template: each value becomes a parameter. Arrays are PostgreSQL arrays, never JSON. */
 export type Sql = (strings: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Row[]>;
 
+/** The database did not answer, so the step that asked is to be repeated. */
+class EngineUnavailable extends Error {
+  override readonly name = "EngineUnavailable";
+  readonly code = "DATABASE_UNAVAILABLE";
+}
+
+/** SQLSTATEs of an outage: connection, deadlock, resources, shutdown. */
+const OUTAGE = /^(08|40|53|57)/;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A statement of the engine that takes longer is on a dead connection. */
 const QUERY_TIMEOUT_MS = 15_000;
 const RECONNECT_MS = 500;
+/** A listener may hear nothing for hours, and no TCP timeout notices that its network is gone. */
+const PING_MS = 5_000;
+const PING = { text: "select", query_timeout: PING_MS };
 
 function connectionTo(databaseUrl: string): pg.ClientConfig {
   return {
@@ -41,10 +51,8 @@ function sqlOver(client: Pick<pg.ClientBase, "query">): Sql {
     try {
       return (await client.query<Row>({ ...statement, values: [...values] })).rows;
     } catch (error) {
-      if (error instanceof pg.DatabaseError && !isOutageCode(error.code ?? "")) throw error;
-      throw new DatabaseUnavailable("The durable engine's database did not answer", {
-        cause: error,
-      });
+      if (error instanceof pg.DatabaseError && !OUTAGE.test(error.code ?? "")) throw error;
+      throw new EngineUnavailable("The durable engine's database did not answer", { cause: error });
     }
   };
 }
@@ -62,12 +70,13 @@ export function openPool(
   databaseUrl: string,
   max: number,
   onError: (error: unknown) => void,
+  measurements: Measurements = noMeasurements,
 ): Pool {
   const pool = new pg.Pool({ ...connectionTo(databaseUrl), max });
   // Without a listener, an idle connection that breaks would end the process.
   // The second argument is the client, which does not belong into a log.
   pool.on("error", (error) => onError(error));
-  observePool("engine", pool);
+  measurements.observePool(pool);
   return { sql: sqlOver({ query: pool.query.bind(pool) }), end: () => pool.end() };
 }
 
@@ -82,26 +91,38 @@ export class Session {
 
   /** Resolves with the session's statements: a new function for every new session. */
   open(): Promise<Sql> {
-    this.#open ??= this.#connect().catch((error: unknown) => {
-      this.#open = undefined;
+    if (this.#open) return this.#open;
+    // The end of a lost connection may be reported after its replacement was opened.
+    const lose = () => {
+      if (this.#open === opening) this.#open = undefined;
+    };
+    const opening = this.#connect(lose).catch((error: unknown) => {
+      lose();
       throw error;
     });
-    return this.#open;
+    this.#open = opening;
+    return opening;
   }
 
-  async #connect(): Promise<Sql> {
+  async #connect(lose: () => void): Promise<Sql> {
     const client = new pg.Client({
       ...connectionTo(this.#databaseUrl),
       // So that the server notices within seconds when this machine disappears.
       options: "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3",
     });
-    const lose = () => {
-      this.#open = undefined;
-    };
     client.on("error", lose);
     client.on("end", lose);
     await client.connect();
-    return sqlOver(client);
+    const sql = sqlOver(client);
+    return async (strings, ...values) => {
+      try {
+        return await sql(strings, ...values);
+      } catch (error) {
+        // The next statement would wait behind one that is never answered.
+        if (error instanceof EngineUnavailable) void client.end();
+        throw error;
+      }
+    };
   }
 }
 
@@ -139,7 +160,13 @@ export class Listener {
       await client.end().catch(() => {});
       throw error;
     }
-    client.on("end", () => void this.#restart());
+    const ping = setInterval(() => {
+      client.query(PING).catch(() => client.end());
+    }, PING_MS).unref();
+    client.on("end", () => {
+      clearInterval(ping);
+      void this.#restart();
+    });
   }
 
   async #restart(): Promise<void> {

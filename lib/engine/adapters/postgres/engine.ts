@@ -1,15 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { setWorld } from "workflow/runtime";
-import { runPeriodically } from "../../../platform/run-periodically.ts";
-import type { Engine, TurnAddress } from "../../port.ts";
+import type { Engine, TurnAddress, TurnStops } from "../../port.ts";
 import { loadRoute, runState, startRun } from "../sdk.ts";
 import { StopListeners } from "../stop-listeners.ts";
-import { findStopped } from "../turn-rows.ts";
 import { ChunkLog } from "./chunk-log.ts";
+import type { Measurements } from "./measurements.ts";
 import { PostgresWorld } from "./postgres-world.ts";
-import { type RetentionSettings, sweepEngine } from "./retention.ts";
+import { sweepEngine } from "./retention.ts";
 
-export interface PostgresEngineOptions {
+export interface PostgresEngineOptions extends TurnStops {
   readonly databaseUrl: string;
   /** Of the pool; two more sessions hold the lease and listen. */
   readonly maxConnections: number;
@@ -17,13 +16,13 @@ export interface PostgresEngineOptions {
   readonly selfOrigin: string;
   /** Whether to reload route modules every time, because they change in development. */
   readonly reloadHandlers: boolean;
-  readonly retention: RetentionSettings;
   readonly onError: (error: unknown, runId?: string) => void;
+  readonly measurements: Measurements;
 }
 
 const SWEEP_MS = 600_000;
 /** A stop by request is signalled; what ends the authority of a turn is found in the database. */
-const STOP_CHECK_SECONDS = 1;
+const STOP_CHECK_MS = 1_000;
 const PRELOAD_MS = 100;
 /** Until what cut the connection has passed. */
 const RETRY_MS = 500;
@@ -58,6 +57,7 @@ export class PostgresEngine implements Engine {
       onReleased: (runIds) => this.#log.release(new Set(runIds)),
       onLost: () => this.#log.dropAll(),
       onError: options.onError,
+      measurements: options.measurements,
     });
     this.#log = new ChunkLog(this.#world.sql, this.#world.ownership.id);
   }
@@ -66,9 +66,9 @@ export class PostgresEngine implements Engine {
     setWorld(this.#world.world);
     await this.#world.start();
     void this.#preload();
-    const { retention, onError } = this.#options;
-    setInterval(() => sweepEngine(this.#world.sql, retention).catch(onError), SWEEP_MS).unref();
-    runPeriodically("turn stops", STOP_CHECK_SECONDS, () => this.#findStops());
+    const { onError } = this.#options;
+    setInterval(() => sweepEngine(this.#world.sql).catch(onError), SWEEP_MS).unref();
+    void this.#watchStops();
   }
 
   async drain(deadline: AbortSignal): Promise<void> {
@@ -84,16 +84,8 @@ export class PostgresEngine implements Engine {
     if (!alive) throw new Error("This process is not registered as a live instance");
   }
 
-  async openLog(turnId: string, runId: string, fresh: boolean) {
-    await this.#log.open(turnId, runId, fresh);
-    return {
-      failed: this.#log.failed(turnId),
-      committed: () => this.#log.committed(turnId),
-      append: (chunks: readonly string[]) => this.#log.append(turnId, chunks),
-      flushed: () => this.#log.flushed(turnId),
-      close: (last: readonly string[]) => this.#log.close(turnId, last),
-      release: () => {},
-    };
+  openLog(turnId: string, runId: string, fresh: boolean) {
+    return this.#log.open(turnId, runId, fresh);
   }
 
   read({ turnId, runId }: TurnAddress, startIndex: number, signal: AbortSignal) {
@@ -122,10 +114,17 @@ export class PostgresEngine implements Engine {
     this.#missedStops.set(turnId, Date.now());
   }
 
+  async #watchStops(): Promise<void> {
+    while (!this.#draining) {
+      await delay(STOP_CHECK_MS, undefined, { ref: false });
+      await this.#findStops().catch(this.#options.onError);
+    }
+  }
+
   /** Turns that execute here, whose stop was requested or whose authority has ended. */
   async #findStops(): Promise<void> {
     if (this.#stops.size === 0) return;
-    for (const turnId of await findStopped(this.#stops.turnIds())) this.#stop(turnId);
+    for (const turnId of await this.#options.findStopped(this.#stops.turnIds())) this.#stop(turnId);
   }
 
   /** Stops that other processes requested while this one did not listen. */

@@ -10,8 +10,8 @@
  * rejects them. Until it has a row again it gets no run, and those that it creates have no owner.
  */
 import { randomUUID } from "node:crypto";
-import { count } from "../../../platform/telemetry/metrics.ts";
 import { Session, type Sql } from "./database.ts";
+import type { Measurements } from "./measurements.ts";
 
 export interface OwnershipOptions {
   readonly databaseUrl: string;
@@ -20,6 +20,7 @@ export interface OwnershipOptions {
   /** This process was fenced: another one has taken over its runs. */
   readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
+  readonly measurements: Measurements;
 }
 
 const REAP_INTERVAL_MS = 1_000;
@@ -90,7 +91,7 @@ export class Ownership {
       with others as materialized (select id, lock_key from engine.instances where id <> ${this.id})
       select id, lock_key from others where pg_try_advisory_lock(${LOCK_SPACE}::int, lock_key::int)`;
     for (const { id, lock_key } of dead) {
-      await removeDead(sql, String(id)).catch(this.#options.onError);
+      await removeDead(sql, String(id), this.#options.measurements).catch(this.#options.onError);
       await sql`select pg_advisory_unlock(${LOCK_SPACE}::int, ${Number(lock_key)}::int)`;
     }
     await this.adopt();
@@ -116,10 +117,10 @@ export class Ownership {
   }
 }
 
-async function removeDead(sql: Sql, id: string): Promise<void> {
+async function removeDead(sql: Sql, id: string, measurements: Measurements): Promise<void> {
   // The subquery sees the runs as they were before the call.
   const [before] = await sql`
     select engine.remove_instance(${id}),
       (select count(*) from engine.runs where owner = ${id} and status = 'running') as runs`;
-  count("agent_platform.runs.freed", Number(before?.runs));
+  measurements.count("runs.freed", Number(before?.runs));
 }

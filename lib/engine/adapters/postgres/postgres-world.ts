@@ -1,6 +1,6 @@
 import type { World } from "@workflow/world";
-import { count } from "../../../platform/telemetry/metrics.ts";
 import { Listener, openPool, type Pool } from "./database.ts";
+import { type Measurements, noMeasurements } from "./measurements.ts";
 import { Ownership } from "./ownership.ts";
 import { InProcessQueue } from "./queue.ts";
 import { RunLists } from "./run-lists.ts";
@@ -24,6 +24,7 @@ export interface PostgresWorldOptions {
   /** Another process has taken over the runs of this one. */
   readonly onLost: () => void;
   readonly onError: (error: unknown, runId?: string) => void;
+  readonly measurements: Measurements;
 }
 
 /**
@@ -54,26 +55,29 @@ export class PostgresWorld {
       onReleased: () => {},
       onLost: () => {},
       onError,
+      measurements: noMeasurements,
     });
   }
 
   constructor(options: PostgresWorldOptions) {
     this.#options = options;
-    this.#pool = openPool(options.databaseUrl, options.maxConnections, options.onError);
+    const { databaseUrl, maxConnections, onError, measurements } = options;
+    this.#pool = openPool(databaseUrl, maxConnections, onError, measurements);
     this.ownership = new Ownership({
       databaseUrl: options.databaseUrl,
       adopt: async (limit) => {
         const runs = await this.runs.adopt(limit);
         for (const { runId } of runs) this.#continue(runId);
-        count("agent_platform.runs.adopted", runs.length);
+        measurements.count("runs.adopted", runs.length);
         return runs.length;
       },
       onLost: () => {
-        count("agent_platform.processes.fenced", 1);
+        measurements.count("processes.fenced", 1);
         this.runs.dropAll();
         options.onLost();
       },
       onError: options.onError,
+      measurements,
     });
     this.runs = new RunStore(this.#pool.sql, this.ownership.id);
     this.#streams = new Streams(this.#pool.sql);
@@ -101,9 +105,9 @@ export class PostgresWorld {
   async start(): Promise<void> {
     if (this.#started) return;
     this.#started = true;
-    count("agent_platform.processes.fenced", 0);
-    count("agent_platform.runs.freed", 0);
-    const { databaseUrl, channels, onError } = this.#options;
+    const { databaseUrl, channels, onError, measurements } = this.#options;
+    measurements.count("processes.fenced", 0);
+    measurements.count("runs.freed", 0);
     const ownChannels = {
       engine_runs: (runId: string) => this.#continue(runId),
       [FREE_RUNS]: () => void this.ownership.adopt().catch(onError),
@@ -134,7 +138,7 @@ export class PostgresWorld {
   async #release(runIds: readonly string[]): Promise<void> {
     if (runIds.length === 0) return;
     await this.runs.release(runIds);
-    count("agent_platform.runs.handed_over", runIds.length);
+    this.#options.measurements.count("runs.handed_over", runIds.length);
     this.#options.onReleased(runIds);
   }
 

@@ -4,26 +4,18 @@
  */
 import type { Sql } from "./database.ts";
 
-export interface RetentionSettings {
-  /** Days after its end that a run is kept, with its steps, events and hooks. */
-  readonly runDays: number;
-  /** Days after its end that a stream is kept. */
-  readonly streamDays: number;
-}
-
+/** Days after its end that a run is kept, with its steps, events and hooks, and the stream of a turn. */
+const RETENTION_DAYS = 1;
 const BATCH = 500;
 const MAX_BATCHES = 200;
 /** A stream that was never closed belongs to a run that was lost. No turn lasts as long. */
 const LOST_DAYS = 30;
 
-export async function sweepEngine(
-  sql: Sql,
-  { runDays, streamDays }: RetentionSettings,
-): Promise<void> {
+export async function sweepEngine(sql: Sql): Promise<void> {
   await inBatches(
     () => sql`
       with ended as (
-        select run_id from engine.runs where completed_at < now() - make_interval(days => ${runDays})
+        select run_id from engine.runs where completed_at < now() - make_interval(days => ${RETENTION_DAYS})
         limit ${BATCH} for update skip locked)
       delete from engine.runs r using ended where r.run_id = ended.run_id returning r.run_id`,
   );
@@ -32,7 +24,7 @@ export async function sweepEngine(
     () => sql`
       with ended as (
         select stream from engine.chunks
-        where eof and written_at < now() - make_interval(days => ${streamDays})
+        where eof and written_at < now() - make_interval(days => ${RETENTION_DAYS})
         limit ${BATCH} for update skip locked),
       gone as (delete from engine.chunks c using ended where c.stream = ended.stream)
       select stream from ended`,
@@ -41,7 +33,7 @@ export async function sweepEngine(
     () => sql`
       delete from engine.chunks where (stream, first_index) in (
         select stream, first_index from engine.chunks
-        where written_at < now() - make_interval(days => ${streamDays + LOST_DAYS})
+        where written_at < now() - make_interval(days => ${RETENTION_DAYS + LOST_DAYS})
         limit ${BATCH} for update skip locked)
       returning stream`,
   );
@@ -49,7 +41,7 @@ export async function sweepEngine(
     () => sql`
       delete from engine.streams where name in (
         select name from engine.streams s
-        where written_at < now() - make_interval(days => ${streamDays}) and not exists (
+        where written_at < now() - make_interval(days => ${RETENTION_DAYS}) and not exists (
           select from engine.runs r where r.run_id = s.run_id and r.status = 'running')
         limit ${BATCH} for update skip locked)
       returning name`,

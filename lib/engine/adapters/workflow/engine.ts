@@ -2,19 +2,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { getRun } from "workflow/api";
 import { createWorld, setWorld } from "workflow/runtime";
 import { provideEnvironment } from "../../../platform/config.ts";
-import type { ChunkBatch, Engine, ReadEnd, TurnAddress, TurnLog } from "../../port.ts";
+import type { ChunkBatch, Engine, ReadEnd, TurnAddress, TurnLog, TurnStops } from "../../port.ts";
 import { runState, startRun } from "../sdk.ts";
-import { findRun } from "../turn-rows.ts";
 import { Deliveries, type DeliveriesOptions } from "./deliveries.ts";
 import { Follower } from "./follower.ts";
 import { StopSignals } from "./stop-signals.ts";
 import { StreamLog } from "./stream-log.ts";
 
-export interface WorkflowEngineOptions extends DeliveriesOptions {
+export interface WorkflowEngineOptions extends DeliveriesOptions, TurnStops {
   /** A package, `local` or `vercel`: as in the SDK's own setting WORKFLOW_TARGET_WORLD. */
   readonly world: string;
   /** The folder of the `local` World, unless its own setting names another. */
   readonly dataDir: string;
+  /** Returns the run that executes the turn; null before its first step has started. */
+  readonly findRun: (turnId: string) => Promise<string | null>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -38,7 +39,7 @@ export class WorkflowEngine implements Engine {
   constructor(options: WorkflowEngineOptions) {
     this.name = `workflow:${options.world}`;
     this.#options = options;
-    this.#stops = new StopSignals(options.onError);
+    this.#stops = new StopSignals(options.findStopped, options.onError);
   }
 
   async start(): Promise<void> {
@@ -89,7 +90,7 @@ export class WorkflowEngine implements Engine {
     startIndex: number,
     signal: AbortSignal,
   ): AsyncGenerator<ChunkBatch, ReadEnd> {
-    const runId = turn.runId ?? (await untilRun(turn.turnId, signal));
+    const runId = turn.runId ?? (await this.#untilRun(turn.turnId, signal));
     if (runId === null) return "moved";
     const follower = this.#follower(runId);
     const { chunks } = follower.order;
@@ -133,6 +134,15 @@ export class WorkflowEngine implements Engine {
     return this.#stops.listen(turnId, stop);
   }
 
+  async #untilRun(turnId: string, signal: AbortSignal): Promise<string | null> {
+    while (!signal.aborted) {
+      const runId = await this.#options.findRun(turnId);
+      if (runId !== null) return runId;
+      await delay(RUN_POLL_MS, undefined, { signal }).catch(() => {});
+    }
+    return null;
+  }
+
   #follower(runId: string): Follower {
     const known = this.#followers.get(runId);
     if (known) return known;
@@ -142,13 +152,4 @@ export class WorkflowEngine implements Engine {
     this.#followers.set(runId, follower);
     return follower;
   }
-}
-
-async function untilRun(turnId: string, signal: AbortSignal): Promise<string | null> {
-  while (!signal.aborted) {
-    const runId = await findRun(turnId);
-    if (runId !== null) return runId;
-    await delay(RUN_POLL_MS, undefined, { signal }).catch(() => {});
-  }
-  return null;
 }

@@ -1,6 +1,6 @@
 import { continueTrace } from "../../../platform/telemetry/spans.ts";
+import type { TurnStops } from "../../port.ts";
 import { StopListeners } from "../stop-listeners.ts";
-import { findStopped } from "../turn-rows.ts";
 
 /** A stop that another process requests is found at this interval. */
 const POLL_MS = 250;
@@ -13,10 +13,12 @@ const RETRY_MS = 2_000;
  */
 export class StopSignals {
   readonly #listeners = new StopListeners();
+  readonly #findStopped: TurnStops["findStopped"];
   readonly #onError: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(onError: (error: unknown) => void) {
+  constructor(findStopped: TurnStops["findStopped"], onError: (error: unknown) => void) {
+    this.#findStopped = findStopped;
     this.#onError = onError;
   }
 
@@ -39,7 +41,7 @@ export class StopSignals {
   async #poll(): Promise<void> {
     let pauseMs = POLL_MS;
     try {
-      for (const turnId of await findStopped(this.#listeners.turnIds())) this.signal(turnId);
+      for (const turnId of await this.#findStopped(this.#listeners.turnIds())) this.signal(turnId);
     } catch (error) {
       this.#onError(error);
       pauseMs = RETRY_MS;

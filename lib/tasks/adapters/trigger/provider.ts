@@ -93,7 +93,6 @@ export function createTriggerTaskRunner(
 
   return {
     name: "trigger",
-    listQuery: () => null,
     async list({ accountId, limit, artistId }, log) {
       const asked = ask(accountId, log);
       const tag = artistId === undefined ? undefined : artistTag(artistId);

@@ -91,7 +91,7 @@ export function InvitationsSection({ organizationId }: { readonly organizationId
 function describe({ status, code, fields, message }: ApiError): string {
   if (fields.includes("email")) return "Enter an email address.";
   if (status === 409) return "This person is already a member.";
-  if (code === "quota_exceeded")
+  if (code === "quota_exceeded" || code === "too_many_invitations")
     return "Too many invitations are open. Revoke some, or wait a day.";
   return message;
 }

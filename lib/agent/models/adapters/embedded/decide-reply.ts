@@ -4,7 +4,6 @@ import { describeResult } from "./describe-result.ts";
 import { INTRODUCTION } from "./identity.ts";
 import { parsePlan } from "./parse-plan.ts";
 import type { PlanStep, ToolRequest } from "./plan.ts";
-import { planAnalysis } from "./plan-analysis.ts";
 
 export interface Reply {
   /** The deltas in order. */
@@ -12,15 +11,11 @@ export interface Reply {
   readonly calls: readonly ToolRequest[];
 }
 
-/** Commands, names of files and whatever else is quoted. */
-const QUOTED = /`[^`]*`|"[^"]*"/g;
-const ANALYSIS = /\b(?:analy[sz]e|check|sum|summari[sz]e|totals?|stands? out|looks? wrong)\b/i;
-
 type ToolStep = Extract<PlanStep, { kind: "tools" }>;
 
 export function decideReply(prompt: LanguageModelV4Prompt, tools: ReadonlySet<string>): Reply {
   const turnStart = prompt.findLastIndex((message) => message.role === "user");
-  const plan = planOf(textOf(prompt[turnStart]));
+  const plan = parsePlan(textOf(prompt[turnStart]));
   const results = resultsAfter(prompt, turnStart);
   const toolSteps = plan.filter((step) => step.kind === "tools");
   const step = stepAfter(toolSteps, callsAfter(prompt, turnStart));
@@ -33,15 +28,6 @@ export function decideReply(prompt: LanguageModelV4Prompt, tools: ReadonlySet<st
   }
   if (plan.length === 0) return say(INTRODUCTION);
   return { text: report(plan, results), calls: [] };
-}
-
-/** Attached tables are analyzed if that is what the text asks for, or if it asks for nothing. */
-function planOf(text: string): readonly PlanStep[] {
-  const plan = parsePlan(text);
-  const analysis = planAnalysis(text);
-  return analysis && (plan.length === 0 || ANALYSIS.test(text.replace(QUOTED, "")))
-    ? [analysis]
-    : plan;
 }
 
 const say = (text: string): Reply => ({ text: words(text), calls: [] });

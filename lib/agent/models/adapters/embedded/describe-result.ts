@@ -97,8 +97,6 @@ export function describeResult(call: ToolRequest, result: unknown): string {
       ? `${call.label} was stopped.`
       : `${call.label} failed: ${error}`;
   }
-  const described = call.describe?.(result) ?? null;
-  if (described !== null) return described;
   if (typeof result === "string") return `${call.label} gave:\n${quote(result)}`;
   const describe = describers[call.tool];
   return describe ? describe(call, result) : other(call, result);

@@ -9,10 +9,7 @@ const REAL_MODEL =
 export const INTRODUCTION = `No AI model is connected to this server yet. I am the embedded rule-based model: a small \
 stand-in, not an AI. I follow fixed rules, so that everything here can be tried without an account anywhere.
 
-**I do analyze tables.** Attach a CSV file, such as a royalty statement, a guest list or a tour budget, and send it: I sum \
-it up and list what stands out.
-
-I also drive the tools of the agent. Try one of these, or several joined by "then", one a line, or with "at once":
+I drive the tools of the agent. Try one of these, or several joined by "then", one a line, or with "at once":
 - plan: draft the release note, check the dates, send it
 - ask me "Which format?" with options: album, single
 - write "Out on Friday" to announcement.txt
@@ -26,7 +23,3 @@ I also drive the tools of the agent. Try one of these, or several joined by "the
 - count to 20, or repeat la 10 times
 
 ${REAL_MODEL}`;
-
-/** Ends the analysis of a table. */
-export const TABLE_NOTE = `*I am a rule-based stand-in, not an AI: I sum tables, and find duplicates, gaps and outliers. An AI \
-model also compares them with your contracts. ${REAL_MODEL}*`;

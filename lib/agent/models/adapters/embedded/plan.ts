@@ -3,8 +3,6 @@ export interface ToolRequest {
   readonly input: Readonly<Record<string, unknown>>;
   /** Describes the step for people: "running `ls`". */
   readonly label: string;
-  /** Reports the result instead of the words that are usual for the tool; null leaves it to these. */
-  readonly describe?: (result: unknown) => string | null;
 }
 
 export type PlanStep =

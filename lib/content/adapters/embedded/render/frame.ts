@@ -77,57 +77,12 @@ export async function frameFromRgb(rgb: Uint8Array, size: Size): Promise<Frame> 
   return frame;
 }
 
-/** Enlarges the middle of a frame to the whole frame, bilinearly: libvips needs twice the time. */
-export function zoomFrame(frame: Frame, zoom: number): Frame {
-  const zoomed = createFrame(frame);
-  const targets = planesOf(zoomed);
-  for (const [plane, { samples, width, height }] of planesOf(frame).entries()) {
-    const to = (targets[plane] as Plane).samples;
-    const columns = positions(width, zoom);
-    const rows = positions(height, zoom);
-    for (let row = 0, at = 0; row < height; row++) {
-      const start = (rows.before[row] as number) * width;
-      const down = rows.weight[row] as number;
-      for (let column = 0; column < width; column++, at++) {
-        const corner = start + (columns.before[column] as number);
-        const right = columns.weight[column] as number;
-        const above = mix(samples[corner] as number, samples[corner + 1] as number, right);
-        const below = mix(
-          samples[corner + width] as number,
-          samples[corner + width + 1] as number,
-          right,
-        );
-        to[at] = (mix(above, below, down) + 32768) >> 16;
-      }
-    }
-  }
-  return zoomed;
-}
-
-/** Returns the weighted mean of two samples, multiplied by 256. */
-const mix = (a: number, b: number, weight: number): number => (a << 8) + (b - a) * weight;
-
-/** Returns, along one axis, the sample before each pixel and the weight of the next one, in 256ths. */
-function positions(length: number, zoom: number) {
-  const before = new Int32Array(length);
-  const weight = new Int32Array(length);
-  for (let at = 0; at < length; at++) {
-    const place = Math.max(0, (at + 0.5 - length / 2) / zoom + length / 2 - 0.5);
-    before[at] = Math.min(place, length - 2);
-    weight[at] = Math.round((place - (before[at] as number)) * 256);
-  }
-  return { before, weight };
-}
-
-/** @param opacity of each sample of `over`, or of all, from 0 to 256 */
-export function blend(under: Frame, over: Frame, opacity: Uint8Array | number): Frame {
+/** @param opacity of each sample of `over`, from 0 to 255 */
+export function blend(under: Frame, over: Frame, opacity: Uint8Array): Frame {
   const blended = createFrame(under);
-  const [from, to] = [under.data, over.data];
-  const weights = typeof opacity === "number" ? null : opacity;
-  for (let at = 0; at < from.length; at++) {
-    const under = from[at] as number;
-    const weight = weights ? (weights[at] as number) : (opacity as number);
-    blended.data[at] = under + ((((to[at] as number) - under) * weight + 128) >> 8);
+  for (let at = 0; at < under.data.length; at++) {
+    const [below, above] = [under.data[at] as number, over.data[at] as number];
+    blended.data[at] = below + (((above - below) * (opacity[at] as number) + 128) >> 8);
   }
   return blended;
 }

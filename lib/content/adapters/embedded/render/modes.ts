@@ -1,10 +1,10 @@
 /**
- * Renders the six video modes from nothing but their inputs: a slow zoom into the image, a crossfade, or
+ * Renders the six video modes from nothing but their inputs: the still image, one image after the other, or
  * the given video. It invents no scenes and moves no lips.
  */
 import type { MediaFile, VideoMode, VideoOrder } from "../../../port.ts";
 import { type Clip, FRAME_RATE } from "./clip.ts";
-import { blend, type Frame, zoomFrame } from "./frame.ts";
+import type { Frame } from "./frame.ts";
 import { frameSize } from "./frame-size.ts";
 import { openMedia } from "./open-media.ts";
 import { coverFrame, readImage } from "./read-image.ts";
@@ -15,49 +15,41 @@ import { UnusableInput } from "./unusable-input.ts";
 /** 8 s and a tolerance, because the length that a container states is not exact to the frame. */
 const MAX_EXTENDED_SECONDS = 8.5;
 const MAX_AUDIO_SECONDS = 60;
-const ZOOM = 0.12;
 
 export const modes: Readonly<Record<VideoMode, (order: VideoOrder) => Promise<Clip>>> = {
-  prompt: zoomInto,
-  animate: zoomInto,
-  // The image is not a frame of the video: only its middle is shown.
-  reference: (order) => zoomInto(order, 1.5),
+  prompt: showImage,
+  animate: showImage,
+  reference: showImage,
   extend,
-  "first-last": crossfade,
+  "first-last": showBoth,
   lipsync,
 };
 
-/** @param start how many times the middle of the image is enlarged at first */
-async function zoomInto(order: VideoOrder, start = 1): Promise<Clip> {
+async function showImage(order: VideoOrder): Promise<Clip> {
   const image = await readImage(given(order.image).path, "image_url");
   const size = frameSize(order.aspectRatio, order.resolution, image);
   const length = Math.round(order.seconds * FRAME_RATE);
-  const frames = zoomIn(await coverFrame(image, size, start), length);
+  const frames = hold(await coverFrame(image, size), length);
   return { ...size, length, frames, sound: generatedSound(order) };
 }
 
-async function* zoomIn(picture: Frame, length: number): AsyncGenerator<Frame> {
-  for (let at = 0; at < length; at++) {
-    yield zoomFrame(picture, 1 + (ZOOM * at) / Math.max(1, length - 1));
-  }
+async function* hold(picture: Frame, length: number): AsyncGenerator<Frame> {
+  for (let at = 0; at < length; at++) yield picture;
 }
 
-/** Starts with exactly the first image and ends with exactly the last one. */
-async function crossfade(order: VideoOrder): Promise<Clip> {
+async function showBoth(order: VideoOrder): Promise<Clip> {
   const first = await readImage(given(order.image).path, "image_url");
   const last = await readImage(given(order.endImage).path, "end_image_url");
   const size = frameSize(order.aspectRatio, order.resolution, first);
   const [from, to] = [await coverFrame(first, size), await coverFrame(last, size)];
   const length = Math.round(order.seconds * FRAME_RATE);
   const frames = (async function* () {
-    for (let at = 0; at < length; at++) {
-      yield blend(from, to, Math.round((256 * at) / Math.max(1, length - 1)));
-    }
+    for (let at = 0; at < length; at++) yield at < length / 2 ? from : to;
   })();
   return { ...size, length, frames, sound: generatedSound(order) };
 }
 
-/** Renders the frames of the video, then a slow zoom from the last frame. */
+/** Renders the frames of the video, and holds the last one. */
 async function extend(order: VideoOrder): Promise<Clip> {
   const message = "video_url cannot be read as a video";
   const { video, audio } = await openMedia(given(order.video).path, "video_url");
@@ -75,7 +67,7 @@ async function extend(order: VideoOrder): Promise<Clip> {
       last = frame;
       yield frame;
     }
-    if (last) yield* zoomIn(last, added);
+    if (last) yield* hold(last, added);
   })();
   const seam = count / FRAME_RATE;
   const own = audio && (await readSound(audio, "video_url cannot be read as audio", 0, seam));
@@ -101,12 +93,8 @@ async function lipsync(order: VideoOrder): Promise<Clip> {
   }
   const image = await readImage(given(order.image).path, "image_url");
   const size = frameSize(order.aspectRatio, order.resolution, image);
-  const picture = await coverFrame(image, size);
   const length = Math.max(1, Math.round(seconds * FRAME_RATE));
-  const frames = (async function* () {
-    for (let at = 0; at < length; at++) yield picture;
-  })();
-  return { ...size, length, frames, sound };
+  return { ...size, length, frames: hold(await coverFrame(image, size), length), sound };
 }
 
 const generatedSound = ({ generateAudio, seconds }: VideoOrder): Float32Array | null =>

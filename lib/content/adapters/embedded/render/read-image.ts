@@ -41,18 +41,11 @@ export async function readImage(path: string, field: string): Promise<Image> {
   }
 }
 
-/**
- * Returns the image, cropped to the aspect ratio of the size and scaled to it.
- *
- * @param zoom shows only the middle, enlarged so many times
- */
-export async function coverFrame(image: Image, size: Size, zoom = 1): Promise<Frame> {
-  const [width, height] = [Math.round(size.width * zoom), Math.round(size.height * zoom)];
-  const [left, top] = [(width - size.width) >> 1, (height - size.height) >> 1];
+/** Returns the image, cropped to the aspect ratio of the size and scaled to it. */
+export async function coverFrame(image: Image, size: Size): Promise<Frame> {
   const rgb = await image
     .open()
-    .resize(width, height, { fit: "cover" })
-    .extract({ left, top, width: size.width, height: size.height })
+    .resize(size.width, size.height, { fit: "cover" })
     .raw({ depth: "uchar" })
     .toBuffer();
   return frameFromRgb(rgb, size);

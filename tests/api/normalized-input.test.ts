@@ -1,8 +1,12 @@
-/** Optional fields of every body take `null` as absent, and the OpenAPI document says so. */
+/**
+ * Optional fields of every body take `null` as absent, and the OpenAPI document says so. Every field of
+ * every body and query is accepted in camelCase and in snake_case.
+ */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isAppError } from "../../lib/contract/app-error.ts";
+import { otherSpelling } from "../../lib/contract/normalize-input.ts";
 import { validator } from "../../lib/http/parse-input.ts";
 import { describeApi } from "../../lib/openapi/document.ts";
 import { examples } from "../../lib/openapi/examples.ts";
@@ -82,6 +86,42 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))(
   },
 );
 
+const parts = operations.flatMap(({ id, contract }) =>
+  (["query", "body"] as const).flatMap((part) => {
+    const schema = contract[part];
+    return schema ? [[`${id} ${part}`, part, schema, contract] as const] : [];
+  }),
+);
+
+it.each(parts)("%s: every field has two spellings", (_, part, schema, contract) => {
+  const { properties = {} } = z
+    .looseObject({ properties: z.record(z.string(), z.unknown()).optional() })
+    .parse(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
+  const validate = validator({
+    ...contract,
+    params: undefined,
+    query: undefined,
+    body: undefined,
+    [part]: schema,
+  });
+  const parse = (given: object) =>
+    validate({ params: undefined, query: undefined, body: undefined, [part]: given });
+  for (const name of Object.keys(properties)) {
+    const other = otherSpelling(name);
+    expect(otherSpelling(other)).toBe(name);
+    if (other === name) continue;
+    for (const value of [null, 7, "text", ["text"], "2f6e83b3-0000-4000-8000-000000000000"]) {
+      expect(parse({ [other]: value })).toEqual(parse({ [name]: value }));
+      expect(parse({ [other]: value, [name]: value })).toEqual(parse({ [name]: value }));
+    }
+    expect(parse({ [name]: "one", [other]: "two" })).toMatchObject({
+      code: "invalid_request",
+      message: `${name} and ${other} must not differ`,
+      fields: [name],
+    });
+  }
+});
+
 it("reaches the fields inside of a body", () => {
   const started = operations.find(({ contract }) => contract.path === "/api/chat");
   if (!started) throw new Error("There is no chat");
@@ -98,6 +138,7 @@ it("reaches the fields inside of a body", () => {
       },
     });
   expect(parse({ role: null, parts: null }, { contextLimit: null })).toEqual(parse({}, {}));
+  expect(parse({}, { context_limit: 5 })).toEqual(parse({}, { contextLimit: 5 }));
   expect(isAppError(parse({}, {}))).toBe(false);
 });
 

@@ -1,33 +1,56 @@
-/** Makes `null` count as absent in the optional fields of every body. */
+/** Makes `null` count as absent in optional fields, and accepts each field in either spelling. */
 import { z } from "zod";
 
 /**
- * Returns `value` without the fields that are `null` and optional in `schema`, at any depth that the
- * schema describes. It keeps a `null` that the schema accepts, and one of a field that must not be
- * provided. Of an array that is too long it keeps one item more than allowed, which the schema refuses.
+ * Returns `value` in the spelling of `schema` and without the fields that are `null` and optional in it,
+ * at any depth that the schema describes. It keeps a `null` that the schema accepts, and one of a field
+ * that must not be provided. Of an array that is too long it keeps one item more than allowed, which the
+ * schema refuses.
+ * @param onConflict called with both spellings of a field that has a different value in each
  */
-export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
+export function normalizeInput(
+  schema: z.ZodType,
+  value: unknown,
+  onConflict: (name: string, other: string) => void,
+): unknown {
   const inner = innermost(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     const { element } = inner;
     // One item too many is refused like a million, each of which would have to be visited.
     const items = value.slice(0, maxItems(inner) + 1);
-    return element instanceof z.ZodType ? items.map((one) => withoutNulls(element, one)) : items;
+    return element instanceof z.ZodType
+      ? items.map((one) => normalizeInput(element, one, onConflict))
+      : items;
   }
   if (!(inner instanceof z.ZodObject) || !isRecord(value)) return value;
   // Copied only when a field changes: a body may have thousands of unknown fields.
   let kept = value;
   for (const [name, field] of Object.entries(inner.shape)) {
-    if (!Object.hasOwn(value, name) || !(field instanceof z.ZodType)) continue;
-    const isAbsent = value[name] === null && takesNullAsAbsent(field);
-    const given = isAbsent ? undefined : withoutNulls(field, value[name]);
-    if (given === value[name]) continue;
+    const other = otherSpelling(name);
+    if (Object.hasOwn(kept, other) && !Object.hasOwn(inner.shape, other)) {
+      if (kept === value) kept = { ...value };
+      if (Object.hasOwn(kept, name) && JSON.stringify(kept[name]) !== JSON.stringify(kept[other])) {
+        onConflict(name, other);
+      }
+      kept[name] = kept[other];
+      delete kept[other];
+    }
+    if (!Object.hasOwn(kept, name) || !(field instanceof z.ZodType)) continue;
+    const isAbsent = kept[name] === null && takesNullAsAbsent(field);
+    const given = isAbsent ? undefined : normalizeInput(field, kept[name], onConflict);
+    if (given === kept[name]) continue;
     if (kept === value) kept = { ...value };
     if (isAbsent) delete kept[name];
     else kept[name] = given;
   }
   return kept;
 }
+
+/** Returns a name in camelCase in snake_case, and the reverse; a single word stays the same. */
+export const otherSpelling = (name: string): string =>
+  name.includes("_")
+    ? name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Returns the number of items that the schema allows; without a bound, any number. */
 function maxItems({ _zod }: z.ZodArray): number {
@@ -37,7 +60,7 @@ function maxItems({ _zod }: z.ZodArray): number {
   return bounds.length === 0 ? Number.MAX_SAFE_INTEGER - 1 : Math.max(...bounds);
 }
 
-/** Returns the schema that callers see: it accepts `null` wherever `withoutNulls` removes it. */
+/** Returns the schema that callers see: it accepts `null` wherever `normalizeInput` removes it. */
 export function withNulls(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodArray) {
     const { element } = schema;

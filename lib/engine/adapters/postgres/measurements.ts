@@ -1,0 +1,13 @@
+import type { Pool } from "pg";
+
+/** Takes the measurements of the engine. */
+export interface Measurements {
+  count(
+    name: "processes.fenced" | "runs.adopted" | "runs.freed" | "runs.handed_over",
+    amount: number,
+  ): void;
+  /** Observes the pool for the life of the process. */
+  observePool(pool: Pool): void;
+}
+
+export const noMeasurements: Measurements = { count: () => {}, observePool: () => {} };

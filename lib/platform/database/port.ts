@@ -1,0 +1,48 @@
+/** The one way to the database: calls of the SQL functions in supabase/schemas. */
+import type { functions } from "./functions.ts";
+
+export type FunctionName = keyof typeof functions;
+
+/** The form in which a value of a SQL type is passed; every argument may be null. */
+type Passed<T> = T extends `${infer Item}[]`
+  ? readonly Passed<Item>[]
+  : T extends "integer" | "bigint" | "numeric" | "double precision"
+    ? number
+    : T extends "boolean"
+      ? boolean
+      : T extends "timestamp with time zone"
+        ? string | Date
+        : T extends "text" | "uuid" | "date"
+          ? string
+          : unknown;
+
+/** The arguments of a function by name, as its definition declares them. */
+export type Arguments<N extends FunctionName> = {
+  readonly [K in keyof (typeof functions)[N]["args"]]: Passed<
+    (typeof functions)[N]["args"][K]
+  > | null;
+};
+
+/** The answer of the database, in the terms of its REST API. */
+export interface Answer {
+  readonly data: unknown;
+  /** The HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly error: {
+    readonly code?: string;
+    readonly message: string;
+    readonly details?: string | null;
+    readonly hint?: string | null;
+  } | null;
+}
+
+export interface Database {
+  readonly name: "postgres" | "rest";
+  /**
+   * Calls a function in one transaction. A set of rows has at most 1,000; for longer texts, a function
+   * returns pages (`get_chat_body_page`), so that a slow reader holds no connection.
+   */
+  call(name: FunctionName, args: Readonly<Record<string, unknown>>): Promise<Answer>;
+  /** Closes its connections. */
+  close(): Promise<void>;
+}

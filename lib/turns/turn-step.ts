@@ -1,0 +1,239 @@
+/**
+ * One step of a turn. It runs the tools that the last answer called, then makes the next model call. In
+ * this order it can be repeated safely: each answer is committed before its tool calls start, so each of
+ * them is either recorded under its id or was never started.
+ */
+import type { ToolModelMessage, UIMessageChunk } from "ai";
+import { callModel } from "../agent/call-model.ts";
+import { isBudgetRefusal } from "../agent/models/budget-refusal.ts";
+import type { StepResult, ToolCall } from "../agent/step-result.ts";
+import { isAnsweredByClient } from "../agent/tools/index.ts";
+import { storableJson } from "../agent/tools/make-storable.ts";
+import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import { drain } from "../platform/drain.ts";
+import { record } from "../platform/telemetry/metrics.ts";
+import { finishStream } from "./finish-stream.ts";
+import { type MeasuredStep, measureStep } from "./measure-step.ts";
+import type { StreamProgress } from "./read-progress.ts";
+import { recordIds, runToolCalls } from "./run-tool-calls.ts";
+import type { RunningTurn } from "./running-turns.ts";
+import {
+  completeModelCall,
+  type LoadedTurnKey,
+  reserveModelCall,
+  type TurnEnd,
+} from "./store/turns.ts";
+import { partsBefore, turnMetadata } from "./turn-metadata.ts";
+
+export interface ModelSteps {
+  readonly turnId: string;
+  readonly runId: string;
+  readonly credential?: RunCredentialForm;
+  /** The model calls of the turn that were committed before this durable step, or more. */
+  readonly index: number;
+  /** Counts from 1. It is more than 1 after a crash or a failure of the infrastructure. */
+  readonly attempt: number;
+  /** The limit for the model calls of the turn. */
+  readonly maxModelCalls: number;
+  /** The trace to continue. */
+  readonly traceparent?: string;
+}
+
+/**
+ * The stream of a turn is kept in memory while the turn runs, and is parsed, assembled and stored as
+ * one message: a turn whose stream gets longer ends.
+ */
+const MAX_TURN_CHARS = 32 * 1024 * 1024;
+const TOO_LONG = "The turn reached its limit of output";
+
+/** One model call of a turn, in phases: run the tools of the answer before, call the model, commit. */
+export class TurnStep {
+  readonly #step: ModelSteps;
+  readonly #current: RunningTurn;
+  readonly #index: number;
+  /** What the log has of this step when it is repeated after a failure. */
+  readonly #progress: StreamProgress | undefined;
+  readonly #isRestarted: boolean;
+  readonly #stop: AbortSignal;
+  readonly #tooLong = new AbortController();
+  /** The length of the turn's stream. */
+  #chars: number;
+  #awaitsFirstDelta: boolean;
+
+  constructor(
+    step: ModelSteps,
+    current: RunningTurn,
+    progress: StreamProgress | undefined,
+    stop: AbortSignal,
+  ) {
+    this.#step = step;
+    this.#current = current;
+    this.#index = current.steps.length;
+    this.#progress = progress;
+    this.#isRestarted = progress !== undefined && progress.steps > this.#index;
+    this.#stop = stop;
+    this.#chars = current.log.committed().reduce((sum, chunk) => sum + chunk.length, 0);
+    this.#awaitsFirstDelta = this.#index === 0 && progress === undefined;
+  }
+
+  /**
+   * Returns the turn for its next step, or null when it has none.
+   * @param deadline when the durable step ends after this model call, as of `performance.now()`
+   */
+  async run(deadline: number): Promise<RunningTurn | null> {
+    const { turn, steps } = this.#current;
+    const previous = steps[this.#index - 1];
+    const results = previous ? await this.#runTools(previous) : null;
+    if (this.#stop.aborted) return this.#end("cancelled", null, "interrupted");
+    if (previous && openQuestions(previous).size > 0) {
+      return this.#end("completed", null, "tool-calls");
+    }
+    if (this.#index === 0 && turn.sandbox_state === null) {
+      return this.#end("failed", "sandbox_missing: Sandbox not initialized", "error");
+    }
+    if (this.#chars > MAX_TURN_CHARS) return this.#end("failed", TOO_LONG, "error");
+
+    if (this.#index === 0 && !this.#progress?.started) {
+      this.#write({ type: "start", messageId: turn.assistant_message_id });
+    }
+    this.#write(this.#isRestarted ? { type: "reset-step" } : { type: "start-step" });
+    const { answer, measure } = await this.#callModel(results ? [results] : []);
+    const endWithout = async (end: TurnEnd, error: string | null, reason: string) =>
+      this.#end(end, error, reason, await measure.fail(reason));
+    if (this.#stop.aborted) return endWithout("cancelled", null, "interrupted");
+    if (this.#tooLong.signal.aborted) return endWithout("failed", TOO_LONG, "error");
+    if ("error" in answer) return endWithout("failed", answer.error, "error");
+    const measured = await measure.complete(answer);
+    if (!answer.hasInvalidCall && answer.calls.every((call) => isAnsweredByClient(call.name))) {
+      return this.#end("completed", null, answer.finishReason, measured, answer);
+    }
+    return this.#commit(answer, measured, deadline);
+  }
+
+  /** Runs the tools that the answer before has called. Returns their results for the model. */
+  async #runTools(previous: StepResult): Promise<ToolModelMessage | null> {
+    const { turn, knownCalls } = this.#current;
+    const { turnId, credential } = this.#step;
+    const results = await runToolCalls({
+      turnId,
+      index: this.#index,
+      turn,
+      ...(credential && { credential }),
+      calls: ownCalls(previous),
+      known: knownCalls,
+      signal: this.#stop,
+      write: (chunk) => {
+        const isWritten = this.#isRestarted || this.#progress?.outputs.has(chunk.toolCallId);
+        if (!isWritten) this.#write(chunk);
+      },
+    });
+    const isFinished = this.#isRestarted || this.#progress?.stepFinished;
+    if (!isFinished && !this.#stop.aborted) this.#write({ type: "finish-step" });
+    return results;
+  }
+
+  async #callModel(results: readonly ToolModelMessage[]) {
+    const { turn, steps, log } = this.#current;
+    let outage: unknown;
+    const reserve = async (estimateUsd: number | null, spentUsd: number): Promise<void> => {
+      const amounts = { estimateUsd, spentUsd, releasedUsd: null };
+      await reserveModelCall(this.#key, amounts).catch((error: unknown) => {
+        if (!isBudgetRefusal(error)) outage = error;
+        throw error;
+      });
+    };
+    const measure = measureStep(
+      this.#index,
+      turn.model_id,
+      this.#isRestarted ? (this.#progress?.attempts ?? 0) : 0,
+      turn.has_budget ? reserve : undefined,
+    );
+    const answer = await callModel({
+      runId: this.#step.runId,
+      turn,
+      steps,
+      results,
+      model: measure.model,
+      signal: AbortSignal.any([this.#stop, this.#tooLong.signal, log.failed]),
+      write: (chunk) => this.#write(chunk),
+    });
+    // The model may be silent for long, and what it says could not be written.
+    log.failed.throwIfAborted();
+    // The step is repeated.
+    if (outage !== undefined) throw outage;
+    return { answer, measure };
+  }
+
+  async #commit(
+    answer: StepResult,
+    measured: MeasuredStep,
+    deadline: number,
+  ): Promise<RunningTurn> {
+    const { turn, steps, log } = this.#current;
+    // The chunks must be committed before the step is: a repeated step relies on the log.
+    await log.flushed();
+    const continues = !drain().hasBegun && performance.now() < deadline;
+    const starting = continues ? recordIds(this.#index + 1, ownCalls(answer)) : [];
+    const completed = await completeModelCall(this.#key, measured, starting);
+    return {
+      turn: { ...turn, stop_requested: completed.stopRequested, has_budget: completed.hasBudget },
+      steps: [...steps, measured.result],
+      log,
+      ...(continues && { knownCalls: completed.knownCalls }),
+    };
+  }
+
+  /** Ends the turn. @param answer the answer of this step, if it is one */
+  async #end(
+    end: TurnEnd,
+    error: string | null,
+    finishReason: string,
+    lastStep: MeasuredStep | null = null,
+    answer?: StepResult,
+  ): Promise<null> {
+    const { turn, steps, log } = this.#current;
+    await finishStream(log, {
+      ...this.#key,
+      messageId: turn.assistant_message_id,
+      end,
+      error,
+      metadata: turnMetadata(turn, answer ? [...steps, answer] : steps, finishReason),
+      partsBefore: partsBefore(turn),
+      openQuestions: openQuestions(answer ?? steps[this.#index - 1]),
+      lastStep,
+    });
+    return null;
+  }
+
+  #write(chunk: UIMessageChunk): void {
+    const { turn, log } = this.#current;
+    if (this.#awaitsFirstDelta && isAnswer(chunk)) {
+      this.#awaitsFirstDelta = false;
+      const waitedMs = Math.max(0, Date.now() - Date.parse(turn.created_at));
+      record("agent_platform.turn.first_delta", waitedMs / 1_000);
+    }
+    const text = storableJson(chunk);
+    this.#chars += text.length;
+    log.append([text]);
+    if (this.#chars > MAX_TURN_CHARS) this.#tooLong.abort();
+  }
+
+  get #key(): LoadedTurnKey {
+    const { account_id: accountId, load } = this.#current.turn;
+    return { accountId, turnId: this.#step.turnId, load };
+  }
+}
+
+/** Returns whether a chunk has something of the model's answer. */
+const isAnswer = ({ type }: UIMessageChunk): boolean =>
+  type === "text-delta" || type === "reasoning-delta" || type === "tool-input-start";
+
+/** Returns the calls that the server runs itself. */
+function ownCalls({ calls }: StepResult): ToolCall[] {
+  return calls.filter((call) => !isAnsweredByClient(call.name));
+}
+
+function openQuestions(step: StepResult | undefined): ReadonlySet<string> {
+  const calls = step?.calls ?? [];
+  return new Set(calls.filter((call) => isAnsweredByClient(call.name)).map((call) => call.id));
+}

@@ -1,0 +1,79 @@
+/**
+ * Program: writes lib/platform/database/functions.ts from the SQL functions in supabase/schemas. It fails
+ * when the file was out of date, because it is committed. supabase/tests/functions.test.ts compares it with
+ * the catalogs of a database.
+ */
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { projectRoot } from "./project-root.ts";
+
+const FUNCTION =
+  /^create (?:or replace )?function (?:public\.)?(\w+)\s*\(([^$]*?)\)\s*returns ([^$]*?)\s*language\b/gm;
+const ALIASES: Readonly<Record<string, string>> = {
+  timestamptz: "timestamp with time zone",
+  int: "integer",
+  bool: "boolean",
+};
+
+interface Described {
+  readonly args: Readonly<Record<string, string>>;
+  readonly returns: "nothing" | "value" | "row" | "rows" | "values";
+}
+
+function describe(args: string, returns: string, composites: ReadonlySet<string>): Described {
+  const types: Record<string, string> = {};
+  for (const argument of args.split(/,(?![^(]*\))/)) {
+    const [, name, base = "", array = ""] =
+      /^\s*(\w+) ([\w. ]+?)(\[\])?\s*(?:default\s.*)?$/s.exec(argument) ?? [];
+    if (name !== undefined) types[name] = (ALIASES[base] ?? base.replace(/^public\./, "")) + array;
+  }
+  const [, isSet, base = ""] = /^(setof )?(?:public\.)?(.*)$/s.exec(returns.trim()) ?? [];
+  const isComposite = composites.has(base) || base.startsWith("table");
+  const kind =
+    isSet || base.startsWith("table")
+      ? isComposite
+        ? "rows"
+        : "values"
+      : isComposite
+        ? "row"
+        : "value";
+  return { args: types, returns: base === "void" ? "nothing" : kind };
+}
+
+const text = globSync("supabase/schemas/*.sql", { cwd: projectRoot })
+  .sort()
+  .map((file) => readFileSync(join(projectRoot, file), "utf8").replace(/--.*$/gm, ""))
+  .join("\n");
+const composites = new Set(
+  [...text.matchAll(/^create (?:unlogged )?(?:table|type|view) (?:public\.)?(\w+)/gm)].map(
+    ([, name = ""]) => name,
+  ),
+);
+const called = globSync("{lib,scripts}/**/*.ts", { cwd: projectRoot })
+  .filter((file) => file !== "lib/platform/database/functions.ts")
+  .map((file) => readFileSync(join(projectRoot, file), "utf8"))
+  .join("\n");
+const found = new Map<string, Described>();
+for (const [, name = "", args = "", returns = ""] of text.matchAll(FUNCTION)) {
+  if (called.includes(`"${name}"`)) found.set(name, describe(args, returns, composites));
+}
+const lines = [...found]
+  .sort(([one], [other]) => (one < other ? -1 : 1))
+  .map(([name, { args, returns }]) => {
+    const list = Object.entries(args).map(([key, type]) => `${key}: "${type}"`);
+    return `  ${name}: { args: { ${list.join(", ")} }, returns: "${returns}" },`;
+  });
+const source = `// Generated from supabase/schemas by scripts/generate-functions.ts, which npm run check runs.
+/** The SQL functions that the service calls, with the types of their arguments. */
+export const functions = {
+${lines.join("\n")}
+} as const;
+`;
+const file = join(projectRoot, "lib/platform/database/functions.ts");
+if (!existsSync(file) || readFileSync(file, "utf8") !== source) {
+  writeFileSync(file, source);
+  console.error(
+    "lib/platform/database/functions.ts was out of date and has been written: commit it.",
+  );
+  process.exitCode = 1;
+}
