@@ -1,4 +1,4 @@
--- What a new installation starts with: a small catalog of invented artists and the content templates.
+-- The data of a new installation: a small catalog of invented artists, content templates and starter templates.
 -- Applied once, after the migrations, and safe to apply again: nothing is deleted, rows of the catalog
 -- that are there stay as they are, and the content templates become what this file says.
 

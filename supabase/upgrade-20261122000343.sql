@@ -1,6 +1,6 @@
 -- Changes the tables of an installation whose newest migration is 20261122000343 into the tables of the
--- baseline, and drops its triggers and functions. scripts/embedded/upgrade-history.ts then creates the
--- triggers, functions and comments of the baseline, and compares the result with it.
+-- baseline, and drops its triggers and functions. scripts/embedded/upgrade-history.ts creates the types of
+-- the baseline before, and its triggers, functions and comments after it, and compares the result.
 set local check_function_bodies = off;
 
 alter table public.accounts rename constraint accounts_monthly_budget to accounts_monthly_budget_usd_check;
@@ -18,7 +18,17 @@ alter table public.chats add column message_bytes bigint not null default 0;
 alter table public.messages
   add column sent_digest text,
   add column bytes integer not null default 0;
-alter table public.queued_turns add column bytes integer not null default 0;
+
+alter table public.queued_turns rename column claim to old_claim;
+alter table public.queued_turns
+  add column bytes integer not null default 0,
+  add column claim public.turn_claim check ((claim).credential in ('key', 'bearer'));
+update public.queued_turns q
+set claim = jsonb_populate_record(null::public.turn_claim, q.old_claim || to_jsonb(q));
+alter table public.queued_turns
+  alter column claim set not null,
+  drop column old_claim,
+  drop column credential;
 
 update public.turns t
 set kind = case when t.headless then 'headless' else 'chat' end,

@@ -87,7 +87,7 @@ export async function endRun(
     p_output: "output" in end ? end.output : null,
     p_error: "error" in end ? end.error : null,
   };
-  if (await call("end_task_run_with_event", args, z.boolean())) deliveryWorker().wake();
+  if (await call("end_task_run", args, z.boolean())) deliveryWorker().wake();
 }
 
 /** Returns the runs of the account, newest first. */

@@ -49,9 +49,10 @@ export async function upgradeToBaseline(
         "or restore a backup of that release",
     );
   }
-  const tables = readFileSync(join(folder, `upgrade-${UPGRADABLE.newest}.sql`), "utf8");
-  await connection.unsafe(tables).simple();
   const text = readFileSync(join(folder, "migrations", baseline.file), "utf8");
+  const types = text.match(/^create type [^;]*;/gm) ?? [];
+  const tables = readFileSync(join(folder, `upgrade-${UPGRADABLE.newest}.sql`), "utf8");
+  await connection.unsafe([...types, tables].join("\n")).simple();
   const replaced = (text.match(REPLACED) ?? []).join("\n");
   await connection
     .unsafe(replaced.replace(/^create function/gm, "create or replace function"))

@@ -3,7 +3,7 @@
 -- Formats of the API, the identity of the installation, and rate limits.
 --
 -- Every table has row-level security without a policy, and the public roles have no rights: only
--- service_role reads and writes. What is created later is closed in the same way.
+-- service_role reads and writes. Tables and functions that are created later are closed in the same way.
 
 set check_function_bodies = off;
 
@@ -20,11 +20,11 @@ language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 comment on function public.iso_date is
-  'A time as the API prints it: ISO 8601 in UTC with milliseconds. No search_path, so that it is inlined.';
+  'A time as the API prints it: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
 
 create function public.duration_ms(p_from timestamptz, p_to timestamptz) returns bigint
 language sql immutable set search_path = '' as $$
-  -- Of the times as they are shown, so that the difference of these is the duration.
+  -- Of the times in milliseconds, as they are shown: their difference is the duration.
   select (extract(epoch from date_trunc('milliseconds', p_to) - date_trunc('milliseconds', p_from))
     * 1000)::bigint
 $$;
@@ -36,7 +36,7 @@ language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || p_id
 $$;
 comment on function public.page_cursor is
-  'The place of a row in a newest-first list, with microseconds. No search_path, so that it is inlined.';
+  'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
 
 create function public.page_json(
   p_name text, p_items jsonb, p_times timestamptz[], p_ids uuid[], p_limit integer
@@ -48,7 +48,7 @@ language sql stable set search_path = '' as $$
       public.page_cursor(p_times[p_limit], p_ids[p_limit]) end)
 $$;
 comment on function public.page_json is
-  'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off and tells that more rows follow; next is then the cursor of the last row that stays.';
+  'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off: then more rows follow, and next is the cursor of the last row that stays.';
 
 create table public.installation (
   id uuid primary key default gen_random_uuid(),
@@ -126,7 +126,7 @@ begin
       select b.empty_at into v_empty_at from public.rate_limits b where b.bucket = p_bucket;
       v_retry_after := greatest(1, ceil(v_empty_at + v_step - v_now - 60));
     end if;
-    -- One new bucket in a hundred deletes those that are empty again, which mean the same as none.
+    -- One new bucket in a hundred deletes empty ones, which mean the same as none.
     if random() < 0.01 then
       delete from public.rate_limits where bucket in (
         select b.bucket from public.rate_limits b
@@ -177,7 +177,7 @@ comment on column public.accounts.is_admin is
 comment on column public.accounts.email is
   'In lower case. It identifies a person and is unique among personal accounts only.';
 comment on column public.accounts.monthly_budget_usd is
-  'What the turns of a calendar month may cost in US dollars; null for no budget.';
+  'Budget of a calendar month in US dollars; null for none.';
 comment on column public.accounts.label is
   'The record label of an artist, as text; null for accounts of other kinds.';
 comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
@@ -200,7 +200,7 @@ alter table public.organization_accounts enable row level security;
 comment on table public.organization_accounts is
   'Membership of people in organizations, and links of artists and workspaces to them.';
 comment on column public.organization_accounts.role is
-  'What a person may do in the organization: owner or member. It has no meaning for artists and workspaces.';
+  'The role of a person: owner or member. It has no meaning for artists and workspaces.';
 
 create table public.deleted_identities (
   hash text primary key,
@@ -368,7 +368,7 @@ begin
 end
 $$;
 comment on function public.update_account is
-  'Changes what is not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
+  'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
 
 -- Export and deletion -----------------------------------------------------------------------------
 
@@ -418,7 +418,7 @@ begin
 end
 $$;
 comment on function public.export_rows is
-  'A part of what the account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
+  'One part of the rows that an account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
 
 create function public.leave_organizations(p_account_id uuid, p_email text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -433,7 +433,7 @@ begin
   if v_account.email <> p_email then
     return jsonb_build_object('refused', 'mismatch');
   end if;
-  -- Locked in the order of their ids, so that two accounts that leave at once do not deadlock.
+  -- Locked in the order of their ids: two accounts that leave at once must not deadlock.
   v_ids := array(
     select o.id from public.accounts o
     where o.kind = 'organization' and o.id in (
@@ -520,7 +520,7 @@ begin
   then
     return true;
   end if;
-  -- A statement of its own: one that names the table fails where it is absent.
+  -- A separate statement: one that names the table fails where it is absent.
   if p_session_id is null or not public.may_use_auth_table('sessions', 'select') then
     return false;
   end if;
@@ -717,7 +717,7 @@ declare
 begin
   v_verdict := public.authenticate_email(p_email, p_account_id, p_organization_id, p_artist_id,
     p_address, p_address_limit, p_account_limit);
-  -- Afterwards, so that an account that is deleted in between is not created again.
+  -- Afterwards: an account that is deleted in between must not be created again.
   if public.has_sign_in_ended(p_session_id, p_identity_hash, p_issued_at) then
     raise sqlstate 'PT401';
   end if;
@@ -787,7 +787,7 @@ begin
 end
 $$;
 comment on function public.authenticate_key is
-  'Who presents a key, with what limits and access; a run''s key holds while its turn goes on.';
+  'Authenticates a key, with its limits and access. A run''s key is valid while its turn is active.';
 
 create function public.authenticate_email(
   p_email text,
@@ -987,7 +987,7 @@ declare
   v_own integer;
 begin
   perform public.lock_codes(p_purpose, p_email);
-  -- Read after the wait for the lock, so that two requests at once do not share a time.
+  -- Read after the wait for the lock: two concurrent requests must not share a time.
   v_now := clock_timestamp();
   select count(*), count(*) filter (where t.source = v_source) into v_total, v_own
   from public.code_tries t, unnest(t.mailed_at) m
@@ -1035,7 +1035,7 @@ begin
   ) then
     v_source := coalesce(p_source, 'unknown');
   end if;
-  -- Where no code was asked for, tries are counted alike: the answers do not tell which it is.
+  -- Where no code was asked for, tries are counted alike: the answers are the same.
   insert into public.code_tries as t (purpose, email, source, tries_left, granted_at)
   values (p_purpose, p_email, v_source, 4, v_now)
   on conflict (purpose, email, source) do update
@@ -1126,7 +1126,7 @@ begin
   perform from public.accounts
   where id = p_organization_id and kind = 'organization'
   for no key update;
-  -- Read after the wait: what others changed meanwhile counts.
+  -- Read after the wait, to see changes of others.
   return public.organization_role(p_account_id, p_organization_id);
 end
 $$;
@@ -1251,7 +1251,7 @@ begin
 end
 $$;
 comment on function public.update_organization is
-  'Changes what is not null, for an owner: {organization}, or {refused: missing | not_owner}.';
+  'Changes the fields that are not null, for an owner: {organization}, or {refused: missing | not_owner}.';
 
 create function public.delete_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1790,7 +1790,7 @@ begin
 end
 $$;
 comment on function public.update_artist is
-  'Changes what is not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
+  'Changes the fields that are not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
 
 create function public.delete_artist(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1851,7 +1851,7 @@ comment on column public.sessions.sandbox_bytes is
 comment on column public.sessions.sandbox_reserved_at is
   'Which reservation sandbox_bytes is; null once it is measured.';
 comment on column public.sessions.sandbox_state is
-  'What the sandbox provider needs to find the sandbox again; null when none is provisioned.';
+  'The provider''s reference to the sandbox; null when none is provisioned.';
 
 create function public.words_of_parts(p_parts jsonb) returns text
 language sql immutable set search_path = '' as $$
@@ -1861,7 +1861,7 @@ language sql immutable set search_path = '' as $$
   where part.value ->> 'type' = 'text'
 $$;
 comment on function public.words_of_parts is
-  'What a message says: its texts, at most 100,000 characters; null without any.';
+  'The texts of a message, at most 100,000 characters; null without any.';
 
 -- PostgreSQL would send the client a notice about each word that is too long.
 create function public.search_of_parts(p_parts jsonb) returns tsvector
@@ -1900,19 +1900,19 @@ create index chats_listed on public.chats (account_id, created_at desc, id desc)
 alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is
-  'The account of the session, repeated so that the tenant can stand in every predicate.';
+  'The account of the session, repeated for the predicate of every query.';
 comment on column public.chats.active_stream_id is
   'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
 comment on column public.chats.claimed_at is
   'When the claim was made. A pending claim counts for 60 seconds.';
-comment on column public.chats.archived is 'Whether the account has put the chat away.';
-comment on column public.chats.pinned is 'Whether the account wants the chat at hand.';
+comment on column public.chats.archived is 'Whether the account has archived the chat.';
+comment on column public.chats.pinned is 'Whether the account has pinned the chat.';
 comment on column public.chats.instructions is
   'The account''s instructions to the agent in this chat; null for none.';
 comment on column public.chats.template_id is
   'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is
-  'Bytes of its messages, of all branches, and of those that wait.';
+  'Bytes of its messages on all branches, and of queued messages.';
 
 create table public.messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -1936,9 +1936,9 @@ create index messages_with_files on public.messages (chat_id)
 alter table public.messages enable row level security;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
 comment on column public.messages.created_at is
-  'From the clock and not from the start of the transaction, so that messages keep their order.';
+  'From the clock and not from the start of the transaction, to keep the order of messages.';
 comment on column public.messages.parent_id is
-  'The id of the message that it follows; empty for one that begins the conversation. Null in what was stored without one: it follows the message before it in time.';
+  'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
 comment on column public.messages.on_path is
   'Whether it is on the path that the chat shows. The newest message on the path is its leaf.';
 comment on column public.messages.sent_digest is
@@ -2021,7 +2021,7 @@ language sql stable as $$
     'updatedAt', public.iso_date(p_session.updated_at))
 $$;
 comment on function public.session_json is
-  'A session in the shape of the API, with the raw sandbox state. No search_path, so that it is inlined.';
+  'A session in the shape of the API, with the raw sandbox state. Inlined, hence no search_path.';
 
 create function public.create_session(
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
@@ -2063,7 +2063,7 @@ create function public.list_sessions(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Without a cursor a page starts after the greatest key, so that each page is one range scan.
+  -- Without a cursor a page starts after the greatest key: each page is one range scan.
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
@@ -2153,7 +2153,7 @@ language sql stable as $$
   end
 $$;
 comment on function public.active_stream_id is
-  'The run or claim that a chat streams; null for a claim that is void. No search_path, so that it is inlined.';
+  'The run or claim that a chat streams; null for a claim that is void. Inlined, hence no search_path.';
 
 create function public.chat_json(p_chat public.chats) returns jsonb
 language sql stable as $$
@@ -2168,7 +2168,7 @@ language sql stable as $$
     'lastAssistantMessageAt', public.iso_date(p_chat.last_assistant_message_at))
 $$;
 comment on function public.chat_json is
-  'A chat in the shape of the API. No search_path, so that it is inlined.';
+  'A chat in the shape of the API. Inlined, hence no search_path.';
 
 create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -2177,7 +2177,7 @@ language sql stable set search_path = '' as $$
   ) then 'chat' else 'session' end
 $$;
 comment on function public.missing_of_chat is
-  'Names what is missing when a chat was not found in a session: chat or session.';
+  'Names the missing part when a chat was not found in a session: chat or session.';
 
 create function public.create_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
@@ -2240,7 +2240,7 @@ begin
 end
 $$;
 comment on function public.open_chat is
-  'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a session of its own if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
+  'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a new session if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
 
 create function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -2439,7 +2439,7 @@ begin
 end
 $$;
 comment on function public.delete_chats is
-  'Deletes those of the chats that the account has, and the sessions that have no chat then: {deleted, sandboxes}, the ids of the chats and the states of the sandboxes of these sessions.';
+  'Deletes chats of the account, and their sessions without other chats: {deleted, sandboxes}, the ids of the chats and the sandbox states of the sessions.';
 
 -- Stored messages ---------------------------------------------------------------------------------
 
@@ -2449,7 +2449,7 @@ language sql stable as $$
     ',"isStreaming":', to_json(public.active_stream_id(p_chat) is not null), ',"messages":[')
 $$;
 comment on function public.chat_body_start is
-  'The text of a chat''s body before its messages. No search_path, so that it is inlined.';
+  'The text of a chat''s body before its messages. Inlined, hence no search_path.';
 
 create function public.message_text(p_message public.messages) returns text
 language sql stable as $$
@@ -2458,7 +2458,7 @@ language sql stable as $$
     ',"createdAt":"', public.iso_date(p_message.created_at), '"}')
 $$;
 comment on function public.message_text is
-  'A message as JSON text; not JSON, which would be parsed again. No search_path, so that it is inlined.';
+  'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
 
 -- A slow reader holds one page, and no connection between two pages.
 create function public.get_chat_body_page(
@@ -2477,7 +2477,7 @@ language sql stable set search_path = '' as $$
     order by m.created_at, m.id
     limit 501
   ), sized as (
-    -- The stored size of what was stored before sizes were kept.
+    -- The stored size of messages from before sizes were kept.
     select f.*, row_number() over in_order as place, count(*) over () as total,
       sum(greatest((f.m).bytes, pg_column_size((f.m).parts))) over in_order
         - greatest((f.m).bytes, pg_column_size((f.m).parts)) as bytes_before
@@ -2549,7 +2549,7 @@ begin
 end
 $$;
 comment on function public.show_path is
-  'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, which goes on with the newest message after each.';
+  'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
 
 create function public.branch_at(p_chat_id uuid, p_message_id text, p_parent_id text) returns void
 language sql volatile set search_path = '' as $$
@@ -2659,7 +2659,7 @@ language sql stable set search_path = '' as $$
       where c.id = p_chat_id and c.account_id = p_account_id))
 $$;
 comment on function public.export_branches is
-  'What an export adds to the body of a chat: {messages, feedback, choices}. The messages are those that the chat does not show, the choices {instructions, template_id, connectors} as far as they were made.';
+  'The additions of an export to the body of a chat: {messages, feedback, choices}. The messages are the hidden ones, the choices {instructions, template_id, connectors} as far as they were made.';
 
 -- Feedback ----------------------------------------------------------------------------------------
 
@@ -2741,7 +2741,7 @@ language sql stable as $$
     'updated_at', public.iso_date(p_share.updated_at))
 $$;
 comment on function public.chat_share_json is
-  'A share as its owner sees it. No search_path, so that it is inlined.';
+  'A share as its owner sees it. Inlined, hence no search_path.';
 
 create function public.share_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_messages jsonb
@@ -2770,7 +2770,7 @@ begin
 end
 $$;
 comment on function public.share_chat is
-  'Shares a chat with these messages, [{role, parts}], or puts them in the place of those that are shared: {share} | {missing: session | chat}.';
+  'Shares a chat with these messages, [{role, parts}], or replaces the messages of its share: {share} | {missing: session | chat}.';
 
 create function public.get_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -2844,7 +2844,7 @@ language sql stable set search_path = '' as $$
   from public.chat_shares s where s.id = p_share_id
 $$;
 comment on function public.read_chat_share is
-  'What the public sees of a share: {share, messages} from a position, oldest first; null without such a share.';
+  'The public view of a share: {share, messages} from a position, oldest first; null without such a share.';
 
 -- Bytes of stored messages ------------------------------------------------------------------------
 
@@ -2991,7 +2991,7 @@ alter table public.agent_template_shares enable row level security;
 comment on table public.agent_template_shares is
   'E-mail addresses that a private template is shared with; an address needs no account yet.';
 comment on column public.agent_template_shares.template_created_at is
-  'Copied from the template, where it never changes, so that one index serves the list.';
+  'Copied from the template, where it never changes: one index serves the list.';
 
 create table public.agent_template_favorites (
   template_id uuid not null references public.agent_templates (id) on delete cascade,
@@ -3363,13 +3363,13 @@ comment on column public.turns.history is
   'The conversation that the client sent in place of the stored one; null once the turn has ended.';
 comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
 comment on column public.turns.effect_id is
-  'By what a repeated request is recognized; null where a repetition is to be a turn of its own.';
+  'Identifies a repeated request; null where a repetition starts another turn.';
 comment on column public.turns.kind is
   'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
 comment on column public.turns.artist_id is
-  'The artist of the session when the turn began. No foreign key: what was spent outlives the artist.';
+  'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
 comment on column public.turns.caller_key_id is
-  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: what was spent outlives the key.';
+  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
 comment on column public.turns.instructions is
   'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
 comment on column public.turns.webhook_url is
@@ -3377,7 +3377,7 @@ comment on column public.turns.webhook_url is
 comment on column public.turns.loads is
   'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is
-  'What the model calls in flight may cost, while the turn is active and until reserved_until.';
+  'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is
   'When the calls in flight have failed, because no model call takes as long.';
 
@@ -3419,6 +3419,41 @@ comment on table public.run_traces is
   'The steps of turns that have ended, as of run_steps_json: written once when the turn ends, and deleted by the retention job.';
 comment on column public.run_traces.account_id is 'The account of the turn, with which the trace is deleted.';
 
+create type public.turn_claim as (
+  account_id uuid,
+  session_id uuid,
+  chat_id uuid,
+  turn_id uuid,
+  message_id text,
+  parts jsonb,
+  parts_before jsonb,
+  parent_id text,
+  replaces_answer text,
+  assistant_message_id text,
+  title text,
+  default_model_id text,
+  context_limit integer,
+  history jsonb,
+  key_hash text,
+  key_prefix text,
+  key_name text,
+  key_expires_at timestamptz,
+  caller_key_id uuid,
+  credential text
+);
+comment on type public.turn_claim is
+  'A message that a turn is to answer, with all that claim_turn needs; the queue keeps it while the chat is busy.';
+comment on column public.turn_claim.parts_before is
+  'For the answer to a question: the parts that the assistant''s message must still have; else null.';
+comment on column public.turn_claim.parent_id is
+  'The message that it follows, empty for none: it starts a branch, or is answered again. Null for the leaf of the chat.';
+comment on column public.turn_claim.replaces_answer is
+  'The answer that a new one is requested for, empty for any; null unless another one is requested.';
+comment on column public.turn_claim.history is
+  'The conversation that the client sent in place of the stored one; null for none.';
+comment on column public.turn_claim.credential is
+  'The form of the credential that the sandbox of the run gets: key or bearer.';
+
 create table public.queued_turns (
   turn_id uuid primary key,
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -3426,303 +3461,209 @@ create table public.queued_turns (
   message_id text not null,
   position bigint generated always as identity,
   goes_first boolean not null,
-  claim jsonb not null,
-  credential text not null check (credential in ('key', 'bearer')),
   begun_at timestamptz,
   created_at timestamptz not null default now(),
   bytes integer not null default 0,
+  claim public.turn_claim not null check ((claim).credential in ('key', 'bearer')),
   unique (chat_id, message_id)
 );
 
 create index queued_turns_account on public.queued_turns (account_id);
 alter table public.queued_turns enable row level security;
 comment on table public.queued_turns is
-  'Turns that wait for their chat. Their messages are stored in the chat when they begin.';
+  'Turns that wait for their chat. Their messages are stored in the chat when they start.';
 comment on column public.queued_turns.goes_first is
-  'Has interrupted the active turn, and goes before all that waited then.';
-comment on column public.queued_turns.claim is 'Arguments of claim_turn_within.';
-comment on column public.queued_turns.credential is
-  'The form of the credential that the sandbox of the run gets.';
+  'Set by an interrupt: goes before all earlier ones.';
 comment on column public.queued_turns.begun_at is
   'When the chat was claimed for it. The row stays until its run was started.';
-comment on column public.queued_turns.bytes is 'Size of claim, before compression.';
+comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
 
 -- Claim -------------------------------------------------------------------------------------------
 
-create function public.claim_turn_within_quota(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid,
-  p_on_busy text, p_max_queued integer, p_credential text, p_parent_id text,
-  p_replaces_answer text, p_max_account_bytes bigint, p_max_chat_bytes bigint
+create function public.claim_turn(
+  p_claim jsonb, p_on_busy text, p_max_active integer, p_max_queued integer,
+  p_max_account_bytes bigint, p_max_chat_bytes bigint
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  v_claim public.turn_claim := jsonb_populate_record(null::public.turn_claim, p_claim);
+  v_session public.sessions;
+  v_chat public.chats;
+  v_active public.turns;
+  v_message public.messages;
+  v_queued public.queued_turns;
+  v_waited boolean;
+  v_others_wait boolean;
+  v_busy jsonb;
   v_answer jsonb;
-  v_full text;
+  v_refusal text;
 begin
-  v_answer := public.claim_turn_once(p_account_id, p_session_id, p_chat_id, p_turn_id,
-    p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
-    p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
-    p_max_active, p_caller_key_id, p_on_busy, p_max_queued, p_credential, p_parent_id,
-    p_replaces_answer);
-  -- A message that was stored by an earlier attempt takes no more room.
-  if v_answer ->> 'outcome' = 'claimed'
-    or (v_answer ->> 'outcome' = 'queued' and v_answer ->> 'turn_id' = p_turn_id::text) then
-    v_full := public.message_quota_reached(
-      p_account_id, p_chat_id, p_max_account_bytes, p_max_chat_bytes);
-    if v_full is not null then
-      raise exception using errcode = 'PT403', message = v_full;
+  -- The account before the chat, as everywhere. The locks make simultaneous claims one after another.
+  perform pg_advisory_xact_lock(hashtextextended(v_claim.account_id::text, 20261163));
+  select * into v_chat from public.chats
+  where id = v_claim.chat_id and session_id = v_claim.session_id and account_id = v_claim.account_id
+  for update;
+  if not found then
+    return jsonb_build_object('outcome',
+      public.missing_of_chat(v_claim.account_id, v_claim.session_id) || '_missing');
+  end if;
+  select * into v_session from public.sessions where id = v_chat.session_id;
+  v_active := public.active_turn(v_chat);
+  v_waited := exists (select from public.queued_turns where turn_id = v_claim.turn_id);
+
+  if not v_waited then
+    -- The same message may have been sent before.
+    select * into v_queued from public.queued_turns
+    where chat_id = v_chat.id and message_id = v_claim.message_id and begun_at is null;
+    if v_claim.parts_before is null then
+      select * into v_message from public.messages
+      where chat_id = v_chat.id and id = v_claim.message_id and role = 'user';
+      if (v_queued.claim).parts <> v_claim.parts
+        or (v_message.id is not null and not public.is_same_content(v_message, v_claim.parts))
+      then
+        return jsonb_build_object('outcome', 'content_differs');
+      end if;
+      -- With a parent the client asks for another answer.
+      if v_message.id is not null and v_claim.parent_id is null then
+        v_answer := public.answer_of_message(v_message, v_claim.replaces_answer);
+        if v_answer ->> 'outcome' = 'answered' then
+          return v_answer;
+        elsif v_answer is null then
+          v_claim.parent_id := public.parent_of_message(v_message);
+        end if;
+      end if;
+    end if;
+    if v_claim.parent_id <> '' and not exists (
+      select from public.messages m where m.chat_id = v_chat.id and m.id = v_claim.parent_id)
+    then
+      return jsonb_build_object('outcome', 'parent_missing');
+    end if;
+    if exists (
+      select from public.messages m
+      where m.chat_id = v_chat.id and m.id = v_claim.message_id
+        and v_claim.parent_id <> public.parent_of_message(m))
+    then
+      return jsonb_build_object('outcome', 'parent_differs');
+    end if;
+  end if;
+
+  -- A chat is busy while a turn is active, and while others wait that go first.
+  v_others_wait := not v_waited and exists (
+    select from public.queued_turns where chat_id = v_chat.id and begun_at is null);
+  -- The turn of a message that has waited ends with the reason instead.
+  if v_session.sandbox_state is null and not v_others_wait and not v_waited then
+    return jsonb_build_object('outcome', 'sandbox_missing');
+  end if;
+  if public.active_stream_id(v_chat) is not null and v_active.id is not null then
+    v_busy := jsonb_build_object('outcome', 'active', 'turn_id', v_active.id,
+      'run_id', v_active.run_id, 'message_id', v_active.message_id);
+  elsif public.active_stream_id(v_chat) is not null or v_others_wait then
+    v_busy := jsonb_build_object('outcome', 'waiting');
+  end if;
+
+  if v_busy is not null then
+    if v_queued.turn_id is not null then
+      -- It stays queued. The first repetition with interrupt moves it before the others.
+      v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_queued.turn_id);
+      if p_on_busy <> 'interrupt' or v_queued.goes_first then
+        return v_answer;
+      end if;
+      update public.queued_turns set goes_first = true, position = default
+      where turn_id = v_queued.turn_id;
+    else
+      if v_waited or p_on_busy = 'reject' or v_claim.parts_before is not null
+        or v_busy ->> 'message_id' = v_claim.message_id
+      then
+        return v_busy;
+      end if;
+      if p_max_queued <= (select count(*) from public.queued_turns where chat_id = v_chat.id) then
+        return jsonb_build_object('outcome', 'queue_full');
+      end if;
+      insert into public.queued_turns (turn_id, account_id, chat_id, message_id, goes_first, claim)
+      values (v_claim.turn_id, v_claim.account_id, v_chat.id, v_claim.message_id,
+        p_on_busy = 'interrupt', v_claim);
+      v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_claim.turn_id);
+    end if;
+    if p_on_busy = 'interrupt' then
+      update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
+      where id = (v_busy ->> 'turn_id')::uuid and finished_at is null;
+    end if;
+    v_answer := v_busy || v_answer || jsonb_build_object('active_turn_id', v_busy -> 'turn_id');
+  else
+    if v_chat.active_stream_id is not null then
+      -- The request that made this claim died before it started a run.
+      perform public.close_turn(v_active.id, 'failed', 'The turn was never started');
+    end if;
+    -- A user's message, or the answer to a question that an assistant's message still has.
+    if v_claim.parts_before is null then
+      insert into public.messages (chat_id, id, role, parts, parent_id)
+      values (v_chat.id, v_claim.message_id, 'user', v_claim.parts, public.leaf_of_chat(v_chat.id))
+      on conflict (chat_id, id) do nothing;
+      if not found and not exists (
+        select from public.messages m
+        where m.chat_id = v_chat.id and m.id = v_claim.message_id and m.role = 'user'
+          and public.is_same_content(m, v_claim.parts))
+      then
+        return jsonb_build_object('outcome', 'id_taken');
+      end if;
+    else
+      update public.messages set parts = v_claim.parts
+      where chat_id = v_chat.id and id = v_claim.message_id and role = 'assistant'
+        and parts = v_claim.parts_before;
+      if not found then
+        return jsonb_build_object('outcome', 'answer_stale');
+      end if;
+    end if;
+    -- A message that is answered is shown.
+    if v_claim.parent_id is not null then
+      perform public.branch_at(v_chat.id, v_claim.message_id, v_claim.parent_id);
+    elsif exists (
+      select from public.messages
+      where chat_id = v_chat.id and id = v_claim.message_id and not on_path)
+    then
+      perform public.show_path(v_chat.id, v_claim.message_id, true);
+    end if;
+
+    insert into public.turns (id, account_id, session_id, chat_id, message_id,
+      assistant_message_id, model_id, context_limit, history, key_id, artist_id, caller_key_id)
+    values (v_claim.turn_id, v_claim.account_id, v_chat.session_id, v_chat.id, v_claim.message_id,
+      v_claim.assistant_message_id, coalesce(nullif(v_chat.model_id, ''), v_claim.default_model_id),
+      v_claim.context_limit, v_claim.history,
+      public.create_run_key(v_claim.account_id, v_claim.key_hash, v_claim.key_prefix,
+        v_claim.key_name, v_claim.key_expires_at),
+      v_session.artist_id, v_claim.caller_key_id);
+    update public.chats set
+      active_stream_id = 'pending:' || v_claim.turn_id,
+      claimed_at = clock_timestamp(),
+      title = case when title = '' then coalesce(v_claim.title, '') else title end,
+      updated_at = now()
+    where id = v_chat.id;
+
+    if not v_waited and public.is_budget_reached(v_claim.account_id) then
+      raise exception using errcode = 'PT403', message = 'budget_reached';
+    end if;
+    if p_max_active > 0 and public.count_active_turns(v_claim.account_id) > p_max_active then
+      raise exception using errcode = 'PT403', message = 'too_many_turns';
+    end if;
+    v_answer := jsonb_build_object('outcome', 'claimed');
+  end if;
+
+  -- A message that waited, or was stored before, takes no more room.
+  if not v_waited and v_queued.turn_id is null then
+    v_refusal := public.message_quota_reached(
+      v_claim.account_id, v_chat.id, p_max_account_bytes, p_max_chat_bytes);
+    if v_refusal is not null then
+      raise exception using errcode = 'PT403', message = v_refusal;
     end if;
   end if;
   return v_answer;
 exception when sqlstate 'PT403' then
+  -- Nothing has changed.
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn_within_quota is
-  'claim_turn_once, unless the message would take more bytes than the account or the chat may have: {outcome: messages_full | chat_full} has changed nothing. A limit of 0 is none.';
-
-create function public.claim_turn_once(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid,
-  p_on_busy text, p_max_queued integer, p_credential text, p_parent_id text,
-  p_replaces_answer text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_repeated jsonb;
-begin
-  -- In the order of claim_turn_within: the account, then the chat.
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  perform 1 from public.chats
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
-  for update;
-  if found and p_parts_before is null then
-    v_repeated := public.repeat_message(p_chat_id, p_message_id, p_parts, p_replaces_answer);
-    -- With a parent the client asks for another answer.
-    if v_repeated ->> 'outcome' = 'content_differs'
-      or (v_repeated ->> 'outcome' = 'answered' and p_parent_id is null) then
-      return v_repeated;
-    end if;
-  end if;
-  return public.claim_turn_on_branch(p_account_id, p_session_id, p_chat_id, p_turn_id,
-    p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
-    p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
-    p_max_active, p_caller_key_id, p_on_busy, p_max_queued, p_credential,
-    coalesce(p_parent_id, v_repeated ->> 'parent_id'));
-end
-$$;
-comment on function public.claim_turn_once is
-  'claim_turn_on_branch for a message that may have been sent before: also {outcome: content_differs}, and {outcome: answered (turn_id, run_id, message_id)}, unless a parent or p_replaces_answer asks for another answer. One whose answer failed or was stopped is answered on a branch.';
-
-create function public.claim_turn_on_branch(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid,
-  p_on_busy text, p_max_queued integer, p_credential text, p_parent_id text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_refusal text;
-  v_answer jsonb;
-begin
-  if p_parent_id is not null then
-    -- In the order of claim_turn_within: the account, then the chat.
-    perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-    perform 1 from public.chats
-    where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
-    for update;
-    v_refusal := case when found
-      then public.conflict_of_parent(p_chat_id, p_message_id, p_parent_id) end;
-    if v_refusal is not null then
-      return jsonb_build_object('outcome', v_refusal);
-    end if;
-  end if;
-  v_answer := public.claim_or_queue_turn(p_account_id, p_session_id, p_chat_id, p_turn_id,
-    p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
-    p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
-    p_max_active, p_caller_key_id, p_on_busy, p_max_queued, p_credential);
-  if p_parent_id is not null and v_answer ->> 'outcome' = 'claimed' then
-    perform public.branch_at(p_chat_id, p_message_id, p_parent_id);
-  elsif p_parent_id is not null and v_answer ->> 'outcome' = 'queued' then
-    update public.queued_turns
-    set claim = claim || jsonb_build_object('parent_id', p_parent_id)
-    where turn_id = p_turn_id;
-  end if;
-  return v_answer;
-end
-$$;
-comment on function public.claim_turn_on_branch is
-  'claim_or_queue_turn for a message that follows p_parent_id, empty for none, so that it begins a branch or repeats an answer; null for the leaf of the chat. Also {outcome: parent_missing | parent_differs}.';
-
-create function public.claim_or_queue_turn(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid,
-  p_on_busy text, p_max_queued integer, p_credential text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_chat public.chats;
-  v_answer jsonb;
-  v_queued uuid;
-begin
-  -- In the order of claim_turn_within: the account, then the chat.
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  select * into v_chat from public.chats
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
-  for update;
-  select turn_id into v_queued from public.queued_turns
-  where chat_id = v_chat.id and message_id = p_message_id and begun_at is null;
-  if found then
-    return public.repeat_queued_turn(v_chat, v_queued, p_on_busy);
-  end if;
-  v_answer := case
-    when exists (select from public.queued_turns q where q.chat_id = v_chat.id and q.begun_at is null)
-    then public.busy_chat(v_chat)
-    else public.claim_turn_within(p_account_id, p_session_id, p_chat_id, p_turn_id,
-      p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
-      p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
-      p_max_active, p_caller_key_id) end;
-  if v_answer ->> 'outcome' not in ('active', 'waiting') or p_on_busy = 'reject'
-    or p_parts_before is not null or v_answer ->> 'message_id' = p_message_id then
-    return v_answer;
-  end if;
-  if p_max_queued <= (select count(*) from public.queued_turns where chat_id = p_chat_id) then
-    return jsonb_build_object('outcome', 'queue_full');
-  end if;
-  insert into public.queued_turns
-    (turn_id, account_id, chat_id, message_id, goes_first, credential, claim)
-  values (p_turn_id, p_account_id, p_chat_id, p_message_id, p_on_busy = 'interrupt', p_credential,
-    jsonb_build_object('session_id', p_session_id, 'parts', p_parts,
-      'assistant_message_id', p_assistant_message_id, 'title', p_title,
-      'default_model_id', p_default_model_id, 'context_limit', p_context_limit,
-      'history', p_history, 'key_hash', p_key_hash, 'key_prefix', p_key_prefix,
-      'key_name', p_key_name, 'caller_key_id', p_caller_key_id));
-  if p_on_busy = 'interrupt' then
-    update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
-    where id = (v_answer ->> 'turn_id')::uuid and finished_at is null;
-  end if;
-  return v_answer || jsonb_build_object('outcome', 'queued', 'turn_id', p_turn_id,
-    'active_turn_id', v_answer -> 'turn_id');
-end
-$$;
-comment on function public.claim_or_queue_turn is
-  'claim_turn_within. A chat that is busy, or in which turns wait, queues the turn unless p_on_busy is reject, and stops the active one if it is interrupt; a message that waits already goes on waiting: also {outcome: queued (turn_id, active_turn_id, run_id) | queue_full | waiting}.';
-
-create function public.claim_turn_within(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer jsonb;
-begin
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  v_answer := public.claim_turn(
-    p_account_id, p_session_id, p_chat_id, p_turn_id,
-    p_message_id, p_parts, p_parts_before, p_assistant_message_id,
-    p_title, p_default_model_id, p_context_limit, p_history,
-    p_key_hash, p_key_prefix, p_key_name, p_key_expires_at, p_caller_key_id);
-  if v_answer ->> 'outcome' <> 'claimed' then
-    return v_answer;
-  end if;
-  if public.is_budget_reached(p_account_id)
-    and not exists (select from public.queued_turns q where q.turn_id = p_turn_id)
-  then
-    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
-  end if;
-  if p_max_active > 0 and public.count_active_turns(p_account_id) > p_max_active then
-    raise exception using errcode = 'PT429', message = 'Too many active turns';
-  end if;
-  return v_answer;
-exception
-  when sqlstate 'PT402' then
-    return jsonb_build_object('outcome', 'budget_reached');
-  when sqlstate 'PT429' then
-    return jsonb_build_object('outcome', 'too_many_turns');
-end
-$$;
-comment on function public.claim_turn_within is
-  'claim_turn, unless the account has spent its budget and the turn did not wait in the chat, or it would then have more than p_max_active turns: {outcome: budget_reached | too_many_turns} has changed nothing. A limit of 0 is none.';
-
-create function public.claim_turn(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_caller_key_id uuid
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_session public.sessions;
-  v_chat public.chats;
-  v_active public.turns;
-  v_refusal text;
-begin
-  select * into v_session from public.sessions
-  where id = p_session_id and account_id = p_account_id;
-  if not found then
-    return jsonb_build_object('outcome', 'session_missing');
-  end if;
-  -- The row lock makes simultaneous claims one after another.
-  select * into v_chat from public.chats
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
-  for update;
-  if not found then
-    return jsonb_build_object('outcome', 'chat_missing');
-  end if;
-  -- The turn of a message that has waited ends with the reason instead.
-  if v_session.sandbox_state is null
-    and not exists (select from public.queued_turns q where q.turn_id = p_turn_id)
-  then
-    return jsonb_build_object('outcome', 'sandbox_missing');
-  end if;
-
-  if v_chat.active_stream_id is not null then
-    v_active := public.active_turn(v_chat);
-    if public.active_stream_id(v_chat) is not null then
-      return jsonb_build_object('outcome', 'active', 'turn_id', v_active.id,
-        'run_id', v_active.run_id, 'message_id', v_active.message_id);
-    end if;
-    -- The request that made this claim died before it started a run.
-    perform public.close_turn(v_active.id, 'failed', 'The turn was never started');
-  end if;
-
-  v_refusal := public.store_turn_message(p_chat_id, p_message_id, p_parts, p_parts_before);
-  if v_refusal is not null then
-    return jsonb_build_object('outcome', v_refusal);
-  end if;
-  insert into public.turns (id, account_id, session_id, chat_id, message_id, assistant_message_id,
-    model_id, context_limit, history, key_id, artist_id, caller_key_id)
-  values (p_turn_id, p_account_id, p_session_id, p_chat_id, p_message_id, p_assistant_message_id,
-    coalesce(nullif(v_chat.model_id, ''), p_default_model_id), p_context_limit, p_history,
-    public.create_run_key(p_account_id, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at),
-    v_session.artist_id, p_caller_key_id);
-  update public.chats set
-    active_stream_id = 'pending:' || p_turn_id,
-    claimed_at = clock_timestamp(),
-    title = case when title = '' then coalesce(p_title, '') else title end,
-    updated_at = now()
-  where id = p_chat_id;
-  return jsonb_build_object('outcome', 'claimed');
-end
-$$;
 comment on function public.claim_turn is
-  'Claims a chat for a new turn and stores the message that the turn answers, both or neither: {outcome: claimed | active (turn_id, run_id, message_id) | session_missing | chat_missing | sandbox_missing | id_taken | answer_stale}.';
+  'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language sql stable set search_path = '' as $$
@@ -3742,41 +3683,6 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.count_active_turns is
   'The turns of an account that are queued or running, without claims that never became a run.';
-
-create function public.store_turn_message(
-  p_chat_id uuid, p_message_id text, p_parts jsonb, p_parts_before jsonb
-) returns text
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_parts_before is null then
-    insert into public.messages (chat_id, id, role, parts, parent_id)
-    values (p_chat_id, p_message_id, 'user', p_parts, public.leaf_of_chat(p_chat_id))
-    on conflict (chat_id, id) do nothing;
-    if not found and not exists (
-      select from public.messages m
-      where m.chat_id = p_chat_id and m.id = p_message_id and m.role = 'user'
-        and public.is_same_content(m, p_parts)) then
-      return 'id_taken';
-    end if;
-  else
-    update public.messages set parts = p_parts
-    where chat_id = p_chat_id and id = p_message_id and role = 'assistant'
-      and parts = p_parts_before;
-    if not found then
-      return 'answer_stale';
-    end if;
-  end if;
-  -- What is answered is shown.
-  if exists (
-    select from public.messages
-    where chat_id = p_chat_id and id = p_message_id and not on_path) then
-    perform public.show_path(p_chat_id, p_message_id, true);
-  end if;
-  return null;
-end
-$$;
-comment on function public.store_turn_message is
-  'Stores what a turn answers: a user''s message, or with p_parts_before the answer to a question in an assistant''s message that still has those parts. Null, or why it is refused: id_taken | answer_stale.';
 
 create function public.store_file_parts(p_turn_id uuid, p_messages jsonb, p_history jsonb)
 returns void
@@ -3814,7 +3720,7 @@ language sql stable set search_path = '' as $$
     else p_message.sent_digest = public.digest_of_parts(p_parts) end
 $$;
 comment on function public.is_same_content is
-  'Whether a message was sent with these parts, although those that are stored may name its stored files.';
+  'Whether a message was sent with these parts, although the stored parts may name its stored files.';
 
 create function public.parent_of_message(p_message public.messages) returns text
 language sql stable set search_path = '' as $$
@@ -3826,50 +3732,6 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.parent_of_message is
   'The id of the message that a message follows; empty for one that starts the conversation.';
-
-create function public.conflict_of_parent(
-  p_chat_id uuid, p_message_id text, p_parent_id text
-) returns text
-language sql stable set search_path = '' as $$
-  select case
-    when p_parent_id <> '' and not exists (
-      select from public.messages m where m.chat_id = p_chat_id and m.id = p_parent_id)
-    then 'parent_missing'
-    when exists (
-      select from public.messages m
-      where m.chat_id = p_chat_id and m.id = p_message_id
-        and p_parent_id <> public.parent_of_message(m))
-    then 'parent_differs' end
-$$;
-comment on function public.conflict_of_parent is
-  'Why a message cannot follow p_parent_id: parent_missing | parent_differs, for one that follows another already. Null if it can.';
-
-create function public.repeat_message(
-  p_chat_id uuid, p_message_id text, p_parts jsonb, p_replaces_answer text
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  v_message public.messages;
-begin
-  if exists (
-    select from public.queued_turns q
-    where q.chat_id = p_chat_id and q.message_id = p_message_id and q.begun_at is null
-      and q.claim -> 'parts' <> p_parts) then
-    return jsonb_build_object('outcome', 'content_differs');
-  end if;
-  select * into v_message from public.messages
-  where chat_id = p_chat_id and id = p_message_id and role = 'user';
-  if not found then
-    return jsonb_build_object('outcome', 'new');
-  elsif not public.is_same_content(v_message, p_parts) then
-    return jsonb_build_object('outcome', 'content_differs');
-  end if;
-  return coalesce(public.answer_of_message(v_message, p_replaces_answer),
-    jsonb_build_object('outcome', 'again', 'parent_id', public.parent_of_message(v_message)));
-end
-$$;
-comment on function public.repeat_message is
-  'What becomes of a user message, by its id: {outcome: new | content_differs | active | answered | again (parent_id)}; answered as of answer_of_message.';
 
 create function public.answer_of_message(
   p_message public.messages, p_replaces_answer text
@@ -3910,81 +3772,22 @@ begin
 end
 $$;
 comment on function public.answer_of_message is
-  'What a user message that is sent again gets: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
+  'The response to a user message that is sent again: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
 
 -- Headless runs -----------------------------------------------------------------------------------
-
-create function public.provision_run_within_quota(
-  p_account_id uuid, p_artist_id uuid, p_effect_id uuid, p_turn_id uuid,
-  p_assistant_message_id text, p_title text, p_model_id text, p_messages jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_kind text, p_caller_key_id uuid, p_max_account_bytes bigint
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer jsonb;
-begin
-  v_answer := public.provision_run_within(p_account_id, p_artist_id, p_effect_id, p_turn_id,
-    p_assistant_message_id, p_title, p_model_id, p_messages,
-    p_key_hash, p_key_prefix, p_key_name, p_key_expires_at, p_max_active, p_kind, p_caller_key_id);
-  if v_answer ->> 'turn_id' = p_turn_id::text and public.message_quota_reached(
-    p_account_id, null, p_max_account_bytes, 0) is not null then
-    raise exception using errcode = 'PT403', message = 'messages_full';
-  end if;
-  return v_answer;
-exception when sqlstate 'PT403' then
-  return jsonb_build_object('refused', sqlerrm);
-end
-$$;
-comment on function public.provision_run_within_quota is
-  'provision_run_within, unless the account would have more bytes of messages than it may have: {refused: messages_full} has changed nothing. A limit of 0 is none.';
-
-create function public.provision_run_within(
-  p_account_id uuid, p_artist_id uuid, p_effect_id uuid, p_turn_id uuid,
-  p_assistant_message_id text, p_title text, p_model_id text, p_messages jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_kind text, p_caller_key_id uuid
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer jsonb;
-begin
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  v_answer := public.provision_run(
-    p_account_id, p_artist_id, p_effect_id, p_turn_id,
-    p_assistant_message_id, p_title, p_model_id, p_messages,
-    p_key_hash, p_key_prefix, p_key_name, p_key_expires_at, p_kind, p_caller_key_id);
-  if v_answer ->> 'turn_id' <> p_turn_id::text then
-    return v_answer;
-  end if;
-  if public.is_budget_reached(p_account_id) then
-    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
-  end if;
-  if p_max_active > 0 and public.count_active_turns(p_account_id) > p_max_active then
-    raise exception using errcode = 'PT429', message = 'Too many active turns';
-  end if;
-  return v_answer;
-exception
-  when sqlstate 'PT402' then
-    return jsonb_build_object('refused', 'budget_reached');
-  when sqlstate 'PT429' then
-    return jsonb_build_object('refused', 'too_many_turns');
-end
-$$;
-comment on function public.provision_run_within is
-  'provision_run, unless the account has spent its budget, or would then have more than p_max_active turns: {refused: budget_reached | too_many_turns} has changed nothing. A limit of 0 is none.';
 
 create function public.provision_run(
   p_account_id uuid, p_artist_id uuid, p_effect_id uuid, p_turn_id uuid,
   p_assistant_message_id text, p_title text, p_model_id text, p_messages jsonb,
   p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_kind text, p_caller_key_id uuid
+  p_kind text, p_caller_key_id uuid, p_max_active integer, p_max_account_bytes bigint
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_now constant timestamptz := clock_timestamp();
   v_turn public.turns;
 begin
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
   perform public.close_unstarted_runs();
   -- Two attempts at one effect come one after the other.
   perform pg_advisory_xact_lock(hashtextextended(p_effect_id::text, 20261120));
@@ -3997,7 +3800,7 @@ begin
     insert into public.chats (session_id, account_id, title, model_id, active_stream_id, claimed_at)
     values (v_turn.session_id, p_account_id, p_title, p_model_id, 'pending:' || p_turn_id, v_now)
     returning id into v_turn.chat_id;
-    -- A microsecond apart, so that they keep their order whatever their ids.
+    -- A microsecond apart, to keep their order whatever their ids.
     insert into public.messages (chat_id, id, role, parts, created_at)
     select v_turn.chat_id, m.value ->> 'id', m.value ->> 'role', m.value -> 'parts',
       v_now + m.ordinality * interval '1 microsecond'
@@ -4008,13 +3811,24 @@ begin
       p_messages -> -1 ->> 'id', p_assistant_message_id, p_model_id, true,
       public.create_run_key(p_account_id, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at),
       p_kind, p_artist_id, p_caller_key_id);
+    if public.is_budget_reached(p_account_id) then
+      raise exception using errcode = 'PT403', message = 'budget_reached';
+    end if;
+    if p_max_active > 0 and public.count_active_turns(p_account_id) > p_max_active then
+      raise exception using errcode = 'PT403', message = 'too_many_turns';
+    end if;
+    if public.message_quota_reached(p_account_id, null, p_max_account_bytes, 0) is not null then
+      raise exception using errcode = 'PT403', message = 'messages_full';
+    end if;
   end if;
   return jsonb_build_object('turn_id', v_turn.id, 'session_id', v_turn.session_id,
     'chat_id', v_turn.chat_id, 'run_id', v_turn.run_id);
+exception when sqlstate 'PT403' then
+  return jsonb_build_object('refused', sqlerrm);
 end
 $$;
 comment on function public.provision_run is
-  'Creates session, chat, messages, credential and turn of a headless run, or finds what an earlier attempt at the same effect created: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered.';
+  'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
 
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$
@@ -4107,7 +3921,7 @@ begin
   if not found then
     return jsonb_build_object('outcome', 'lost');
   end if;
-  -- A headless turn knows its run before the run has begun.
+  -- A headless turn knows its run before the run starts.
   if v_turn.status = 'queued' then
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
@@ -4154,7 +3968,7 @@ create function public.complete_model_call(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- What was spent counts, even if another process has loaded the turn since.
+  -- Usage counts, even if another process has loaded the turn since.
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', false, 'stop_requested', true, 'known_calls', '[]'::jsonb);
   end if;
@@ -4199,7 +4013,7 @@ begin
 end
 $$;
 comment on function public.start_tools is
-  'Records tool calls before they start, and answers those that were recorded before, which must not run again: [{id, finished, output}].';
+  'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
 
 create function public.finish_tool(p_turn_id uuid, p_call_id text, p_output jsonb)
 returns jsonb
@@ -4226,7 +4040,7 @@ begin
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id for update;
 
-  -- What was spent counts, even if another process has loaded the turn since.
+  -- Usage counts, even if another process has loaded the turn since.
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', false, 'finished', false, 'webhooks_due', false);
   end if;
@@ -4297,7 +4111,7 @@ begin
 end
 $$;
 comment on function public.abandon_turn is
-  'Releases the claim of a turn and ends it, unless its run has begun. The message stays.';
+  'Releases the claim of a turn and ends it, unless its run has started. The message stays.';
 
 -- Also when the turn is deleted with its chat or session before it has ended.
 create function public.drop_key_of_turn() returns trigger
@@ -4351,7 +4165,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_found jsonb;
 begin
-  -- First, so that none of them begins when the active one ends.
+  -- First, because none of them may start when the active one ends.
   delete from public.queued_turns
   where chat_id = p_chat_id and account_id = p_account_id and begun_at is null;
   v_found := public.find_active_turn(p_account_id, p_chat_id);
@@ -4414,7 +4228,7 @@ language sql stable set search_path = '' as $$
     where t.id = asked.id and t.stop_requested_at is null and public.has_turn_authority(t))
 $$;
 comment on function public.turns_to_stop is
-  'Returns those of the turns whose stop was requested, whose authority has ended, or that no longer exist.';
+  'Returns the turns whose stop was requested, whose authority has ended, or that no longer exist.';
 
 create function public.check_turn_holder() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -4440,7 +4254,7 @@ language plpgsql volatile set search_path = '' as $$
 begin
   delete from public.queued_turns q
   where q.account_id = new.account_id and q.begun_at is null
-    and q.claim ->> 'caller_key_id' = new.id::text;
+    and (q.claim).caller_key_id = new.id;
   update public.turns t set stop_requested_at = now()
   where t.account_id = new.account_id and t.caller_key_id = new.id
     and t.finished_at is null and t.stop_requested_at is null;
@@ -4448,7 +4262,7 @@ begin
 end
 $$;
 comment on function public.stop_turns_of_key is
-  'Trigger of api_keys: stops what a revoked key has started, and drops its messages that wait.';
+  'Trigger of api_keys: stops the turns that a revoked key has started, and drops its queued messages.';
 create trigger stop_turns_of_key after update of revoked_at on public.api_keys
   for each row when (new.scope = 'full' and new.revoked_at <= now())
   execute function public.stop_turns_of_key();
@@ -4470,18 +4284,6 @@ create trigger stop_turns_without_artist after delete on public.organization_acc
 
 -- Queued messages ---------------------------------------------------------------------------------
 
-create function public.busy_chat(p_chat public.chats) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(
-    (select jsonb_build_object('outcome', 'active', 'turn_id', t.id, 'run_id', t.run_id,
-        'message_id', t.message_id)
-      from public.active_turn(p_chat) t
-      where t.id is not null and public.active_stream_id(p_chat) is not null),
-    jsonb_build_object('outcome', 'waiting'))
-$$;
-comment on function public.busy_chat is
-  'Why a chat in which turns wait cannot be claimed: {outcome: active (turn_id, run_id, message_id) | waiting}.';
-
 create function public.chats_to_begin(p_limit integer, p_stale_seconds integer) returns uuid[]
 language sql stable set search_path = '' as $$
   select coalesce(array_agg(distinct q.chat_id), '{}') from (
@@ -4492,7 +4294,7 @@ language sql stable set search_path = '' as $$
   ) q
 $$;
 comment on function public.chats_to_begin is
-  'Chats that are free although turns wait in them, because the server died that was to begin these.';
+  'Chats that are free although turns wait in them, because the server died that was to start these.';
 
 create function public.begin_queued_turn(
   p_chat_id uuid, p_max_active integer, p_stale_seconds integer
@@ -4515,72 +4317,33 @@ begin
       return null;
     end if;
     if v_row.begun_at is null then
-      v_outcome := public.claim_queued_turn(v_row, p_max_active);
+      v_row.claim.key_expires_at := now() + interval '24 hours';
+      v_outcome := public.claim_turn(
+        to_jsonb(v_row.claim), 'reject', p_max_active, 0, 0, 0) ->> 'outcome';
     elsif v_row.begun_at > now() - make_interval(secs => p_stale_seconds) then
       return null;
     else
-      v_outcome := case when public.resume_queued_turn(v_row) then 'claimed' end;
+      -- Its server has died before it started the run.
+      update public.chats set claimed_at = clock_timestamp()
+      where id = p_chat_id and active_stream_id = 'pending:' || v_row.turn_id
+        and exists (
+          select from public.turns t where t.id = v_row.turn_id and t.finished_at is null);
+      v_outcome := case when found then 'claimed' end;
     end if;
     if v_outcome = 'claimed' then
       update public.queued_turns set begun_at = now() where turn_id = v_row.turn_id;
-      return jsonb_build_object('turn_id', v_row.turn_id, 'credential', v_row.credential);
+      return jsonb_build_object('turn_id', v_row.turn_id, 'credential', (v_row.claim).credential);
     end if;
-    if v_outcome in ('active', 'too_many_turns') then
+    if v_outcome in ('active', 'waiting', 'too_many_turns') then
       return null;
     end if;
-    -- It has been started, or can never be: for example, the sandbox is gone.
+    -- It has been started, or its message can no longer be stored.
     delete from public.queued_turns where turn_id = v_row.turn_id;
   end loop;
 end
 $$;
 comment on function public.begin_queued_turn is
-  'Claims a chat that is free for the first turn that waits in it: {turn_id, credential}, whose run is then to be started; null when there is none to begin. A turn whose run was not started within p_stale_seconds is begun again.';
-
-create function public.resume_queued_turn(p_row public.queued_turns) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  update public.chats set claimed_at = clock_timestamp()
-  where id = p_row.chat_id and active_stream_id = 'pending:' || p_row.turn_id
-    and exists (select from public.turns t where t.id = p_row.turn_id and t.finished_at is null);
-  return found;
-end
-$$;
-comment on function public.resume_queued_turn is
-  'Renews the claim of a turn whose run was not started, because its server has died; false when it needs none any more.';
-
-create function public.claim_queued_turn(
-  p_row public.queued_turns, p_max_active integer
-) returns text
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_outcome constant text := public.claim_turn_within(
-    p_account_id => p_row.account_id,
-    p_session_id => (p_row.claim ->> 'session_id')::uuid,
-    p_chat_id => p_row.chat_id,
-    p_turn_id => p_row.turn_id,
-    p_message_id => p_row.message_id,
-    p_parts => p_row.claim -> 'parts',
-    p_parts_before => null,
-    p_assistant_message_id => p_row.claim ->> 'assistant_message_id',
-    p_title => p_row.claim ->> 'title',
-    p_default_model_id => p_row.claim ->> 'default_model_id',
-    p_context_limit => (p_row.claim ->> 'context_limit')::integer,
-    p_history => nullif(p_row.claim -> 'history', 'null'),
-    p_key_hash => p_row.claim ->> 'key_hash',
-    p_key_prefix => p_row.claim ->> 'key_prefix',
-    p_key_name => p_row.claim ->> 'key_name',
-    p_key_expires_at => now() + interval '24 hours',
-    p_max_active => p_max_active,
-    p_caller_key_id => (p_row.claim ->> 'caller_key_id')::uuid) ->> 'outcome';
-begin
-  if v_outcome = 'claimed' and p_row.claim ? 'parent_id' then
-    perform public.branch_at(p_row.chat_id, p_row.message_id, p_row.claim ->> 'parent_id');
-  end if;
-  return v_outcome;
-end
-$$;
-comment on function public.claim_queued_turn is
-  'Claims its chat for a turn that waited, and returns the outcome of claim_turn_within.';
+  'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
 
 create function public.settle_queued_turn(p_turn_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -4608,7 +4371,7 @@ language sql stable set search_path = '' as $$
     else jsonb_build_object('messages', (
       select coalesce(
         jsonb_agg(
-          jsonb_build_object('id', q.message_id, 'parts', q.claim -> 'parts',
+          jsonb_build_object('id', q.message_id, 'parts', (q.claim).parts,
             'created_at', public.iso_date(q.created_at))
           order by q.goes_first desc, case when q.goes_first then -q.position else q.position end),
         '[]')
@@ -4618,14 +4381,14 @@ language sql stable set search_path = '' as $$
   left join public.chats c on c.id = p_chat_id and c.account_id = p_account_id
 $$;
 comment on function public.list_queued_messages is
-  'The messages that wait in a chat, in the order in which their turns begin: {messages}, or {refused: chat}.';
+  'The messages that wait in a chat, in the order of their turns: {messages}, or {refused: chat}.';
 
 create function public.remove_queued_message(
   p_account_id uuid, p_chat_id uuid, p_message_id text
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- As begin_queued_turn, which would find no turn to begin while the first one is being removed.
+  -- As begin_queued_turn, which would find no turn while the first one is being removed.
   perform 1 from public.chats where id = p_chat_id and account_id = p_account_id for update;
   if not found then
     return jsonb_build_object('refused', 'chat');
@@ -4638,37 +4401,13 @@ begin
 end
 $$;
 comment on function public.remove_queued_message is
-  'Drops a message before its turn has begun: {removed}, or {refused: chat | message}.';
-
-create function public.repeat_queued_turn(
-  p_chat public.chats, p_turn_id uuid, p_on_busy text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_queued constant jsonb := jsonb_build_object('outcome', 'queued', 'turn_id', p_turn_id);
-  v_busy jsonb;
-begin
-  if p_on_busy <> 'interrupt' then
-    return v_queued;
-  end if;
-  update public.queued_turns set goes_first = true, position = default
-  where turn_id = p_turn_id and not goes_first;
-  if not found then
-    return v_queued;
-  end if;
-  v_busy := public.busy_chat(p_chat);
-  update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
-  where id = (v_busy ->> 'turn_id')::uuid and finished_at is null;
-  return v_busy || v_queued || jsonb_build_object('active_turn_id', v_busy -> 'turn_id');
-end
-$$;
-comment on function public.repeat_queued_turn is
-  'The answer to a message that is sent again while it waits. With interrupt it goes before the others, and the active turn is stopped, once.';
+  'Drops a queued message: {removed}, or {refused: chat | message}.';
 
 create function public.measure_queued_turn() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  new.bytes := pg_column_size(new.claim);
+  new.bytes := pg_column_size((new.claim).parts)
+    + coalesce(pg_column_size((new.claim).history), 0);
   return new;
 end
 $$;
@@ -4747,7 +4486,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_page jsonb;
 begin
-  -- Planned for the filters that are given, so that each of them has its index.
+  -- Planned for the given filters, each of which has its index.
   execute $query$
     select public.page_json('runs',
       jsonb_agg(public.run_item_json(page.run) order by page.created_at desc, page.id desc),
@@ -4910,7 +4649,7 @@ comment on column public.usage_entries.step is 'The index of the step in the tur
 comment on column public.usage_entries.tool is
   '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
 comment on column public.usage_entries.call is
-  'The number of the model call among those of the step or the subagent, from 0.';
+  'The number of the model call within the step or the subagent, from 0.';
 comment on column public.usage_entries.cost_usd is 'Null where no price is known.';
 comment on column public.usage_entries.estimated is
   'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
@@ -4924,7 +4663,7 @@ create table public.usage_months (
 );
 alter table public.usage_months enable row level security;
 comment on table public.usage_months is
-  'What an account has spent in a calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
+  'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
 comment on column public.usage_months.warned_at is
   'When the account was told that it has spent 80 % of its budget.';
 
@@ -4980,7 +4719,7 @@ begin
   end if;
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id for key share;
-  -- What was spent counts also when the chat was deleted in the meantime.
+  -- Usage counts also when the chat was deleted.
   perform public.record_usage(p_account_id, p_turn_id::text,
     coalesce(v_turn.kind, 'chat'), v_turn.caller_key_id, v_turn.artist_id, p_calls);
   if v_released > 0 then
@@ -4991,7 +4730,7 @@ begin
 end
 $$;
 comment on function public.record_turn_usage is
-  'Records model calls of a turn, each once, releases what they have reserved (reserved_usd), and answers whether the turn is still there.';
+  'Records model calls of a turn, each once, releases their reservation (reserved_usd), and returns whether the turn still exists.';
 
 create function public.report_usage(
   p_account_id uuid, p_from timestamptz, p_to timestamptz, p_group_by text, p_split_by text
@@ -5048,7 +4787,7 @@ language sql stable set search_path = '' as $$
       from items i left join parts p on p.key is not distinct from i.key))
 $$;
 comment on function public.report_usage is
-  'What an account has used from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
+  'The usage of an account from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
 
 -- Budget ------------------------------------------------------------------------------------------
 
@@ -5079,7 +4818,7 @@ language sql stable set search_path = '' as $$
   from public.accounts a where a.id = p_account_id
 $$;
 comment on function public.unspent_budget is
-  'What is left of the budget of the month after all that was spent and is reserved; null without a budget.';
+  'The rest of the month''s budget after costs and reservations; null without a budget.';
 
 create function public.has_budget(p_account_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -5098,7 +4837,7 @@ declare
   v_others numeric;
   v_left numeric;
 begin
-  -- One check of an account at a time, in the order of claim_turn_within.
+  -- One check of an account at a time, in the order of claim_turn.
   perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id and loads = p_load and finished_at is null
@@ -5130,7 +4869,7 @@ begin
 end
 $$;
 comment on function public.reserve_model_call is
-  'Reserves what a model call of a turn may cost, in place of p_released_usd, or of all when it is null, with what earlier attempts have spent: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
+  'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
 
 create function public.warn_of_budget() returns trigger
 language plpgsql set search_path = '' as $$
@@ -5219,11 +4958,11 @@ comment on column public.task_runs.base_cost_in_cents is
 comment on column public.task_runs.lease_until is
   'Until when the process that works on the run has it; null when none does.';
 comment on column public.task_runs.effect_id is
-  'By what a repeated request is recognized: of the runs with one effect, one succeeds.';
+  'Identifies a repeated request: of the runs with one effect, one succeeds.';
 comment on column public.task_runs.artist_id is
   'The artist that the work is for, also when it is deleted later; null for none.';
 comment on column public.task_runs.reserved_usd is
-  'What the generation may still cost, while the run has a lease; null for nothing.';
+  'The reserved cost of the generation, while the run has a lease; null for none.';
 
 create function public.start_generation(
   p_cost_usd numeric,
@@ -5233,92 +4972,11 @@ create function public.start_generation(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_answer jsonb;
-  v_left numeric;
-begin
-  v_answer := public.start_task_run_for(
-    p_artist_id, p_credential_id, p_id, p_account_id, p_task_identifier, p_payload, p_metadata,
-    p_lease_seconds, p_effect_id, p_at_once, p_idempotency_key, p_media_limit_bytes);
-  if v_answer ->> 'outcome' <> 'begun' or not public.has_budget(p_account_id) then
-    return v_answer;
-  end if;
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  v_left := public.unspent_budget(p_account_id);
-  if p_cost_usd is null and not (
-    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
-  then
-    raise exception using errcode = 'PT402', message = 'unpriced_model';
-  end if;
-  if v_left <= 0 then
-    raise exception using errcode = 'PT402', message = 'over_budget';
-  end if;
-  update public.task_runs set reserved_usd = coalesce(p_cost_usd, 0) where id = p_id;
-  return v_answer;
-exception when sqlstate 'PT402' then
-  return jsonb_build_object('outcome', sqlerrm);
-end
-$$;
-comment on function public.start_generation is
-  'start_task_run_for, with a reservation of what the generation costs; null when that is not known. {outcome: over_budget | unpriced_model} has changed nothing.';
-
-create function public.start_task_run_for(
-  p_artist_id uuid, p_credential_id uuid, p_id text, p_account_id uuid, p_task_identifier text,
-  p_payload jsonb, p_metadata jsonb, p_lease_seconds integer, p_effect_id uuid, p_at_once integer,
-  p_idempotency_key text, p_media_limit_bytes bigint
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer constant jsonb := public.start_task_run_within_budget(
-    p_id, p_account_id, p_task_identifier, p_payload, p_metadata, p_lease_seconds, p_effect_id,
-    p_at_once, p_idempotency_key, p_media_limit_bytes);
-  v_artist_id constant uuid := coalesce(p_artist_id, (
-    select t.artist_id from public.turns t
-    where t.key_id = p_credential_id and t.account_id = p_account_id));
-begin
-  if v_artist_id is not null and v_answer ->> 'outcome' = 'begun' then
-    update public.task_runs set artist_id = v_artist_id
-    where id = p_id and account_id = p_account_id;
-  end if;
-  return v_answer;
-end
-$$;
-comment on function public.start_task_run_for is
-  'start_task_run_within_budget for an artist, by default the one of the run whose credential this is.';
-
-create function public.start_task_run_within_budget(
-  p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
-  p_lease_seconds integer, p_effect_id uuid, p_at_once integer, p_idempotency_key text,
-  p_media_limit_bytes bigint
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer jsonb;
-begin
-  v_answer := public.start_task_run(
-    p_id, p_account_id, p_task_identifier, p_payload, p_metadata, p_lease_seconds, p_effect_id,
-    p_at_once, p_idempotency_key, p_media_limit_bytes);
-  if v_answer ->> 'outcome' = 'begun' and public.is_budget_reached(p_account_id) then
-    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
-  end if;
-  return v_answer;
-exception when sqlstate 'PT402' then
-  return jsonb_build_object('outcome', 'over_budget');
-end
-$$;
-comment on function public.start_task_run_within_budget is
-  'start_task_run, unless the account has spent its budget: {outcome: over_budget} has changed nothing. Servers of the version before call it themselves.';
-
-create function public.start_task_run(
-  p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
-  p_lease_seconds integer, p_effect_id uuid, p_at_once integer, p_idempotency_key text default null,
-  p_media_limit_bytes bigint default 0
-) returns jsonb
-language plpgsql set search_path = '' as $$
-declare
-  v_now timestamptz;
   v_earlier public.task_runs;
+  v_has_budget constant boolean := public.has_budget(p_account_id);
+  v_now timestamptz;
 begin
-  -- One at a time for each account: what is counted and looked up here does not change meanwhile.
+  -- One at a time for each account, because the rows that are counted here must not change.
   perform pg_advisory_xact_lock(hashtextextended('task_runs ' || p_account_id, 0));
   perform public.crash_lost_task_runs(p_account_id);
 
@@ -5342,11 +5000,26 @@ begin
   then
     return jsonb_build_object('outcome', 'busy');
   end if;
+  if v_has_budget then
+    perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+    if public.is_budget_reached(p_account_id) then
+      return jsonb_build_object('outcome', 'over_budget');
+    end if;
+    if p_cost_usd is null and not (
+      select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
+    then
+      return jsonb_build_object('outcome', 'unpriced_model');
+    end if;
+    if public.unspent_budget(p_account_id) <= 0 then
+      return jsonb_build_object('outcome', 'over_budget');
+    end if;
+  end if;
 
   v_now := clock_timestamp();
   insert into public.task_runs (
     id, account_id, status, task_identifier, created_at, updated_at, started_at,
-    tags, metadata, payload, attempts, lease_until, effect_id, idempotency_key)
+    tags, metadata, payload, attempts, lease_until, effect_id, idempotency_key, artist_id,
+    reserved_usd)
   values (
     p_id, p_account_id, 'EXECUTING', p_task_identifier, v_now, v_now, v_now,
     array['account:' || p_account_id], p_metadata, p_payload,
@@ -5356,12 +5029,16 @@ begin
       'createdAt', public.iso_date(v_now),
       'updatedAt', public.iso_date(v_now),
       'startedAt', public.iso_date(v_now))),
-    v_now + make_interval(secs => p_lease_seconds), p_effect_id, p_idempotency_key);
+    v_now + make_interval(secs => p_lease_seconds), p_effect_id, p_idempotency_key,
+    coalesce(p_artist_id, (
+      select t.artist_id from public.turns t
+      where t.key_id = p_credential_id and t.account_id = p_account_id)),
+    case when v_has_budget then coalesce(p_cost_usd, 0) end);
   return jsonb_build_object('outcome', 'begun');
 end
 $$;
-comment on function public.start_task_run is
-  'Begins a run: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs. A limit of 0 is none.';
+comment on function public.start_generation is
+  'Starts a run for an artist, by default the artist of the run whose credential this is, and reserves its cost, null if unknown: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs; {outcome: over_budget | unpriced_model}. A limit of 0 is none.';
 
 create function public.record_generation(
   p_account_id uuid, p_run_id text, p_kind text, p_credential_id uuid, p_call jsonb
@@ -5388,14 +5065,14 @@ begin
 end
 $$;
 comment on function public.record_generation is
-  'Records images or a video once, for the artist of its task run. What a run has made with its own credential counts for the API key of the run.';
+  'Records images or a video once, for the artist of its task run. Usage under the credential of a run counts for the API key of the run.';
 
 create function public.has_generation_authority(
   p_account_id uuid, p_run_id text, p_credential_id uuid
 ) returns boolean
 language sql stable set search_path = '' as $$
   select not exists (
-      -- That of a run stands for the key that started its turn.
+      -- A run's credential stands for the key that started its turn.
       select from public.api_keys k
       where k.scope = 'full' and not public.is_key_in_force(k.id) and k.id = coalesce(
         (select t.caller_key_id from public.turns t
@@ -5425,21 +5102,10 @@ language sql set search_path = '' as $$
 $$;
 comment on function public.note_task_progress is 'Merges metadata into a run that is under way.';
 
-create function public.end_task_run_with_event(
-  p_id text, p_status text, p_output jsonb, p_error jsonb
-) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform public.end_task_run(p_id, p_status, p_output, p_error);
-  return public.has_due_webhooks((select account_id from public.task_runs where id = p_id));
-end
-$$;
-comment on function public.end_task_run_with_event is 'end_task_run, and whether a delivery is due.';
-
 create function public.end_task_run(
   p_id text, p_status text, p_output jsonb, p_error jsonb
-) returns void
-language sql set search_path = '' as $$
+) returns boolean
+language sql volatile set search_path = '' as $$
   with ended as (
     update public.task_runs r
     set status = p_status,
@@ -5462,12 +5128,13 @@ language sql set search_path = '' as $$
     where r.id = p_id and r.lease_until is not null
     returning r.id, r.status
   )
-  -- Nobody knows what a run has stored that did not complete: its room is given back.
+  -- The space of files that an incomplete run has stored is released.
   delete from public.media_files f using ended
-  where f.run_id = ended.id and ended.status <> 'COMPLETED'
+  where f.run_id = ended.id and ended.status <> 'COMPLETED';
+  select public.has_due_webhooks((select account_id from public.task_runs where id = p_id))
 $$;
 comment on function public.end_task_run is
-  'Ends a run, once: what has ended stays as it ended. Media of a run that did not complete are given back.';
+  'Ends a run, once: without effect on a run that has ended. Media of a run that did not complete are released. Returns whether a webhook delivery is due.';
 
 -- Called before each read of an account's task runs, so no process needs to watch them.
 create function public.crash_lost_task_runs(p_account_id uuid) returns void
@@ -5523,7 +5190,7 @@ language sql stable set search_path = '' as $$
     || case when p_run.schedule is null then '{}' else jsonb_build_object('schedule', p_run.schedule) end
 $$;
 comment on function public.task_run_json is
-  'A task run without output and error, as the external task service answers it. No search_path, so that it is inlined.';
+  'A task run without output and error, as the external task service answers it. Inlined, hence no search_path.';
 
 create function public.list_task_runs(p_account_id uuid, p_limit integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5643,7 +5310,7 @@ comment on column public.scheduled_firings.task_id is 'Null once the task is del
 comment on column public.scheduled_firings.fires_at is
   'The time of the schedule that it is for; null for one that a request asked for.';
 comment on column public.scheduled_firings.attempt_at is
-  'When its run may be started, by whoever takes it; a lease puts it off. Null once the run has started or the firing has been given up.';
+  'When its run may be started; a lease postpones it. Null once the run has started or the firing has been given up.';
 comment on column public.scheduled_firings.refusal is
   'Why the account could not have the run at the last attempt; null while nothing has refused it.';
 
@@ -5657,7 +5324,7 @@ create table public.task_jobs (
 create index task_jobs_account on public.task_jobs (account_id);
 alter table public.task_jobs enable row level security;
 comment on table public.task_jobs is
-  'What the durable run of a generation starts with, from the beginning of its task run until somebody starts it.';
+  'The input of a generation''s durable run, from the creation of its task run until the durable run starts.';
 comment on column public.task_jobs.job is 'Its request is sealed.';
 
 -- Tasks -------------------------------------------------------------------------------------------
@@ -5693,7 +5360,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_task public.scheduled_prompts;
 begin
-  -- One at a time for each account, so that what is counted does not change meanwhile.
+  -- One at a time for each account, because the count must not change.
   perform pg_advisory_xact_lock(hashtextextended('tasks ' || p_account_id, 0));
   select * into v_task from public.scheduled_prompts
   where id = p_id and account_id = p_account_id;
@@ -5787,7 +5454,7 @@ begin
 end
 $$;
 comment on function public.update_task is
-  'Changes a scheduled prompt that nobody else has changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
+  'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
 
 create function public.delete_task(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5798,7 +5465,7 @@ begin
 end
 $$;
 comment on function public.delete_task is
-  'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up by whoever takes it.';
+  'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up when it is taken.';
 
 create function public.pause_tasks_of_artist() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -6073,7 +5740,7 @@ begin
 end
 $$;
 comment on function public.settle_firing is
-  'Records the run that a firing has started, also when it was given up meanwhile. It is safe to repeat.';
+  'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
 
 create function public.end_scheduled_task_run() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -6120,7 +5787,7 @@ begin
   insert into public.task_jobs (run_id, account_id, job)
   select id, account_id, p_job from public.task_runs
   where id = p_run_id and account_id = p_account_id;
-  -- Of runs whose process has died, and which nobody has asked for.
+  -- Of runs whose process has died and that no request has read.
   delete from public.task_jobs
   where account_id = p_account_id and created_at < clock_timestamp() - interval '1 day';
 end
@@ -6153,7 +5820,7 @@ begin
 end
 $$;
 comment on function public.take_task_run is
-  'The state of a task run, and the work of it that nobody has done yet: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time, by whoever takes it then. Null without such a run.';
+  'The state of a task run, and its pending work: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time. Null without such a run.';
 
 create function public.take_task_job(p_account_id uuid, p_run_id text) returns jsonb
 language sql volatile set search_path = '' as $$
@@ -6245,7 +5912,7 @@ alter table public.media_removals enable row level security;
 comment on table public.media_removals is
   'Files that the storage is to lose. No foreign key: a removal outlives the account.';
 comment on column public.media_removals.removed_at is
-  'When the file was removed; it is removed once more an hour later, in case a process that was taken for dead stored it meanwhile.';
+  'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
 
 create function public.count_media() returns trigger
 language plpgsql set search_path = '' as $$
@@ -6281,7 +5948,7 @@ declare
   v_wanted bigint;
   v_used bigint;
 begin
-  -- Locked against its end, which would leave the reservation to nobody.
+  -- Locked against its end, which would orphan the reservation.
   perform from public.task_runs
   where id = p_run_id and account_id = p_account_id and lease_until is not null
   for share;
@@ -6314,7 +5981,7 @@ begin
   delete from public.media_files f using public.task_runs r
   where f.account_id = p_account_id and f.name = p_name
     and r.id = f.run_id and r.status = 'COMPLETED';
-  -- A removal that was begun and not finished can be asked for again.
+  -- A removal that was not finished can be requested again.
   return found or exists (
     select from public.media_removals
     where account_id = p_account_id and name = p_name and removed_at is null);
@@ -6401,7 +6068,7 @@ begin
 end
 $$;
 comment on function public.note_media_check is
-  'What the storage has of a file: its size, or null when it is not there and its row goes.';
+  'Records the size of a file in the storage, or deletes the row of a file that is missing there (null).';
 
 create function public.unowned_media(p_files jsonb) returns jsonb
 language sql stable set search_path = '' as $$
@@ -6474,7 +6141,7 @@ begin
   select coalesce(sum(sandbox_bytes), 0) into v_others from public.sessions
   where account_id = v_account and id <> p_session_id and sandbox_bytes > 0;
   v_granted := greatest(0, least(p_wanted, p_limit - v_others));
-  -- What was measured is there, also where it is more than the account has left now.
+  -- The measured size counts, even if it exceeds the account's space.
   update public.sessions
   set sandbox_bytes = greatest(
       v_granted, case when sandbox_reserved_at is null then sandbox_bytes else 0 end),
@@ -6685,7 +6352,7 @@ language sql stable set search_path = '' as $$
     and public.may_connect(c.account_id, c.started_by, c.key_id)
 $$;
 comment on function public.pending_connection is
-  'What a consent link asks for: {connector, callback_url, account}; null when it cannot be decided.';
+  'The request behind a consent link: {connector, callback_url, account}; null when it cannot be decided.';
 
 create function public.decide_connection(p_state_hash text, p_allowed boolean)
 returns jsonb
@@ -6771,7 +6438,7 @@ begin
 end
 $$;
 comment on function public.refused_connections is
-  'Returns those of an account''s active connections at a vendor whose starter had lost the right before they were first seen active.';
+  'Returns the active connections of an account at a vendor whose starter had lost the right before they were first seen active.';
 
 create function public.set_chat_connectors(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_connectors text[]
@@ -7078,7 +6745,7 @@ language sql immutable set search_path = '' as $$
     then p_offset + p_on_page end
 $$;
 comment on function public.catalog_total is
-  'The number of hits where a page tells it, as the last page does; null when they must be counted.';
+  'The number of hits if the page shows it, as the last page does; null when they must be counted.';
 
 create function public.catalog_artist_json(p_artist public.catalog_artists) returns jsonb
 language sql stable as $$
@@ -7088,7 +6755,7 @@ language sql stable as $$
     'followers', jsonb_build_object('href', '', 'total', p_artist.followers))
 $$;
 comment on function public.catalog_artist_json is
-  'An artist in the shape of the catalog service. No search_path, so that it is inlined.';
+  'An artist in the shape of the catalog service. Inlined, hence no search_path.';
 
 -- The page, the total and the items are separate statements: PostgreSQL plans the first two for every
 -- search, by its words, and keeps the plan of the third. The same holds for the other kinds.
@@ -7133,7 +6800,7 @@ language sql stable as $$
     'artists', p_album.artists)
 $$;
 comment on function public.catalog_album_json is
-  'An album in the shape of the catalog service. No search_path, so that it is inlined.';
+  'An album in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_albums(
   p_query tsquery, p_since integer, p_until integer, p_market text
@@ -7150,7 +6817,7 @@ language sql stable as $$
     and (p_market is null or p_market = any (b.markets))
 $$;
 comment on function public.catalog_found_albums is
-  'The albums that a search finds, unsorted. No search_path, so that it is inlined.';
+  'The albums that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_albums(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -7201,7 +6868,7 @@ language sql stable as $$
     'artists', p_track.artists)
 $$;
 comment on function public.catalog_track_json is
-  'A track in the shape of the catalog service. No search_path, so that it is inlined.';
+  'A track in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_tracks(
   p_query tsquery, p_isrc text, p_since integer, p_until integer, p_market text
@@ -7223,7 +6890,7 @@ language sql stable as $$
         and (p_market is null or p_market = any (b.markets))))
 $$;
 comment on function public.catalog_found_tracks is
-  'The tracks that a search finds, unsorted. No search_path, so that it is inlined.';
+  'The tracks that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_tracks(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -7266,7 +6933,7 @@ language sql stable as $$
        else jsonb_build_object('available_markets', p_other.markets) end
 $$;
 comment on function public.catalog_other_json is
-  'A playlist, show, episode or audiobook in the shape of the catalog service. No search_path, so that it is inlined.';
+  'A playlist, show, episode or audiobook in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_search_others(
   p_kind text, p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -7426,11 +7093,11 @@ create index webhook_deliveries_finished on public.webhook_deliveries (finished_
   where finished_at is not null;
 alter table public.webhook_deliveries enable row level security;
 comment on table public.webhook_deliveries is
-  'Events that are to be delivered, and the log of those that were. Their data are ids and states, no content.';
+  'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
 comment on column public.webhook_deliveries.webhook_id is
   'Null for the webhook_url of a run that is not the URL of a webhook.';
 comment on column public.webhook_deliveries.attempts is
-  'Attempts that have begun since it was last asked for. The log has those that have ended.';
+  'Attempts since delivery was last requested. The log has the completed ones.';
 comment on column public.webhook_deliveries.log is
   'The last attempts, oldest first: [{attempted_at, status_code, duration_ms, error, response}].';
 comment on column public.webhook_deliveries.lease_id is
@@ -7454,7 +7121,7 @@ language sql stable as $$
     'updated_at', public.iso_date(p_webhook.updated_at))
 $$;
 comment on function public.webhook_json is
-  'A webhook in the shape of the API, without its secrets. No search_path, so that it is inlined.';
+  'A webhook in the shape of the API, without its secrets. Inlined, hence no search_path.';
 
 create function public.create_webhook(
   p_account_id uuid, p_id uuid, p_url text, p_events text[], p_enabled boolean, p_secret text,
@@ -7545,7 +7212,7 @@ exception when unique_violation then
 end
 $$;
 comment on function public.update_webhook is
-  'Changes what is not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
+  'Changes the fields that are not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
 
 create function public.drop_webhook_deliveries(p_webhook_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -7686,7 +7353,7 @@ language sql stable as $$
     'finished_at', public.iso_date(p_delivery.finished_at))
 $$;
 comment on function public.webhook_delivery_json is
-  'A delivery in the shape of the API. No search_path, so that it is inlined.';
+  'A delivery in the shape of the API. Inlined, hence no search_path.';
 
 create function public.list_webhook_deliveries(
   p_account_id uuid, p_webhook_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -7921,7 +7588,7 @@ alter table public.requests enable row level security;
 comment on table public.requests is
   'The requests that accounts have made with their credentials, until the retention job deletes them.';
 comment on column public.requests.account_id is
-  'The account that the credential belongs to, whichever account the request acts for.';
+  'The account of the credential, even if the request acts for another one.';
 comment on column public.requests.route is
   'The path of the endpoint with the names of its parameters, not their values.';
 comment on column public.requests.duration_ms is
@@ -7938,11 +7605,11 @@ language sql volatile set search_path = '' as $$
   from jsonb_to_recordset(p_requests) as r (
     account_id uuid, method text, route text, status smallint, duration_ms real, credential text,
     api_key_id uuid, request_id text, created_at timestamptz)
-  -- An account that is deleted meanwhile takes its requests along.
+  -- Requests of an account that was deleted are left out.
   join public.accounts a on a.id = r.account_id
 $$;
 comment on function public.record_requests is
-  'Records requests [{account_id, method, route, …}] of any accounts, except of those that are deleted.';
+  'Records requests [{account_id, method, route, …}] of any accounts, except deleted ones.';
 
 create function public.list_requests(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -7952,7 +7619,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_page jsonb;
 begin
-  -- Planned for the filters that are given, so that each of them has its index.
+  -- Planned for the given filters, each of which has its index.
   execute $query$
     select public.page_json('requests',
       jsonb_agg(to_jsonb(page.request) - 'account_id'
@@ -7999,12 +7666,12 @@ create table public.idempotency_keys (
 create index idempotency_keys_age on public.idempotency_keys (created_at);
 alter table public.idempotency_keys enable row level security;
 comment on table public.idempotency_keys is
-  'Requests with an Idempotency-Key: who runs them now, and what a repetition is answered.';
+  'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
 comment on column public.idempotency_keys.key_hash is 'HMAC of the key.';
 comment on column public.idempotency_keys.fingerprint is
   'HMAC of the request that the key was first used with.';
 comment on column public.idempotency_keys.effect_id is
-  'The id under which every attempt does what the request asks for, so that it is done once.';
+  'The effect id of all attempts: the effect happens once.';
 comment on column public.idempotency_keys.lease_until is
   'Until when the running attempt has the key; after that its process is taken for dead.';
 comment on column public.idempotency_keys.response is
@@ -8055,7 +7722,7 @@ begin
 end
 $$;
 comment on function public.begin_idempotent is
-  'Begins an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
+  'Starts an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
 
 create function public.extend_idempotent(
   p_account_id uuid, p_key_hash text, p_attempt integer, p_lease_seconds integer
@@ -8082,7 +7749,7 @@ $$;
 comment on function public.end_idempotent is
   'Ends an attempt with the response to keep; null leaves the key to the next attempt.';
 
--- Background jobs, and the deletion of what has expired.
+-- Background jobs, and the deletion of expired rows.
 
 create table public.background_jobs (
   name text primary key,
@@ -8118,127 +7785,71 @@ language sql volatile set search_path = '' as $$
   where name = p_name and holder = p_holder
 $$;
 comment on function public.end_job is
-  'Ends a lease, so that the job is due again after its interval; without effect for who lost it.';
+  'Ends a lease: the job is due again after its interval. Without effect for a holder that has lost it.';
 
 create function public.sweep_rows(
   p_batch integer, p_input_days integer, p_connection_days integer
 ) returns jsonb
-language sql volatile set search_path = '' as $$
-  select jsonb_build_object(
-    'idempotencyKeys', public.sweep_idempotency_keys(p_batch),
-    'signupCodes', public.sweep_signup_codes(p_batch),
-    'rateLimits', public.sweep_rate_limits(p_batch),
-    'connections', public.sweep_connections(p_batch, p_connection_days),
-    'runKeys', public.sweep_run_keys(p_batch),
-    'taskRunInputs', public.sweep_task_inputs(p_batch, p_input_days),
-    'accountsWithLostRuns', public.sweep_lost_task_runs(p_batch))
-$$;
-comment on function public.sweep_rows is
-  'Deletes at most p_batch rows of each kind that nobody needs any more, and says how many.';
-
-create function public.sweep_idempotency_keys(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.idempotency_keys where (account_id, key_hash) in (
-      select k.account_id, k.key_hash from public.idempotency_keys k
-      where k.created_at < now() - interval '24 hours'
-        and coalesce(k.lease_until, '-infinity') < now()
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_idempotency_keys is
-  'Deletes idempotency keys that are past their 24 hours and not in use; answers how many.';
-
-create function public.sweep_signup_codes(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.signup_codes where email in (
-      select c.email from public.signup_codes c
-      where c.expires_at < now() - interval '1 hour'
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_signup_codes is
-  'Deletes sign-up codes that expired an hour ago; answers how many.';
-
-create function public.sweep_rate_limits(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.rate_limits where bucket in (
-      select b.bucket from public.rate_limits b
-      where b.empty_at < date_part('epoch', now())
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_rate_limits is
-  'Deletes rate limit buckets that are empty again; answers how many.';
-
-create function public.sweep_connections(p_batch integer, p_days integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.connections where id in (
-      select c.id from public.connections c
-      where c.status <> 'active'
-        and c.updated_at < now() - make_interval(days => p_days)
-        and (c.status = 'failed' or c.expires_at < now())
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_connections is
-  'Deletes connections that were refused, or not decided in time, more than p_days ago; answers how many.';
-
-create function public.sweep_run_keys(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.api_keys where id in (
-      select k.id from public.api_keys k
-      where k.scope = 'run' and k.revoked_at < now() - interval '1 day'
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_run_keys is
-  'Deletes run credentials that were revoked a day ago; answers how many.';
-
-create function public.sweep_task_inputs(p_batch integer, p_days integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with emptied as (
-    update public.task_runs set payload = null where id in (
-      select r.id from public.task_runs r
-      where r.payload is not null
-        and r.finished_at < now() - make_interval(days => p_days)
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from emptied
-$$;
-comment on function public.sweep_task_inputs is
-  'Removes the inputs of task runs that finished more than p_days ago; answers of how many.';
-
-create function public.sweep_lost_task_runs(p_batch integer) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_accounts constant uuid[] := array(
-    select distinct lost.account_id from (
-      select r.account_id from public.task_runs r
-      where r.lease_until < now() limit p_batch
-    ) lost);
+  v_keys integer;
+  v_codes integer;
+  v_buckets integer;
+  v_connections integer;
+  v_run_keys integer;
+  v_inputs integer;
+  v_accounts uuid[];
 begin
+  delete from public.idempotency_keys where (account_id, key_hash) in (
+    select k.account_id, k.key_hash from public.idempotency_keys k
+    where k.created_at < now() - interval '24 hours'
+      and coalesce(k.lease_until, '-infinity') < now()
+    limit p_batch for update skip locked);
+  get diagnostics v_keys = row_count;
+  delete from public.signup_codes where email in (
+    select c.email from public.signup_codes c
+    where c.expires_at < now() - interval '1 hour'
+    limit p_batch for update skip locked);
+  get diagnostics v_codes = row_count;
+  delete from public.rate_limits where bucket in (
+    select b.bucket from public.rate_limits b
+    where b.empty_at < date_part('epoch', now())
+    limit p_batch for update skip locked);
+  get diagnostics v_buckets = row_count;
+  -- Refused, or not decided in time.
+  delete from public.connections where id in (
+    select c.id from public.connections c
+    where c.status <> 'active'
+      and c.updated_at < now() - make_interval(days => p_connection_days)
+      and (c.status = 'failed' or c.expires_at < now())
+    limit p_batch for update skip locked);
+  get diagnostics v_connections = row_count;
+  delete from public.api_keys where id in (
+    select k.id from public.api_keys k
+    where k.scope = 'run' and k.revoked_at < now() - interval '1 day'
+    limit p_batch for update skip locked);
+  get diagnostics v_run_keys = row_count;
+  update public.task_runs set payload = null where id in (
+    select r.id from public.task_runs r
+    where r.payload is not null and r.finished_at < now() - make_interval(days => p_input_days)
+    limit p_batch for update skip locked);
+  get diagnostics v_inputs = row_count;
+  v_accounts := array(
+    select distinct lost.account_id from (
+      select r.account_id from public.task_runs r where r.lease_until < now() limit p_batch) lost);
   perform public.crash_lost_task_runs(account_id) from unnest(v_accounts) as account_id;
-  return cardinality(v_accounts);
+  return jsonb_build_object(
+    'idempotencyKeys', v_keys,
+    'signupCodes', v_codes,
+    'rateLimits', v_buckets,
+    'connections', v_connections,
+    'runKeys', v_run_keys,
+    'taskRunInputs', v_inputs,
+    'accountsWithLostRuns', cardinality(v_accounts));
 end
 $$;
-comment on function public.sweep_lost_task_runs is
-  'Ends task runs whose process has died; answers of how many accounts.';
+comment on function public.sweep_rows is
+  'Deletes at most p_batch rows of each kind that have expired, removes the inputs of old task runs, and ends task runs whose process has died. Returns how many of each.';
 
 create function public.sweep_invitations(p_batch integer) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -8326,7 +7937,7 @@ create table engine.instances (
   started_at timestamptz not null default now()
 );
 comment on table engine.instances is
-  'Live server processes. Each holds a session-level advisory lock on its lock_key, so that the database itself knows the moment it dies.';
+  'Live server processes. Each holds a session-level advisory lock on its lock_key, which the database releases the moment it dies.';
 
 create table engine.runs (
   run_id text primary key,
@@ -8377,7 +7988,7 @@ create table engine.events (
 create index events_by_correlation on engine.events (correlation_id, event_id)
   where correlation_id is not null;
 comment on table engine.events is
-  'What happened in a run, in the order of event_id. Only the owner appends, so that every replay sees the same order.';
+  'The events of a run, in the order of event_id. Only the owner appends: every replay sees the same order.';
 
 create table engine.hooks (
   run_id text not null references engine.runs on delete cascade,
@@ -8436,7 +8047,7 @@ create table engine.stream_chunks (
 );
 comment on table engine.stream_chunks is 'Chunks of the Workflow SDK''s own streams, counted from 0.';
 
--- Two statements, because the second one must see what the first one has waited for.
+-- Two statements, because the second one must see the writes for which the first one has waited.
 create function engine.remove_instance(p_id uuid) returns void
 language plpgsql
 set search_path = ''
@@ -8452,4 +8063,4 @@ begin
 end
 $$;
 comment on function engine.remove_instance(uuid) is
-  'Removes a server process that has died, takes it from its runs and tells the others of these.';
+  'Removes a server process that has died, releases its runs and notifies the others.';

@@ -1,7 +1,7 @@
 -- Formats of the API, the identity of the installation, and rate limits.
 --
 -- Every table has row-level security without a policy, and the public roles have no rights: only
--- service_role reads and writes. What is created later is closed in the same way.
+-- service_role reads and writes. Tables and functions that are created later are closed in the same way.
 
 set check_function_bodies = off;
 
@@ -18,11 +18,11 @@ language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 comment on function public.iso_date is
-  'A time as the API prints it: ISO 8601 in UTC with milliseconds. No search_path, so that it is inlined.';
+  'A time as the API prints it: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
 
 create function public.duration_ms(p_from timestamptz, p_to timestamptz) returns bigint
 language sql immutable set search_path = '' as $$
-  -- Of the times as they are shown, so that the difference of these is the duration.
+  -- Of the times in milliseconds, as they are shown: their difference is the duration.
   select (extract(epoch from date_trunc('milliseconds', p_to) - date_trunc('milliseconds', p_from))
     * 1000)::bigint
 $$;
@@ -34,7 +34,7 @@ language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || p_id
 $$;
 comment on function public.page_cursor is
-  'The place of a row in a newest-first list, with microseconds. No search_path, so that it is inlined.';
+  'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
 
 create function public.page_json(
   p_name text, p_items jsonb, p_times timestamptz[], p_ids uuid[], p_limit integer
@@ -46,7 +46,7 @@ language sql stable set search_path = '' as $$
       public.page_cursor(p_times[p_limit], p_ids[p_limit]) end)
 $$;
 comment on function public.page_json is
-  'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off and tells that more rows follow; next is then the cursor of the last row that stays.';
+  'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off: then more rows follow, and next is the cursor of the last row that stays.';
 
 create table public.installation (
   id uuid primary key default gen_random_uuid(),
@@ -124,7 +124,7 @@ begin
       select b.empty_at into v_empty_at from public.rate_limits b where b.bucket = p_bucket;
       v_retry_after := greatest(1, ceil(v_empty_at + v_step - v_now - 60));
     end if;
-    -- One new bucket in a hundred deletes those that are empty again, which mean the same as none.
+    -- One new bucket in a hundred deletes empty ones, which mean the same as none.
     if random() < 0.01 then
       delete from public.rate_limits where bucket in (
         select b.bucket from public.rate_limits b

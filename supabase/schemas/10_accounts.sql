@@ -29,7 +29,7 @@ comment on column public.accounts.is_admin is
 comment on column public.accounts.email is
   'In lower case. It identifies a person and is unique among personal accounts only.';
 comment on column public.accounts.monthly_budget_usd is
-  'What the turns of a calendar month may cost in US dollars; null for no budget.';
+  'Budget of a calendar month in US dollars; null for none.';
 comment on column public.accounts.label is
   'The record label of an artist, as text; null for accounts of other kinds.';
 comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
@@ -52,7 +52,7 @@ alter table public.organization_accounts enable row level security;
 comment on table public.organization_accounts is
   'Membership of people in organizations, and links of artists and workspaces to them.';
 comment on column public.organization_accounts.role is
-  'What a person may do in the organization: owner or member. It has no meaning for artists and workspaces.';
+  'The role of a person: owner or member. It has no meaning for artists and workspaces.';
 
 create table public.deleted_identities (
   hash text primary key,
@@ -220,7 +220,7 @@ begin
 end
 $$;
 comment on function public.update_account is
-  'Changes what is not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
+  'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
 
 -- Export and deletion -----------------------------------------------------------------------------
 
@@ -270,7 +270,7 @@ begin
 end
 $$;
 comment on function public.export_rows is
-  'A part of what the account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
+  'One part of the rows that an account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
 
 create function public.leave_organizations(p_account_id uuid, p_email text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -285,7 +285,7 @@ begin
   if v_account.email <> p_email then
     return jsonb_build_object('refused', 'mismatch');
   end if;
-  -- Locked in the order of their ids, so that two accounts that leave at once do not deadlock.
+  -- Locked in the order of their ids: two accounts that leave at once must not deadlock.
   v_ids := array(
     select o.id from public.accounts o
     where o.kind = 'organization' and o.id in (
@@ -372,7 +372,7 @@ begin
   then
     return true;
   end if;
-  -- A statement of its own: one that names the table fails where it is absent.
+  -- A separate statement: one that names the table fails where it is absent.
   if p_session_id is null or not public.may_use_auth_table('sessions', 'select') then
     return false;
   end if;

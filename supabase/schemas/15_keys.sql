@@ -171,7 +171,7 @@ declare
 begin
   v_verdict := public.authenticate_email(p_email, p_account_id, p_organization_id, p_artist_id,
     p_address, p_address_limit, p_account_limit);
-  -- Afterwards, so that an account that is deleted in between is not created again.
+  -- Afterwards: an account that is deleted in between must not be created again.
   if public.has_sign_in_ended(p_session_id, p_identity_hash, p_issued_at) then
     raise sqlstate 'PT401';
   end if;
@@ -241,7 +241,7 @@ begin
 end
 $$;
 comment on function public.authenticate_key is
-  'Who presents a key, with what limits and access; a run''s key holds while its turn goes on.';
+  'Authenticates a key, with its limits and access. A run''s key is valid while its turn is active.';
 
 create function public.authenticate_email(
   p_email text,
@@ -441,7 +441,7 @@ declare
   v_own integer;
 begin
   perform public.lock_codes(p_purpose, p_email);
-  -- Read after the wait for the lock, so that two requests at once do not share a time.
+  -- Read after the wait for the lock: two concurrent requests must not share a time.
   v_now := clock_timestamp();
   select count(*), count(*) filter (where t.source = v_source) into v_total, v_own
   from public.code_tries t, unnest(t.mailed_at) m
@@ -489,7 +489,7 @@ begin
   ) then
     v_source := coalesce(p_source, 'unknown');
   end if;
-  -- Where no code was asked for, tries are counted alike: the answers do not tell which it is.
+  -- Where no code was asked for, tries are counted alike: the answers are the same.
   insert into public.code_tries as t (purpose, email, source, tries_left, granted_at)
   values (p_purpose, p_email, v_source, 4, v_now)
   on conflict (purpose, email, source) do update

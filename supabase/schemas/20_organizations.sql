@@ -35,7 +35,7 @@ begin
   perform from public.accounts
   where id = p_organization_id and kind = 'organization'
   for no key update;
-  -- Read after the wait: what others changed meanwhile counts.
+  -- Read after the wait, to see changes of others.
   return public.organization_role(p_account_id, p_organization_id);
 end
 $$;
@@ -160,7 +160,7 @@ begin
 end
 $$;
 comment on function public.update_organization is
-  'Changes what is not null, for an owner: {organization}, or {refused: missing | not_owner}.';
+  'Changes the fields that are not null, for an owner: {organization}, or {refused: missing | not_owner}.';
 
 create function public.delete_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -699,7 +699,7 @@ begin
 end
 $$;
 comment on function public.update_artist is
-  'Changes what is not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
+  'Changes the fields that are not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
 
 create function public.delete_artist(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$

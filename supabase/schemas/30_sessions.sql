@@ -34,7 +34,7 @@ comment on column public.sessions.sandbox_bytes is
 comment on column public.sessions.sandbox_reserved_at is
   'Which reservation sandbox_bytes is; null once it is measured.';
 comment on column public.sessions.sandbox_state is
-  'What the sandbox provider needs to find the sandbox again; null when none is provisioned.';
+  'The provider''s reference to the sandbox; null when none is provisioned.';
 
 create function public.words_of_parts(p_parts jsonb) returns text
 language sql immutable set search_path = '' as $$
@@ -44,7 +44,7 @@ language sql immutable set search_path = '' as $$
   where part.value ->> 'type' = 'text'
 $$;
 comment on function public.words_of_parts is
-  'What a message says: its texts, at most 100,000 characters; null without any.';
+  'The texts of a message, at most 100,000 characters; null without any.';
 
 -- PostgreSQL would send the client a notice about each word that is too long.
 create function public.search_of_parts(p_parts jsonb) returns tsvector
@@ -83,19 +83,19 @@ create index chats_listed on public.chats (account_id, created_at desc, id desc)
 alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is
-  'The account of the session, repeated so that the tenant can stand in every predicate.';
+  'The account of the session, repeated for the predicate of every query.';
 comment on column public.chats.active_stream_id is
   'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
 comment on column public.chats.claimed_at is
   'When the claim was made. A pending claim counts for 60 seconds.';
-comment on column public.chats.archived is 'Whether the account has put the chat away.';
-comment on column public.chats.pinned is 'Whether the account wants the chat at hand.';
+comment on column public.chats.archived is 'Whether the account has archived the chat.';
+comment on column public.chats.pinned is 'Whether the account has pinned the chat.';
 comment on column public.chats.instructions is
   'The account''s instructions to the agent in this chat; null for none.';
 comment on column public.chats.template_id is
   'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is
-  'Bytes of its messages, of all branches, and of those that wait.';
+  'Bytes of its messages on all branches, and of queued messages.';
 
 create table public.messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -119,9 +119,9 @@ create index messages_with_files on public.messages (chat_id)
 alter table public.messages enable row level security;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
 comment on column public.messages.created_at is
-  'From the clock and not from the start of the transaction, so that messages keep their order.';
+  'From the clock and not from the start of the transaction, to keep the order of messages.';
 comment on column public.messages.parent_id is
-  'The id of the message that it follows; empty for one that begins the conversation. Null in what was stored without one: it follows the message before it in time.';
+  'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
 comment on column public.messages.on_path is
   'Whether it is on the path that the chat shows. The newest message on the path is its leaf.';
 comment on column public.messages.sent_digest is
@@ -204,7 +204,7 @@ language sql stable as $$
     'updatedAt', public.iso_date(p_session.updated_at))
 $$;
 comment on function public.session_json is
-  'A session in the shape of the API, with the raw sandbox state. No search_path, so that it is inlined.';
+  'A session in the shape of the API, with the raw sandbox state. Inlined, hence no search_path.';
 
 create function public.create_session(
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
@@ -246,7 +246,7 @@ create function public.list_sessions(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Without a cursor a page starts after the greatest key, so that each page is one range scan.
+  -- Without a cursor a page starts after the greatest key: each page is one range scan.
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
@@ -336,7 +336,7 @@ language sql stable as $$
   end
 $$;
 comment on function public.active_stream_id is
-  'The run or claim that a chat streams; null for a claim that is void. No search_path, so that it is inlined.';
+  'The run or claim that a chat streams; null for a claim that is void. Inlined, hence no search_path.';
 
 create function public.chat_json(p_chat public.chats) returns jsonb
 language sql stable as $$
@@ -351,7 +351,7 @@ language sql stable as $$
     'lastAssistantMessageAt', public.iso_date(p_chat.last_assistant_message_at))
 $$;
 comment on function public.chat_json is
-  'A chat in the shape of the API. No search_path, so that it is inlined.';
+  'A chat in the shape of the API. Inlined, hence no search_path.';
 
 create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -360,7 +360,7 @@ language sql stable set search_path = '' as $$
   ) then 'chat' else 'session' end
 $$;
 comment on function public.missing_of_chat is
-  'Names what is missing when a chat was not found in a session: chat or session.';
+  'Names the missing part when a chat was not found in a session: chat or session.';
 
 create function public.create_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
@@ -423,7 +423,7 @@ begin
 end
 $$;
 comment on function public.open_chat is
-  'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a session of its own if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
+  'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a new session if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
 
 create function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -622,7 +622,7 @@ begin
 end
 $$;
 comment on function public.delete_chats is
-  'Deletes those of the chats that the account has, and the sessions that have no chat then: {deleted, sandboxes}, the ids of the chats and the states of the sandboxes of these sessions.';
+  'Deletes chats of the account, and their sessions without other chats: {deleted, sandboxes}, the ids of the chats and the sandbox states of the sessions.';
 
 -- Stored messages ---------------------------------------------------------------------------------
 
@@ -632,7 +632,7 @@ language sql stable as $$
     ',"isStreaming":', to_json(public.active_stream_id(p_chat) is not null), ',"messages":[')
 $$;
 comment on function public.chat_body_start is
-  'The text of a chat''s body before its messages. No search_path, so that it is inlined.';
+  'The text of a chat''s body before its messages. Inlined, hence no search_path.';
 
 create function public.message_text(p_message public.messages) returns text
 language sql stable as $$
@@ -641,7 +641,7 @@ language sql stable as $$
     ',"createdAt":"', public.iso_date(p_message.created_at), '"}')
 $$;
 comment on function public.message_text is
-  'A message as JSON text; not JSON, which would be parsed again. No search_path, so that it is inlined.';
+  'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
 
 -- A slow reader holds one page, and no connection between two pages.
 create function public.get_chat_body_page(
@@ -660,7 +660,7 @@ language sql stable set search_path = '' as $$
     order by m.created_at, m.id
     limit 501
   ), sized as (
-    -- The stored size of what was stored before sizes were kept.
+    -- The stored size of messages from before sizes were kept.
     select f.*, row_number() over in_order as place, count(*) over () as total,
       sum(greatest((f.m).bytes, pg_column_size((f.m).parts))) over in_order
         - greatest((f.m).bytes, pg_column_size((f.m).parts)) as bytes_before
@@ -732,7 +732,7 @@ begin
 end
 $$;
 comment on function public.show_path is
-  'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, which goes on with the newest message after each.';
+  'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
 
 create function public.branch_at(p_chat_id uuid, p_message_id text, p_parent_id text) returns void
 language sql volatile set search_path = '' as $$
@@ -842,7 +842,7 @@ language sql stable set search_path = '' as $$
       where c.id = p_chat_id and c.account_id = p_account_id))
 $$;
 comment on function public.export_branches is
-  'What an export adds to the body of a chat: {messages, feedback, choices}. The messages are those that the chat does not show, the choices {instructions, template_id, connectors} as far as they were made.';
+  'The additions of an export to the body of a chat: {messages, feedback, choices}. The messages are the hidden ones, the choices {instructions, template_id, connectors} as far as they were made.';
 
 -- Feedback ----------------------------------------------------------------------------------------
 
@@ -924,7 +924,7 @@ language sql stable as $$
     'updated_at', public.iso_date(p_share.updated_at))
 $$;
 comment on function public.chat_share_json is
-  'A share as its owner sees it. No search_path, so that it is inlined.';
+  'A share as its owner sees it. Inlined, hence no search_path.';
 
 create function public.share_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_messages jsonb
@@ -953,7 +953,7 @@ begin
 end
 $$;
 comment on function public.share_chat is
-  'Shares a chat with these messages, [{role, parts}], or puts them in the place of those that are shared: {share} | {missing: session | chat}.';
+  'Shares a chat with these messages, [{role, parts}], or replaces the messages of its share: {share} | {missing: session | chat}.';
 
 create function public.get_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -1027,7 +1027,7 @@ language sql stable set search_path = '' as $$
   from public.chat_shares s where s.id = p_share_id
 $$;
 comment on function public.read_chat_share is
-  'What the public sees of a share: {share, messages} from a position, oldest first; null without such a share.';
+  'The public view of a share: {share, messages} from a position, oldest first; null without such a share.';
 
 -- Bytes of stored messages ------------------------------------------------------------------------
 

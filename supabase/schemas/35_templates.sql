@@ -38,7 +38,7 @@ alter table public.agent_template_shares enable row level security;
 comment on table public.agent_template_shares is
   'E-mail addresses that a private template is shared with; an address needs no account yet.';
 comment on column public.agent_template_shares.template_created_at is
-  'Copied from the template, where it never changes, so that one index serves the list.';
+  'Copied from the template, where it never changes: one index serves the list.';
 
 create table public.agent_template_favorites (
   template_id uuid not null references public.agent_templates (id) on delete cascade,

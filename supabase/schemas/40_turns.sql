@@ -58,13 +58,13 @@ comment on column public.turns.history is
   'The conversation that the client sent in place of the stored one; null once the turn has ended.';
 comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
 comment on column public.turns.effect_id is
-  'By what a repeated request is recognized; null where a repetition is to be a turn of its own.';
+  'Identifies a repeated request; null where a repetition starts another turn.';
 comment on column public.turns.kind is
   'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
 comment on column public.turns.artist_id is
-  'The artist of the session when the turn began. No foreign key: what was spent outlives the artist.';
+  'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
 comment on column public.turns.caller_key_id is
-  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: what was spent outlives the key.';
+  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
 comment on column public.turns.instructions is
   'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
 comment on column public.turns.webhook_url is
@@ -72,7 +72,7 @@ comment on column public.turns.webhook_url is
 comment on column public.turns.loads is
   'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is
-  'What the model calls in flight may cost, while the turn is active and until reserved_until.';
+  'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is
   'When the calls in flight have failed, because no model call takes as long.';
 
@@ -114,6 +114,41 @@ comment on table public.run_traces is
   'The steps of turns that have ended, as of run_steps_json: written once when the turn ends, and deleted by the retention job.';
 comment on column public.run_traces.account_id is 'The account of the turn, with which the trace is deleted.';
 
+create type public.turn_claim as (
+  account_id uuid,
+  session_id uuid,
+  chat_id uuid,
+  turn_id uuid,
+  message_id text,
+  parts jsonb,
+  parts_before jsonb,
+  parent_id text,
+  replaces_answer text,
+  assistant_message_id text,
+  title text,
+  default_model_id text,
+  context_limit integer,
+  history jsonb,
+  key_hash text,
+  key_prefix text,
+  key_name text,
+  key_expires_at timestamptz,
+  caller_key_id uuid,
+  credential text
+);
+comment on type public.turn_claim is
+  'A message that a turn is to answer, with all that claim_turn needs; the queue keeps it while the chat is busy.';
+comment on column public.turn_claim.parts_before is
+  'For the answer to a question: the parts that the assistant''s message must still have; else null.';
+comment on column public.turn_claim.parent_id is
+  'The message that it follows, empty for none: it starts a branch, or is answered again. Null for the leaf of the chat.';
+comment on column public.turn_claim.replaces_answer is
+  'The answer that a new one is requested for, empty for any; null unless another one is requested.';
+comment on column public.turn_claim.history is
+  'The conversation that the client sent in place of the stored one; null for none.';
+comment on column public.turn_claim.credential is
+  'The form of the credential that the sandbox of the run gets: key or bearer.';
+
 create table public.queued_turns (
   turn_id uuid primary key,
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -121,303 +156,209 @@ create table public.queued_turns (
   message_id text not null,
   position bigint generated always as identity,
   goes_first boolean not null,
-  claim jsonb not null,
-  credential text not null check (credential in ('key', 'bearer')),
   begun_at timestamptz,
   created_at timestamptz not null default now(),
   bytes integer not null default 0,
+  claim public.turn_claim not null check ((claim).credential in ('key', 'bearer')),
   unique (chat_id, message_id)
 );
 
 create index queued_turns_account on public.queued_turns (account_id);
 alter table public.queued_turns enable row level security;
 comment on table public.queued_turns is
-  'Turns that wait for their chat. Their messages are stored in the chat when they begin.';
+  'Turns that wait for their chat. Their messages are stored in the chat when they start.';
 comment on column public.queued_turns.goes_first is
-  'Has interrupted the active turn, and goes before all that waited then.';
-comment on column public.queued_turns.claim is 'Arguments of claim_turn_within.';
-comment on column public.queued_turns.credential is
-  'The form of the credential that the sandbox of the run gets.';
+  'Set by an interrupt: goes before all earlier ones.';
 comment on column public.queued_turns.begun_at is
   'When the chat was claimed for it. The row stays until its run was started.';
-comment on column public.queued_turns.bytes is 'Size of claim, before compression.';
+comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
 
 -- Claim -------------------------------------------------------------------------------------------
 
-create function public.claim_turn_within_quota(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid,
-  p_on_busy text, p_max_queued integer, p_credential text, p_parent_id text,
-  p_replaces_answer text, p_max_account_bytes bigint, p_max_chat_bytes bigint
+create function public.claim_turn(
+  p_claim jsonb, p_on_busy text, p_max_active integer, p_max_queued integer,
+  p_max_account_bytes bigint, p_max_chat_bytes bigint
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  v_claim public.turn_claim := jsonb_populate_record(null::public.turn_claim, p_claim);
+  v_session public.sessions;
+  v_chat public.chats;
+  v_active public.turns;
+  v_message public.messages;
+  v_queued public.queued_turns;
+  v_waited boolean;
+  v_others_wait boolean;
+  v_busy jsonb;
   v_answer jsonb;
-  v_full text;
+  v_refusal text;
 begin
-  v_answer := public.claim_turn_once(p_account_id, p_session_id, p_chat_id, p_turn_id,
-    p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
-    p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
-    p_max_active, p_caller_key_id, p_on_busy, p_max_queued, p_credential, p_parent_id,
-    p_replaces_answer);
-  -- A message that was stored by an earlier attempt takes no more room.
-  if v_answer ->> 'outcome' = 'claimed'
-    or (v_answer ->> 'outcome' = 'queued' and v_answer ->> 'turn_id' = p_turn_id::text) then
-    v_full := public.message_quota_reached(
-      p_account_id, p_chat_id, p_max_account_bytes, p_max_chat_bytes);
-    if v_full is not null then
-      raise exception using errcode = 'PT403', message = v_full;
+  -- The account before the chat, as everywhere. The locks make simultaneous claims one after another.
+  perform pg_advisory_xact_lock(hashtextextended(v_claim.account_id::text, 20261163));
+  select * into v_chat from public.chats
+  where id = v_claim.chat_id and session_id = v_claim.session_id and account_id = v_claim.account_id
+  for update;
+  if not found then
+    return jsonb_build_object('outcome',
+      public.missing_of_chat(v_claim.account_id, v_claim.session_id) || '_missing');
+  end if;
+  select * into v_session from public.sessions where id = v_chat.session_id;
+  v_active := public.active_turn(v_chat);
+  v_waited := exists (select from public.queued_turns where turn_id = v_claim.turn_id);
+
+  if not v_waited then
+    -- The same message may have been sent before.
+    select * into v_queued from public.queued_turns
+    where chat_id = v_chat.id and message_id = v_claim.message_id and begun_at is null;
+    if v_claim.parts_before is null then
+      select * into v_message from public.messages
+      where chat_id = v_chat.id and id = v_claim.message_id and role = 'user';
+      if (v_queued.claim).parts <> v_claim.parts
+        or (v_message.id is not null and not public.is_same_content(v_message, v_claim.parts))
+      then
+        return jsonb_build_object('outcome', 'content_differs');
+      end if;
+      -- With a parent the client asks for another answer.
+      if v_message.id is not null and v_claim.parent_id is null then
+        v_answer := public.answer_of_message(v_message, v_claim.replaces_answer);
+        if v_answer ->> 'outcome' = 'answered' then
+          return v_answer;
+        elsif v_answer is null then
+          v_claim.parent_id := public.parent_of_message(v_message);
+        end if;
+      end if;
+    end if;
+    if v_claim.parent_id <> '' and not exists (
+      select from public.messages m where m.chat_id = v_chat.id and m.id = v_claim.parent_id)
+    then
+      return jsonb_build_object('outcome', 'parent_missing');
+    end if;
+    if exists (
+      select from public.messages m
+      where m.chat_id = v_chat.id and m.id = v_claim.message_id
+        and v_claim.parent_id <> public.parent_of_message(m))
+    then
+      return jsonb_build_object('outcome', 'parent_differs');
+    end if;
+  end if;
+
+  -- A chat is busy while a turn is active, and while others wait that go first.
+  v_others_wait := not v_waited and exists (
+    select from public.queued_turns where chat_id = v_chat.id and begun_at is null);
+  -- The turn of a message that has waited ends with the reason instead.
+  if v_session.sandbox_state is null and not v_others_wait and not v_waited then
+    return jsonb_build_object('outcome', 'sandbox_missing');
+  end if;
+  if public.active_stream_id(v_chat) is not null and v_active.id is not null then
+    v_busy := jsonb_build_object('outcome', 'active', 'turn_id', v_active.id,
+      'run_id', v_active.run_id, 'message_id', v_active.message_id);
+  elsif public.active_stream_id(v_chat) is not null or v_others_wait then
+    v_busy := jsonb_build_object('outcome', 'waiting');
+  end if;
+
+  if v_busy is not null then
+    if v_queued.turn_id is not null then
+      -- It stays queued. The first repetition with interrupt moves it before the others.
+      v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_queued.turn_id);
+      if p_on_busy <> 'interrupt' or v_queued.goes_first then
+        return v_answer;
+      end if;
+      update public.queued_turns set goes_first = true, position = default
+      where turn_id = v_queued.turn_id;
+    else
+      if v_waited or p_on_busy = 'reject' or v_claim.parts_before is not null
+        or v_busy ->> 'message_id' = v_claim.message_id
+      then
+        return v_busy;
+      end if;
+      if p_max_queued <= (select count(*) from public.queued_turns where chat_id = v_chat.id) then
+        return jsonb_build_object('outcome', 'queue_full');
+      end if;
+      insert into public.queued_turns (turn_id, account_id, chat_id, message_id, goes_first, claim)
+      values (v_claim.turn_id, v_claim.account_id, v_chat.id, v_claim.message_id,
+        p_on_busy = 'interrupt', v_claim);
+      v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_claim.turn_id);
+    end if;
+    if p_on_busy = 'interrupt' then
+      update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
+      where id = (v_busy ->> 'turn_id')::uuid and finished_at is null;
+    end if;
+    v_answer := v_busy || v_answer || jsonb_build_object('active_turn_id', v_busy -> 'turn_id');
+  else
+    if v_chat.active_stream_id is not null then
+      -- The request that made this claim died before it started a run.
+      perform public.close_turn(v_active.id, 'failed', 'The turn was never started');
+    end if;
+    -- A user's message, or the answer to a question that an assistant's message still has.
+    if v_claim.parts_before is null then
+      insert into public.messages (chat_id, id, role, parts, parent_id)
+      values (v_chat.id, v_claim.message_id, 'user', v_claim.parts, public.leaf_of_chat(v_chat.id))
+      on conflict (chat_id, id) do nothing;
+      if not found and not exists (
+        select from public.messages m
+        where m.chat_id = v_chat.id and m.id = v_claim.message_id and m.role = 'user'
+          and public.is_same_content(m, v_claim.parts))
+      then
+        return jsonb_build_object('outcome', 'id_taken');
+      end if;
+    else
+      update public.messages set parts = v_claim.parts
+      where chat_id = v_chat.id and id = v_claim.message_id and role = 'assistant'
+        and parts = v_claim.parts_before;
+      if not found then
+        return jsonb_build_object('outcome', 'answer_stale');
+      end if;
+    end if;
+    -- A message that is answered is shown.
+    if v_claim.parent_id is not null then
+      perform public.branch_at(v_chat.id, v_claim.message_id, v_claim.parent_id);
+    elsif exists (
+      select from public.messages
+      where chat_id = v_chat.id and id = v_claim.message_id and not on_path)
+    then
+      perform public.show_path(v_chat.id, v_claim.message_id, true);
+    end if;
+
+    insert into public.turns (id, account_id, session_id, chat_id, message_id,
+      assistant_message_id, model_id, context_limit, history, key_id, artist_id, caller_key_id)
+    values (v_claim.turn_id, v_claim.account_id, v_chat.session_id, v_chat.id, v_claim.message_id,
+      v_claim.assistant_message_id, coalesce(nullif(v_chat.model_id, ''), v_claim.default_model_id),
+      v_claim.context_limit, v_claim.history,
+      public.create_run_key(v_claim.account_id, v_claim.key_hash, v_claim.key_prefix,
+        v_claim.key_name, v_claim.key_expires_at),
+      v_session.artist_id, v_claim.caller_key_id);
+    update public.chats set
+      active_stream_id = 'pending:' || v_claim.turn_id,
+      claimed_at = clock_timestamp(),
+      title = case when title = '' then coalesce(v_claim.title, '') else title end,
+      updated_at = now()
+    where id = v_chat.id;
+
+    if not v_waited and public.is_budget_reached(v_claim.account_id) then
+      raise exception using errcode = 'PT403', message = 'budget_reached';
+    end if;
+    if p_max_active > 0 and public.count_active_turns(v_claim.account_id) > p_max_active then
+      raise exception using errcode = 'PT403', message = 'too_many_turns';
+    end if;
+    v_answer := jsonb_build_object('outcome', 'claimed');
+  end if;
+
+  -- A message that waited, or was stored before, takes no more room.
+  if not v_waited and v_queued.turn_id is null then
+    v_refusal := public.message_quota_reached(
+      v_claim.account_id, v_chat.id, p_max_account_bytes, p_max_chat_bytes);
+    if v_refusal is not null then
+      raise exception using errcode = 'PT403', message = v_refusal;
     end if;
   end if;
   return v_answer;
 exception when sqlstate 'PT403' then
+  -- Nothing has changed.
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn_within_quota is
-  'claim_turn_once, unless the message would take more bytes than the account or the chat may have: {outcome: messages_full | chat_full} has changed nothing. A limit of 0 is none.';
-
-create function public.claim_turn_once(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid,
-  p_on_busy text, p_max_queued integer, p_credential text, p_parent_id text,
-  p_replaces_answer text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_repeated jsonb;
-begin
-  -- In the order of claim_turn_within: the account, then the chat.
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  perform 1 from public.chats
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
-  for update;
-  if found and p_parts_before is null then
-    v_repeated := public.repeat_message(p_chat_id, p_message_id, p_parts, p_replaces_answer);
-    -- With a parent the client asks for another answer.
-    if v_repeated ->> 'outcome' = 'content_differs'
-      or (v_repeated ->> 'outcome' = 'answered' and p_parent_id is null) then
-      return v_repeated;
-    end if;
-  end if;
-  return public.claim_turn_on_branch(p_account_id, p_session_id, p_chat_id, p_turn_id,
-    p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
-    p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
-    p_max_active, p_caller_key_id, p_on_busy, p_max_queued, p_credential,
-    coalesce(p_parent_id, v_repeated ->> 'parent_id'));
-end
-$$;
-comment on function public.claim_turn_once is
-  'claim_turn_on_branch for a message that may have been sent before: also {outcome: content_differs}, and {outcome: answered (turn_id, run_id, message_id)}, unless a parent or p_replaces_answer asks for another answer. One whose answer failed or was stopped is answered on a branch.';
-
-create function public.claim_turn_on_branch(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid,
-  p_on_busy text, p_max_queued integer, p_credential text, p_parent_id text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_refusal text;
-  v_answer jsonb;
-begin
-  if p_parent_id is not null then
-    -- In the order of claim_turn_within: the account, then the chat.
-    perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-    perform 1 from public.chats
-    where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
-    for update;
-    v_refusal := case when found
-      then public.conflict_of_parent(p_chat_id, p_message_id, p_parent_id) end;
-    if v_refusal is not null then
-      return jsonb_build_object('outcome', v_refusal);
-    end if;
-  end if;
-  v_answer := public.claim_or_queue_turn(p_account_id, p_session_id, p_chat_id, p_turn_id,
-    p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
-    p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
-    p_max_active, p_caller_key_id, p_on_busy, p_max_queued, p_credential);
-  if p_parent_id is not null and v_answer ->> 'outcome' = 'claimed' then
-    perform public.branch_at(p_chat_id, p_message_id, p_parent_id);
-  elsif p_parent_id is not null and v_answer ->> 'outcome' = 'queued' then
-    update public.queued_turns
-    set claim = claim || jsonb_build_object('parent_id', p_parent_id)
-    where turn_id = p_turn_id;
-  end if;
-  return v_answer;
-end
-$$;
-comment on function public.claim_turn_on_branch is
-  'claim_or_queue_turn for a message that follows p_parent_id, empty for none, so that it begins a branch or repeats an answer; null for the leaf of the chat. Also {outcome: parent_missing | parent_differs}.';
-
-create function public.claim_or_queue_turn(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid,
-  p_on_busy text, p_max_queued integer, p_credential text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_chat public.chats;
-  v_answer jsonb;
-  v_queued uuid;
-begin
-  -- In the order of claim_turn_within: the account, then the chat.
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  select * into v_chat from public.chats
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
-  for update;
-  select turn_id into v_queued from public.queued_turns
-  where chat_id = v_chat.id and message_id = p_message_id and begun_at is null;
-  if found then
-    return public.repeat_queued_turn(v_chat, v_queued, p_on_busy);
-  end if;
-  v_answer := case
-    when exists (select from public.queued_turns q where q.chat_id = v_chat.id and q.begun_at is null)
-    then public.busy_chat(v_chat)
-    else public.claim_turn_within(p_account_id, p_session_id, p_chat_id, p_turn_id,
-      p_message_id, p_parts, p_parts_before, p_assistant_message_id, p_title, p_default_model_id,
-      p_context_limit, p_history, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at,
-      p_max_active, p_caller_key_id) end;
-  if v_answer ->> 'outcome' not in ('active', 'waiting') or p_on_busy = 'reject'
-    or p_parts_before is not null or v_answer ->> 'message_id' = p_message_id then
-    return v_answer;
-  end if;
-  if p_max_queued <= (select count(*) from public.queued_turns where chat_id = p_chat_id) then
-    return jsonb_build_object('outcome', 'queue_full');
-  end if;
-  insert into public.queued_turns
-    (turn_id, account_id, chat_id, message_id, goes_first, credential, claim)
-  values (p_turn_id, p_account_id, p_chat_id, p_message_id, p_on_busy = 'interrupt', p_credential,
-    jsonb_build_object('session_id', p_session_id, 'parts', p_parts,
-      'assistant_message_id', p_assistant_message_id, 'title', p_title,
-      'default_model_id', p_default_model_id, 'context_limit', p_context_limit,
-      'history', p_history, 'key_hash', p_key_hash, 'key_prefix', p_key_prefix,
-      'key_name', p_key_name, 'caller_key_id', p_caller_key_id));
-  if p_on_busy = 'interrupt' then
-    update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
-    where id = (v_answer ->> 'turn_id')::uuid and finished_at is null;
-  end if;
-  return v_answer || jsonb_build_object('outcome', 'queued', 'turn_id', p_turn_id,
-    'active_turn_id', v_answer -> 'turn_id');
-end
-$$;
-comment on function public.claim_or_queue_turn is
-  'claim_turn_within. A chat that is busy, or in which turns wait, queues the turn unless p_on_busy is reject, and stops the active one if it is interrupt; a message that waits already goes on waiting: also {outcome: queued (turn_id, active_turn_id, run_id) | queue_full | waiting}.';
-
-create function public.claim_turn_within(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_caller_key_id uuid
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer jsonb;
-begin
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  v_answer := public.claim_turn(
-    p_account_id, p_session_id, p_chat_id, p_turn_id,
-    p_message_id, p_parts, p_parts_before, p_assistant_message_id,
-    p_title, p_default_model_id, p_context_limit, p_history,
-    p_key_hash, p_key_prefix, p_key_name, p_key_expires_at, p_caller_key_id);
-  if v_answer ->> 'outcome' <> 'claimed' then
-    return v_answer;
-  end if;
-  if public.is_budget_reached(p_account_id)
-    and not exists (select from public.queued_turns q where q.turn_id = p_turn_id)
-  then
-    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
-  end if;
-  if p_max_active > 0 and public.count_active_turns(p_account_id) > p_max_active then
-    raise exception using errcode = 'PT429', message = 'Too many active turns';
-  end if;
-  return v_answer;
-exception
-  when sqlstate 'PT402' then
-    return jsonb_build_object('outcome', 'budget_reached');
-  when sqlstate 'PT429' then
-    return jsonb_build_object('outcome', 'too_many_turns');
-end
-$$;
-comment on function public.claim_turn_within is
-  'claim_turn, unless the account has spent its budget and the turn did not wait in the chat, or it would then have more than p_max_active turns: {outcome: budget_reached | too_many_turns} has changed nothing. A limit of 0 is none.';
-
-create function public.claim_turn(
-  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_turn_id uuid,
-  p_message_id text, p_parts jsonb, p_parts_before jsonb, p_assistant_message_id text,
-  p_title text, p_default_model_id text, p_context_limit integer, p_history jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_caller_key_id uuid
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_session public.sessions;
-  v_chat public.chats;
-  v_active public.turns;
-  v_refusal text;
-begin
-  select * into v_session from public.sessions
-  where id = p_session_id and account_id = p_account_id;
-  if not found then
-    return jsonb_build_object('outcome', 'session_missing');
-  end if;
-  -- The row lock makes simultaneous claims one after another.
-  select * into v_chat from public.chats
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
-  for update;
-  if not found then
-    return jsonb_build_object('outcome', 'chat_missing');
-  end if;
-  -- The turn of a message that has waited ends with the reason instead.
-  if v_session.sandbox_state is null
-    and not exists (select from public.queued_turns q where q.turn_id = p_turn_id)
-  then
-    return jsonb_build_object('outcome', 'sandbox_missing');
-  end if;
-
-  if v_chat.active_stream_id is not null then
-    v_active := public.active_turn(v_chat);
-    if public.active_stream_id(v_chat) is not null then
-      return jsonb_build_object('outcome', 'active', 'turn_id', v_active.id,
-        'run_id', v_active.run_id, 'message_id', v_active.message_id);
-    end if;
-    -- The request that made this claim died before it started a run.
-    perform public.close_turn(v_active.id, 'failed', 'The turn was never started');
-  end if;
-
-  v_refusal := public.store_turn_message(p_chat_id, p_message_id, p_parts, p_parts_before);
-  if v_refusal is not null then
-    return jsonb_build_object('outcome', v_refusal);
-  end if;
-  insert into public.turns (id, account_id, session_id, chat_id, message_id, assistant_message_id,
-    model_id, context_limit, history, key_id, artist_id, caller_key_id)
-  values (p_turn_id, p_account_id, p_session_id, p_chat_id, p_message_id, p_assistant_message_id,
-    coalesce(nullif(v_chat.model_id, ''), p_default_model_id), p_context_limit, p_history,
-    public.create_run_key(p_account_id, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at),
-    v_session.artist_id, p_caller_key_id);
-  update public.chats set
-    active_stream_id = 'pending:' || p_turn_id,
-    claimed_at = clock_timestamp(),
-    title = case when title = '' then coalesce(p_title, '') else title end,
-    updated_at = now()
-  where id = p_chat_id;
-  return jsonb_build_object('outcome', 'claimed');
-end
-$$;
 comment on function public.claim_turn is
-  'Claims a chat for a new turn and stores the message that the turn answers, both or neither: {outcome: claimed | active (turn_id, run_id, message_id) | session_missing | chat_missing | sandbox_missing | id_taken | answer_stale}.';
+  'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language sql stable set search_path = '' as $$
@@ -437,41 +378,6 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.count_active_turns is
   'The turns of an account that are queued or running, without claims that never became a run.';
-
-create function public.store_turn_message(
-  p_chat_id uuid, p_message_id text, p_parts jsonb, p_parts_before jsonb
-) returns text
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_parts_before is null then
-    insert into public.messages (chat_id, id, role, parts, parent_id)
-    values (p_chat_id, p_message_id, 'user', p_parts, public.leaf_of_chat(p_chat_id))
-    on conflict (chat_id, id) do nothing;
-    if not found and not exists (
-      select from public.messages m
-      where m.chat_id = p_chat_id and m.id = p_message_id and m.role = 'user'
-        and public.is_same_content(m, p_parts)) then
-      return 'id_taken';
-    end if;
-  else
-    update public.messages set parts = p_parts
-    where chat_id = p_chat_id and id = p_message_id and role = 'assistant'
-      and parts = p_parts_before;
-    if not found then
-      return 'answer_stale';
-    end if;
-  end if;
-  -- What is answered is shown.
-  if exists (
-    select from public.messages
-    where chat_id = p_chat_id and id = p_message_id and not on_path) then
-    perform public.show_path(p_chat_id, p_message_id, true);
-  end if;
-  return null;
-end
-$$;
-comment on function public.store_turn_message is
-  'Stores what a turn answers: a user''s message, or with p_parts_before the answer to a question in an assistant''s message that still has those parts. Null, or why it is refused: id_taken | answer_stale.';
 
 create function public.store_file_parts(p_turn_id uuid, p_messages jsonb, p_history jsonb)
 returns void
@@ -509,7 +415,7 @@ language sql stable set search_path = '' as $$
     else p_message.sent_digest = public.digest_of_parts(p_parts) end
 $$;
 comment on function public.is_same_content is
-  'Whether a message was sent with these parts, although those that are stored may name its stored files.';
+  'Whether a message was sent with these parts, although the stored parts may name its stored files.';
 
 create function public.parent_of_message(p_message public.messages) returns text
 language sql stable set search_path = '' as $$
@@ -521,50 +427,6 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.parent_of_message is
   'The id of the message that a message follows; empty for one that starts the conversation.';
-
-create function public.conflict_of_parent(
-  p_chat_id uuid, p_message_id text, p_parent_id text
-) returns text
-language sql stable set search_path = '' as $$
-  select case
-    when p_parent_id <> '' and not exists (
-      select from public.messages m where m.chat_id = p_chat_id and m.id = p_parent_id)
-    then 'parent_missing'
-    when exists (
-      select from public.messages m
-      where m.chat_id = p_chat_id and m.id = p_message_id
-        and p_parent_id <> public.parent_of_message(m))
-    then 'parent_differs' end
-$$;
-comment on function public.conflict_of_parent is
-  'Why a message cannot follow p_parent_id: parent_missing | parent_differs, for one that follows another already. Null if it can.';
-
-create function public.repeat_message(
-  p_chat_id uuid, p_message_id text, p_parts jsonb, p_replaces_answer text
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  v_message public.messages;
-begin
-  if exists (
-    select from public.queued_turns q
-    where q.chat_id = p_chat_id and q.message_id = p_message_id and q.begun_at is null
-      and q.claim -> 'parts' <> p_parts) then
-    return jsonb_build_object('outcome', 'content_differs');
-  end if;
-  select * into v_message from public.messages
-  where chat_id = p_chat_id and id = p_message_id and role = 'user';
-  if not found then
-    return jsonb_build_object('outcome', 'new');
-  elsif not public.is_same_content(v_message, p_parts) then
-    return jsonb_build_object('outcome', 'content_differs');
-  end if;
-  return coalesce(public.answer_of_message(v_message, p_replaces_answer),
-    jsonb_build_object('outcome', 'again', 'parent_id', public.parent_of_message(v_message)));
-end
-$$;
-comment on function public.repeat_message is
-  'What becomes of a user message, by its id: {outcome: new | content_differs | active | answered | again (parent_id)}; answered as of answer_of_message.';
 
 create function public.answer_of_message(
   p_message public.messages, p_replaces_answer text
@@ -605,81 +467,22 @@ begin
 end
 $$;
 comment on function public.answer_of_message is
-  'What a user message that is sent again gets: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
+  'The response to a user message that is sent again: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
 
 -- Headless runs -----------------------------------------------------------------------------------
-
-create function public.provision_run_within_quota(
-  p_account_id uuid, p_artist_id uuid, p_effect_id uuid, p_turn_id uuid,
-  p_assistant_message_id text, p_title text, p_model_id text, p_messages jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_kind text, p_caller_key_id uuid, p_max_account_bytes bigint
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer jsonb;
-begin
-  v_answer := public.provision_run_within(p_account_id, p_artist_id, p_effect_id, p_turn_id,
-    p_assistant_message_id, p_title, p_model_id, p_messages,
-    p_key_hash, p_key_prefix, p_key_name, p_key_expires_at, p_max_active, p_kind, p_caller_key_id);
-  if v_answer ->> 'turn_id' = p_turn_id::text and public.message_quota_reached(
-    p_account_id, null, p_max_account_bytes, 0) is not null then
-    raise exception using errcode = 'PT403', message = 'messages_full';
-  end if;
-  return v_answer;
-exception when sqlstate 'PT403' then
-  return jsonb_build_object('refused', sqlerrm);
-end
-$$;
-comment on function public.provision_run_within_quota is
-  'provision_run_within, unless the account would have more bytes of messages than it may have: {refused: messages_full} has changed nothing. A limit of 0 is none.';
-
-create function public.provision_run_within(
-  p_account_id uuid, p_artist_id uuid, p_effect_id uuid, p_turn_id uuid,
-  p_assistant_message_id text, p_title text, p_model_id text, p_messages jsonb,
-  p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_max_active integer, p_kind text, p_caller_key_id uuid
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer jsonb;
-begin
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  v_answer := public.provision_run(
-    p_account_id, p_artist_id, p_effect_id, p_turn_id,
-    p_assistant_message_id, p_title, p_model_id, p_messages,
-    p_key_hash, p_key_prefix, p_key_name, p_key_expires_at, p_kind, p_caller_key_id);
-  if v_answer ->> 'turn_id' <> p_turn_id::text then
-    return v_answer;
-  end if;
-  if public.is_budget_reached(p_account_id) then
-    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
-  end if;
-  if p_max_active > 0 and public.count_active_turns(p_account_id) > p_max_active then
-    raise exception using errcode = 'PT429', message = 'Too many active turns';
-  end if;
-  return v_answer;
-exception
-  when sqlstate 'PT402' then
-    return jsonb_build_object('refused', 'budget_reached');
-  when sqlstate 'PT429' then
-    return jsonb_build_object('refused', 'too_many_turns');
-end
-$$;
-comment on function public.provision_run_within is
-  'provision_run, unless the account has spent its budget, or would then have more than p_max_active turns: {refused: budget_reached | too_many_turns} has changed nothing. A limit of 0 is none.';
 
 create function public.provision_run(
   p_account_id uuid, p_artist_id uuid, p_effect_id uuid, p_turn_id uuid,
   p_assistant_message_id text, p_title text, p_model_id text, p_messages jsonb,
   p_key_hash text, p_key_prefix text, p_key_name text, p_key_expires_at timestamptz,
-  p_kind text, p_caller_key_id uuid
+  p_kind text, p_caller_key_id uuid, p_max_active integer, p_max_account_bytes bigint
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_now constant timestamptz := clock_timestamp();
   v_turn public.turns;
 begin
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
   perform public.close_unstarted_runs();
   -- Two attempts at one effect come one after the other.
   perform pg_advisory_xact_lock(hashtextextended(p_effect_id::text, 20261120));
@@ -692,7 +495,7 @@ begin
     insert into public.chats (session_id, account_id, title, model_id, active_stream_id, claimed_at)
     values (v_turn.session_id, p_account_id, p_title, p_model_id, 'pending:' || p_turn_id, v_now)
     returning id into v_turn.chat_id;
-    -- A microsecond apart, so that they keep their order whatever their ids.
+    -- A microsecond apart, to keep their order whatever their ids.
     insert into public.messages (chat_id, id, role, parts, created_at)
     select v_turn.chat_id, m.value ->> 'id', m.value ->> 'role', m.value -> 'parts',
       v_now + m.ordinality * interval '1 microsecond'
@@ -703,13 +506,24 @@ begin
       p_messages -> -1 ->> 'id', p_assistant_message_id, p_model_id, true,
       public.create_run_key(p_account_id, p_key_hash, p_key_prefix, p_key_name, p_key_expires_at),
       p_kind, p_artist_id, p_caller_key_id);
+    if public.is_budget_reached(p_account_id) then
+      raise exception using errcode = 'PT403', message = 'budget_reached';
+    end if;
+    if p_max_active > 0 and public.count_active_turns(p_account_id) > p_max_active then
+      raise exception using errcode = 'PT403', message = 'too_many_turns';
+    end if;
+    if public.message_quota_reached(p_account_id, null, p_max_account_bytes, 0) is not null then
+      raise exception using errcode = 'PT403', message = 'messages_full';
+    end if;
   end if;
   return jsonb_build_object('turn_id', v_turn.id, 'session_id', v_turn.session_id,
     'chat_id', v_turn.chat_id, 'run_id', v_turn.run_id);
+exception when sqlstate 'PT403' then
+  return jsonb_build_object('refused', sqlerrm);
 end
 $$;
 comment on function public.provision_run is
-  'Creates session, chat, messages, credential and turn of a headless run, or finds what an earlier attempt at the same effect created: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered.';
+  'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
 
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$
@@ -802,7 +616,7 @@ begin
   if not found then
     return jsonb_build_object('outcome', 'lost');
   end if;
-  -- A headless turn knows its run before the run has begun.
+  -- A headless turn knows its run before the run starts.
   if v_turn.status = 'queued' then
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
@@ -849,7 +663,7 @@ create function public.complete_model_call(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- What was spent counts, even if another process has loaded the turn since.
+  -- Usage counts, even if another process has loaded the turn since.
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', false, 'stop_requested', true, 'known_calls', '[]'::jsonb);
   end if;
@@ -894,7 +708,7 @@ begin
 end
 $$;
 comment on function public.start_tools is
-  'Records tool calls before they start, and answers those that were recorded before, which must not run again: [{id, finished, output}].';
+  'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
 
 create function public.finish_tool(p_turn_id uuid, p_call_id text, p_output jsonb)
 returns jsonb
@@ -921,7 +735,7 @@ begin
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id for update;
 
-  -- What was spent counts, even if another process has loaded the turn since.
+  -- Usage counts, even if another process has loaded the turn since.
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', false, 'finished', false, 'webhooks_due', false);
   end if;
@@ -992,7 +806,7 @@ begin
 end
 $$;
 comment on function public.abandon_turn is
-  'Releases the claim of a turn and ends it, unless its run has begun. The message stays.';
+  'Releases the claim of a turn and ends it, unless its run has started. The message stays.';
 
 -- Also when the turn is deleted with its chat or session before it has ended.
 create function public.drop_key_of_turn() returns trigger
@@ -1046,7 +860,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_found jsonb;
 begin
-  -- First, so that none of them begins when the active one ends.
+  -- First, because none of them may start when the active one ends.
   delete from public.queued_turns
   where chat_id = p_chat_id and account_id = p_account_id and begun_at is null;
   v_found := public.find_active_turn(p_account_id, p_chat_id);
@@ -1109,7 +923,7 @@ language sql stable set search_path = '' as $$
     where t.id = asked.id and t.stop_requested_at is null and public.has_turn_authority(t))
 $$;
 comment on function public.turns_to_stop is
-  'Returns those of the turns whose stop was requested, whose authority has ended, or that no longer exist.';
+  'Returns the turns whose stop was requested, whose authority has ended, or that no longer exist.';
 
 create function public.check_turn_holder() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -1135,7 +949,7 @@ language plpgsql volatile set search_path = '' as $$
 begin
   delete from public.queued_turns q
   where q.account_id = new.account_id and q.begun_at is null
-    and q.claim ->> 'caller_key_id' = new.id::text;
+    and (q.claim).caller_key_id = new.id;
   update public.turns t set stop_requested_at = now()
   where t.account_id = new.account_id and t.caller_key_id = new.id
     and t.finished_at is null and t.stop_requested_at is null;
@@ -1143,7 +957,7 @@ begin
 end
 $$;
 comment on function public.stop_turns_of_key is
-  'Trigger of api_keys: stops what a revoked key has started, and drops its messages that wait.';
+  'Trigger of api_keys: stops the turns that a revoked key has started, and drops its queued messages.';
 create trigger stop_turns_of_key after update of revoked_at on public.api_keys
   for each row when (new.scope = 'full' and new.revoked_at <= now())
   execute function public.stop_turns_of_key();
@@ -1165,18 +979,6 @@ create trigger stop_turns_without_artist after delete on public.organization_acc
 
 -- Queued messages ---------------------------------------------------------------------------------
 
-create function public.busy_chat(p_chat public.chats) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(
-    (select jsonb_build_object('outcome', 'active', 'turn_id', t.id, 'run_id', t.run_id,
-        'message_id', t.message_id)
-      from public.active_turn(p_chat) t
-      where t.id is not null and public.active_stream_id(p_chat) is not null),
-    jsonb_build_object('outcome', 'waiting'))
-$$;
-comment on function public.busy_chat is
-  'Why a chat in which turns wait cannot be claimed: {outcome: active (turn_id, run_id, message_id) | waiting}.';
-
 create function public.chats_to_begin(p_limit integer, p_stale_seconds integer) returns uuid[]
 language sql stable set search_path = '' as $$
   select coalesce(array_agg(distinct q.chat_id), '{}') from (
@@ -1187,7 +989,7 @@ language sql stable set search_path = '' as $$
   ) q
 $$;
 comment on function public.chats_to_begin is
-  'Chats that are free although turns wait in them, because the server died that was to begin these.';
+  'Chats that are free although turns wait in them, because the server died that was to start these.';
 
 create function public.begin_queued_turn(
   p_chat_id uuid, p_max_active integer, p_stale_seconds integer
@@ -1210,72 +1012,33 @@ begin
       return null;
     end if;
     if v_row.begun_at is null then
-      v_outcome := public.claim_queued_turn(v_row, p_max_active);
+      v_row.claim.key_expires_at := now() + interval '24 hours';
+      v_outcome := public.claim_turn(
+        to_jsonb(v_row.claim), 'reject', p_max_active, 0, 0, 0) ->> 'outcome';
     elsif v_row.begun_at > now() - make_interval(secs => p_stale_seconds) then
       return null;
     else
-      v_outcome := case when public.resume_queued_turn(v_row) then 'claimed' end;
+      -- Its server has died before it started the run.
+      update public.chats set claimed_at = clock_timestamp()
+      where id = p_chat_id and active_stream_id = 'pending:' || v_row.turn_id
+        and exists (
+          select from public.turns t where t.id = v_row.turn_id and t.finished_at is null);
+      v_outcome := case when found then 'claimed' end;
     end if;
     if v_outcome = 'claimed' then
       update public.queued_turns set begun_at = now() where turn_id = v_row.turn_id;
-      return jsonb_build_object('turn_id', v_row.turn_id, 'credential', v_row.credential);
+      return jsonb_build_object('turn_id', v_row.turn_id, 'credential', (v_row.claim).credential);
     end if;
-    if v_outcome in ('active', 'too_many_turns') then
+    if v_outcome in ('active', 'waiting', 'too_many_turns') then
       return null;
     end if;
-    -- It has been started, or can never be: for example, the sandbox is gone.
+    -- It has been started, or its message can no longer be stored.
     delete from public.queued_turns where turn_id = v_row.turn_id;
   end loop;
 end
 $$;
 comment on function public.begin_queued_turn is
-  'Claims a chat that is free for the first turn that waits in it: {turn_id, credential}, whose run is then to be started; null when there is none to begin. A turn whose run was not started within p_stale_seconds is begun again.';
-
-create function public.resume_queued_turn(p_row public.queued_turns) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  update public.chats set claimed_at = clock_timestamp()
-  where id = p_row.chat_id and active_stream_id = 'pending:' || p_row.turn_id
-    and exists (select from public.turns t where t.id = p_row.turn_id and t.finished_at is null);
-  return found;
-end
-$$;
-comment on function public.resume_queued_turn is
-  'Renews the claim of a turn whose run was not started, because its server has died; false when it needs none any more.';
-
-create function public.claim_queued_turn(
-  p_row public.queued_turns, p_max_active integer
-) returns text
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_outcome constant text := public.claim_turn_within(
-    p_account_id => p_row.account_id,
-    p_session_id => (p_row.claim ->> 'session_id')::uuid,
-    p_chat_id => p_row.chat_id,
-    p_turn_id => p_row.turn_id,
-    p_message_id => p_row.message_id,
-    p_parts => p_row.claim -> 'parts',
-    p_parts_before => null,
-    p_assistant_message_id => p_row.claim ->> 'assistant_message_id',
-    p_title => p_row.claim ->> 'title',
-    p_default_model_id => p_row.claim ->> 'default_model_id',
-    p_context_limit => (p_row.claim ->> 'context_limit')::integer,
-    p_history => nullif(p_row.claim -> 'history', 'null'),
-    p_key_hash => p_row.claim ->> 'key_hash',
-    p_key_prefix => p_row.claim ->> 'key_prefix',
-    p_key_name => p_row.claim ->> 'key_name',
-    p_key_expires_at => now() + interval '24 hours',
-    p_max_active => p_max_active,
-    p_caller_key_id => (p_row.claim ->> 'caller_key_id')::uuid) ->> 'outcome';
-begin
-  if v_outcome = 'claimed' and p_row.claim ? 'parent_id' then
-    perform public.branch_at(p_row.chat_id, p_row.message_id, p_row.claim ->> 'parent_id');
-  end if;
-  return v_outcome;
-end
-$$;
-comment on function public.claim_queued_turn is
-  'Claims its chat for a turn that waited, and returns the outcome of claim_turn_within.';
+  'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
 
 create function public.settle_queued_turn(p_turn_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -1303,7 +1066,7 @@ language sql stable set search_path = '' as $$
     else jsonb_build_object('messages', (
       select coalesce(
         jsonb_agg(
-          jsonb_build_object('id', q.message_id, 'parts', q.claim -> 'parts',
+          jsonb_build_object('id', q.message_id, 'parts', (q.claim).parts,
             'created_at', public.iso_date(q.created_at))
           order by q.goes_first desc, case when q.goes_first then -q.position else q.position end),
         '[]')
@@ -1313,14 +1076,14 @@ language sql stable set search_path = '' as $$
   left join public.chats c on c.id = p_chat_id and c.account_id = p_account_id
 $$;
 comment on function public.list_queued_messages is
-  'The messages that wait in a chat, in the order in which their turns begin: {messages}, or {refused: chat}.';
+  'The messages that wait in a chat, in the order of their turns: {messages}, or {refused: chat}.';
 
 create function public.remove_queued_message(
   p_account_id uuid, p_chat_id uuid, p_message_id text
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- As begin_queued_turn, which would find no turn to begin while the first one is being removed.
+  -- As begin_queued_turn, which would find no turn while the first one is being removed.
   perform 1 from public.chats where id = p_chat_id and account_id = p_account_id for update;
   if not found then
     return jsonb_build_object('refused', 'chat');
@@ -1333,37 +1096,13 @@ begin
 end
 $$;
 comment on function public.remove_queued_message is
-  'Drops a message before its turn has begun: {removed}, or {refused: chat | message}.';
-
-create function public.repeat_queued_turn(
-  p_chat public.chats, p_turn_id uuid, p_on_busy text
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_queued constant jsonb := jsonb_build_object('outcome', 'queued', 'turn_id', p_turn_id);
-  v_busy jsonb;
-begin
-  if p_on_busy <> 'interrupt' then
-    return v_queued;
-  end if;
-  update public.queued_turns set goes_first = true, position = default
-  where turn_id = p_turn_id and not goes_first;
-  if not found then
-    return v_queued;
-  end if;
-  v_busy := public.busy_chat(p_chat);
-  update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
-  where id = (v_busy ->> 'turn_id')::uuid and finished_at is null;
-  return v_busy || v_queued || jsonb_build_object('active_turn_id', v_busy -> 'turn_id');
-end
-$$;
-comment on function public.repeat_queued_turn is
-  'The answer to a message that is sent again while it waits. With interrupt it goes before the others, and the active turn is stopped, once.';
+  'Drops a queued message: {removed}, or {refused: chat | message}.';
 
 create function public.measure_queued_turn() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  new.bytes := pg_column_size(new.claim);
+  new.bytes := pg_column_size((new.claim).parts)
+    + coalesce(pg_column_size((new.claim).history), 0);
   return new;
 end
 $$;
@@ -1442,7 +1181,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_page jsonb;
 begin
-  -- Planned for the filters that are given, so that each of them has its index.
+  -- Planned for the given filters, each of which has its index.
   execute $query$
     select public.page_json('runs',
       jsonb_agg(public.run_item_json(page.run) order by page.created_at desc, page.id desc),

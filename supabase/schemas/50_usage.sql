@@ -30,7 +30,7 @@ comment on column public.usage_entries.step is 'The index of the step in the tur
 comment on column public.usage_entries.tool is
   '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
 comment on column public.usage_entries.call is
-  'The number of the model call among those of the step or the subagent, from 0.';
+  'The number of the model call within the step or the subagent, from 0.';
 comment on column public.usage_entries.cost_usd is 'Null where no price is known.';
 comment on column public.usage_entries.estimated is
   'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
@@ -44,7 +44,7 @@ create table public.usage_months (
 );
 alter table public.usage_months enable row level security;
 comment on table public.usage_months is
-  'What an account has spent in a calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
+  'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
 comment on column public.usage_months.warned_at is
   'When the account was told that it has spent 80 % of its budget.';
 
@@ -100,7 +100,7 @@ begin
   end if;
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id for key share;
-  -- What was spent counts also when the chat was deleted in the meantime.
+  -- Usage counts also when the chat was deleted.
   perform public.record_usage(p_account_id, p_turn_id::text,
     coalesce(v_turn.kind, 'chat'), v_turn.caller_key_id, v_turn.artist_id, p_calls);
   if v_released > 0 then
@@ -111,7 +111,7 @@ begin
 end
 $$;
 comment on function public.record_turn_usage is
-  'Records model calls of a turn, each once, releases what they have reserved (reserved_usd), and answers whether the turn is still there.';
+  'Records model calls of a turn, each once, releases their reservation (reserved_usd), and returns whether the turn still exists.';
 
 create function public.report_usage(
   p_account_id uuid, p_from timestamptz, p_to timestamptz, p_group_by text, p_split_by text
@@ -168,7 +168,7 @@ language sql stable set search_path = '' as $$
       from items i left join parts p on p.key is not distinct from i.key))
 $$;
 comment on function public.report_usage is
-  'What an account has used from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
+  'The usage of an account from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
 
 -- Budget ------------------------------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ language sql stable set search_path = '' as $$
   from public.accounts a where a.id = p_account_id
 $$;
 comment on function public.unspent_budget is
-  'What is left of the budget of the month after all that was spent and is reserved; null without a budget.';
+  'The rest of the month''s budget after costs and reservations; null without a budget.';
 
 create function public.has_budget(p_account_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -218,7 +218,7 @@ declare
   v_others numeric;
   v_left numeric;
 begin
-  -- One check of an account at a time, in the order of claim_turn_within.
+  -- One check of an account at a time, in the order of claim_turn.
   perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id and loads = p_load and finished_at is null
@@ -250,7 +250,7 @@ begin
 end
 $$;
 comment on function public.reserve_model_call is
-  'Reserves what a model call of a turn may cost, in place of p_released_usd, or of all when it is null, with what earlier attempts have spent: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
+  'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
 
 create function public.warn_of_budget() returns trigger
 language plpgsql set search_path = '' as $$

@@ -63,11 +63,11 @@ comment on column public.task_runs.base_cost_in_cents is
 comment on column public.task_runs.lease_until is
   'Until when the process that works on the run has it; null when none does.';
 comment on column public.task_runs.effect_id is
-  'By what a repeated request is recognized: of the runs with one effect, one succeeds.';
+  'Identifies a repeated request: of the runs with one effect, one succeeds.';
 comment on column public.task_runs.artist_id is
   'The artist that the work is for, also when it is deleted later; null for none.';
 comment on column public.task_runs.reserved_usd is
-  'What the generation may still cost, while the run has a lease; null for nothing.';
+  'The reserved cost of the generation, while the run has a lease; null for none.';
 
 create function public.start_generation(
   p_cost_usd numeric,
@@ -77,92 +77,11 @@ create function public.start_generation(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_answer jsonb;
-  v_left numeric;
-begin
-  v_answer := public.start_task_run_for(
-    p_artist_id, p_credential_id, p_id, p_account_id, p_task_identifier, p_payload, p_metadata,
-    p_lease_seconds, p_effect_id, p_at_once, p_idempotency_key, p_media_limit_bytes);
-  if v_answer ->> 'outcome' <> 'begun' or not public.has_budget(p_account_id) then
-    return v_answer;
-  end if;
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  v_left := public.unspent_budget(p_account_id);
-  if p_cost_usd is null and not (
-    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
-  then
-    raise exception using errcode = 'PT402', message = 'unpriced_model';
-  end if;
-  if v_left <= 0 then
-    raise exception using errcode = 'PT402', message = 'over_budget';
-  end if;
-  update public.task_runs set reserved_usd = coalesce(p_cost_usd, 0) where id = p_id;
-  return v_answer;
-exception when sqlstate 'PT402' then
-  return jsonb_build_object('outcome', sqlerrm);
-end
-$$;
-comment on function public.start_generation is
-  'start_task_run_for, with a reservation of what the generation costs; null when that is not known. {outcome: over_budget | unpriced_model} has changed nothing.';
-
-create function public.start_task_run_for(
-  p_artist_id uuid, p_credential_id uuid, p_id text, p_account_id uuid, p_task_identifier text,
-  p_payload jsonb, p_metadata jsonb, p_lease_seconds integer, p_effect_id uuid, p_at_once integer,
-  p_idempotency_key text, p_media_limit_bytes bigint
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer constant jsonb := public.start_task_run_within_budget(
-    p_id, p_account_id, p_task_identifier, p_payload, p_metadata, p_lease_seconds, p_effect_id,
-    p_at_once, p_idempotency_key, p_media_limit_bytes);
-  v_artist_id constant uuid := coalesce(p_artist_id, (
-    select t.artist_id from public.turns t
-    where t.key_id = p_credential_id and t.account_id = p_account_id));
-begin
-  if v_artist_id is not null and v_answer ->> 'outcome' = 'begun' then
-    update public.task_runs set artist_id = v_artist_id
-    where id = p_id and account_id = p_account_id;
-  end if;
-  return v_answer;
-end
-$$;
-comment on function public.start_task_run_for is
-  'start_task_run_within_budget for an artist, by default the one of the run whose credential this is.';
-
-create function public.start_task_run_within_budget(
-  p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
-  p_lease_seconds integer, p_effect_id uuid, p_at_once integer, p_idempotency_key text,
-  p_media_limit_bytes bigint
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_answer jsonb;
-begin
-  v_answer := public.start_task_run(
-    p_id, p_account_id, p_task_identifier, p_payload, p_metadata, p_lease_seconds, p_effect_id,
-    p_at_once, p_idempotency_key, p_media_limit_bytes);
-  if v_answer ->> 'outcome' = 'begun' and public.is_budget_reached(p_account_id) then
-    raise exception using errcode = 'PT402', message = 'Monthly budget reached';
-  end if;
-  return v_answer;
-exception when sqlstate 'PT402' then
-  return jsonb_build_object('outcome', 'over_budget');
-end
-$$;
-comment on function public.start_task_run_within_budget is
-  'start_task_run, unless the account has spent its budget: {outcome: over_budget} has changed nothing. Servers of the version before call it themselves.';
-
-create function public.start_task_run(
-  p_id text, p_account_id uuid, p_task_identifier text, p_payload jsonb, p_metadata jsonb,
-  p_lease_seconds integer, p_effect_id uuid, p_at_once integer, p_idempotency_key text default null,
-  p_media_limit_bytes bigint default 0
-) returns jsonb
-language plpgsql set search_path = '' as $$
-declare
-  v_now timestamptz;
   v_earlier public.task_runs;
+  v_has_budget constant boolean := public.has_budget(p_account_id);
+  v_now timestamptz;
 begin
-  -- One at a time for each account: what is counted and looked up here does not change meanwhile.
+  -- One at a time for each account, because the rows that are counted here must not change.
   perform pg_advisory_xact_lock(hashtextextended('task_runs ' || p_account_id, 0));
   perform public.crash_lost_task_runs(p_account_id);
 
@@ -186,11 +105,26 @@ begin
   then
     return jsonb_build_object('outcome', 'busy');
   end if;
+  if v_has_budget then
+    perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+    if public.is_budget_reached(p_account_id) then
+      return jsonb_build_object('outcome', 'over_budget');
+    end if;
+    if p_cost_usd is null and not (
+      select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
+    then
+      return jsonb_build_object('outcome', 'unpriced_model');
+    end if;
+    if public.unspent_budget(p_account_id) <= 0 then
+      return jsonb_build_object('outcome', 'over_budget');
+    end if;
+  end if;
 
   v_now := clock_timestamp();
   insert into public.task_runs (
     id, account_id, status, task_identifier, created_at, updated_at, started_at,
-    tags, metadata, payload, attempts, lease_until, effect_id, idempotency_key)
+    tags, metadata, payload, attempts, lease_until, effect_id, idempotency_key, artist_id,
+    reserved_usd)
   values (
     p_id, p_account_id, 'EXECUTING', p_task_identifier, v_now, v_now, v_now,
     array['account:' || p_account_id], p_metadata, p_payload,
@@ -200,12 +134,16 @@ begin
       'createdAt', public.iso_date(v_now),
       'updatedAt', public.iso_date(v_now),
       'startedAt', public.iso_date(v_now))),
-    v_now + make_interval(secs => p_lease_seconds), p_effect_id, p_idempotency_key);
+    v_now + make_interval(secs => p_lease_seconds), p_effect_id, p_idempotency_key,
+    coalesce(p_artist_id, (
+      select t.artist_id from public.turns t
+      where t.key_id = p_credential_id and t.account_id = p_account_id)),
+    case when v_has_budget then coalesce(p_cost_usd, 0) end);
   return jsonb_build_object('outcome', 'begun');
 end
 $$;
-comment on function public.start_task_run is
-  'Begins a run: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs. A limit of 0 is none.';
+comment on function public.start_generation is
+  'Starts a run for an artist, by default the artist of the run whose credential this is, and reserves its cost, null if unknown: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs; {outcome: over_budget | unpriced_model}. A limit of 0 is none.';
 
 create function public.record_generation(
   p_account_id uuid, p_run_id text, p_kind text, p_credential_id uuid, p_call jsonb
@@ -232,14 +170,14 @@ begin
 end
 $$;
 comment on function public.record_generation is
-  'Records images or a video once, for the artist of its task run. What a run has made with its own credential counts for the API key of the run.';
+  'Records images or a video once, for the artist of its task run. Usage under the credential of a run counts for the API key of the run.';
 
 create function public.has_generation_authority(
   p_account_id uuid, p_run_id text, p_credential_id uuid
 ) returns boolean
 language sql stable set search_path = '' as $$
   select not exists (
-      -- That of a run stands for the key that started its turn.
+      -- A run's credential stands for the key that started its turn.
       select from public.api_keys k
       where k.scope = 'full' and not public.is_key_in_force(k.id) and k.id = coalesce(
         (select t.caller_key_id from public.turns t
@@ -269,21 +207,10 @@ language sql set search_path = '' as $$
 $$;
 comment on function public.note_task_progress is 'Merges metadata into a run that is under way.';
 
-create function public.end_task_run_with_event(
-  p_id text, p_status text, p_output jsonb, p_error jsonb
-) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform public.end_task_run(p_id, p_status, p_output, p_error);
-  return public.has_due_webhooks((select account_id from public.task_runs where id = p_id));
-end
-$$;
-comment on function public.end_task_run_with_event is 'end_task_run, and whether a delivery is due.';
-
 create function public.end_task_run(
   p_id text, p_status text, p_output jsonb, p_error jsonb
-) returns void
-language sql set search_path = '' as $$
+) returns boolean
+language sql volatile set search_path = '' as $$
   with ended as (
     update public.task_runs r
     set status = p_status,
@@ -306,12 +233,13 @@ language sql set search_path = '' as $$
     where r.id = p_id and r.lease_until is not null
     returning r.id, r.status
   )
-  -- Nobody knows what a run has stored that did not complete: its room is given back.
+  -- The space of files that an incomplete run has stored is released.
   delete from public.media_files f using ended
-  where f.run_id = ended.id and ended.status <> 'COMPLETED'
+  where f.run_id = ended.id and ended.status <> 'COMPLETED';
+  select public.has_due_webhooks((select account_id from public.task_runs where id = p_id))
 $$;
 comment on function public.end_task_run is
-  'Ends a run, once: what has ended stays as it ended. Media of a run that did not complete are given back.';
+  'Ends a run, once: without effect on a run that has ended. Media of a run that did not complete are released. Returns whether a webhook delivery is due.';
 
 -- Called before each read of an account's task runs, so no process needs to watch them.
 create function public.crash_lost_task_runs(p_account_id uuid) returns void
@@ -367,7 +295,7 @@ language sql stable set search_path = '' as $$
     || case when p_run.schedule is null then '{}' else jsonb_build_object('schedule', p_run.schedule) end
 $$;
 comment on function public.task_run_json is
-  'A task run without output and error, as the external task service answers it. No search_path, so that it is inlined.';
+  'A task run without output and error, as the external task service answers it. Inlined, hence no search_path.';
 
 create function public.list_task_runs(p_account_id uuid, p_limit integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -62,7 +62,7 @@ comment on column public.scheduled_firings.task_id is 'Null once the task is del
 comment on column public.scheduled_firings.fires_at is
   'The time of the schedule that it is for; null for one that a request asked for.';
 comment on column public.scheduled_firings.attempt_at is
-  'When its run may be started, by whoever takes it; a lease puts it off. Null once the run has started or the firing has been given up.';
+  'When its run may be started; a lease postpones it. Null once the run has started or the firing has been given up.';
 comment on column public.scheduled_firings.refusal is
   'Why the account could not have the run at the last attempt; null while nothing has refused it.';
 
@@ -76,7 +76,7 @@ create table public.task_jobs (
 create index task_jobs_account on public.task_jobs (account_id);
 alter table public.task_jobs enable row level security;
 comment on table public.task_jobs is
-  'What the durable run of a generation starts with, from the beginning of its task run until somebody starts it.';
+  'The input of a generation''s durable run, from the creation of its task run until the durable run starts.';
 comment on column public.task_jobs.job is 'Its request is sealed.';
 
 -- Tasks -------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_task public.scheduled_prompts;
 begin
-  -- One at a time for each account, so that what is counted does not change meanwhile.
+  -- One at a time for each account, because the count must not change.
   perform pg_advisory_xact_lock(hashtextextended('tasks ' || p_account_id, 0));
   select * into v_task from public.scheduled_prompts
   where id = p_id and account_id = p_account_id;
@@ -206,7 +206,7 @@ begin
 end
 $$;
 comment on function public.update_task is
-  'Changes a scheduled prompt that nobody else has changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
+  'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
 
 create function public.delete_task(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -217,7 +217,7 @@ begin
 end
 $$;
 comment on function public.delete_task is
-  'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up by whoever takes it.';
+  'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up when it is taken.';
 
 create function public.pause_tasks_of_artist() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -492,7 +492,7 @@ begin
 end
 $$;
 comment on function public.settle_firing is
-  'Records the run that a firing has started, also when it was given up meanwhile. It is safe to repeat.';
+  'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
 
 create function public.end_scheduled_task_run() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -539,7 +539,7 @@ begin
   insert into public.task_jobs (run_id, account_id, job)
   select id, account_id, p_job from public.task_runs
   where id = p_run_id and account_id = p_account_id;
-  -- Of runs whose process has died, and which nobody has asked for.
+  -- Of runs whose process has died and that no request has read.
   delete from public.task_jobs
   where account_id = p_account_id and created_at < clock_timestamp() - interval '1 day';
 end
@@ -572,7 +572,7 @@ begin
 end
 $$;
 comment on function public.take_task_run is
-  'The state of a task run, and the work of it that nobody has done yet: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time, by whoever takes it then. Null without such a run.';
+  'The state of a task run, and its pending work: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time. Null without such a run.';
 
 create function public.take_task_job(p_account_id uuid, p_run_id text) returns jsonb
 language sql volatile set search_path = '' as $$

@@ -51,7 +51,7 @@ alter table public.media_removals enable row level security;
 comment on table public.media_removals is
   'Files that the storage is to lose. No foreign key: a removal outlives the account.';
 comment on column public.media_removals.removed_at is
-  'When the file was removed; it is removed once more an hour later, in case a process that was taken for dead stored it meanwhile.';
+  'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
 
 create function public.count_media() returns trigger
 language plpgsql set search_path = '' as $$
@@ -87,7 +87,7 @@ declare
   v_wanted bigint;
   v_used bigint;
 begin
-  -- Locked against its end, which would leave the reservation to nobody.
+  -- Locked against its end, which would orphan the reservation.
   perform from public.task_runs
   where id = p_run_id and account_id = p_account_id and lease_until is not null
   for share;
@@ -120,7 +120,7 @@ begin
   delete from public.media_files f using public.task_runs r
   where f.account_id = p_account_id and f.name = p_name
     and r.id = f.run_id and r.status = 'COMPLETED';
-  -- A removal that was begun and not finished can be asked for again.
+  -- A removal that was not finished can be requested again.
   return found or exists (
     select from public.media_removals
     where account_id = p_account_id and name = p_name and removed_at is null);
@@ -207,7 +207,7 @@ begin
 end
 $$;
 comment on function public.note_media_check is
-  'What the storage has of a file: its size, or null when it is not there and its row goes.';
+  'Records the size of a file in the storage, or deletes the row of a file that is missing there (null).';
 
 create function public.unowned_media(p_files jsonb) returns jsonb
 language sql stable set search_path = '' as $$

@@ -53,7 +53,7 @@ begin
   select coalesce(sum(sandbox_bytes), 0) into v_others from public.sessions
   where account_id = v_account and id <> p_session_id and sandbox_bytes > 0;
   v_granted := greatest(0, least(p_wanted, p_limit - v_others));
-  -- What was measured is there, also where it is more than the account has left now.
+  -- The measured size counts, even if it exceeds the account's space.
   update public.sessions
   set sandbox_bytes = greatest(
       v_granted, case when sandbox_reserved_at is null then sandbox_bytes else 0 end),

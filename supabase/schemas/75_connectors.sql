@@ -95,7 +95,7 @@ language sql stable set search_path = '' as $$
     and public.may_connect(c.account_id, c.started_by, c.key_id)
 $$;
 comment on function public.pending_connection is
-  'What a consent link asks for: {connector, callback_url, account}; null when it cannot be decided.';
+  'The request behind a consent link: {connector, callback_url, account}; null when it cannot be decided.';
 
 create function public.decide_connection(p_state_hash text, p_allowed boolean)
 returns jsonb
@@ -181,7 +181,7 @@ begin
 end
 $$;
 comment on function public.refused_connections is
-  'Returns those of an account''s active connections at a vendor whose starter had lost the right before they were first seen active.';
+  'Returns the active connections of an account at a vendor whose starter had lost the right before they were first seen active.';
 
 create function public.set_chat_connectors(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_connectors text[]

@@ -247,7 +247,7 @@ language sql immutable set search_path = '' as $$
     then p_offset + p_on_page end
 $$;
 comment on function public.catalog_total is
-  'The number of hits where a page tells it, as the last page does; null when they must be counted.';
+  'The number of hits if the page shows it, as the last page does; null when they must be counted.';
 
 create function public.catalog_artist_json(p_artist public.catalog_artists) returns jsonb
 language sql stable as $$
@@ -257,7 +257,7 @@ language sql stable as $$
     'followers', jsonb_build_object('href', '', 'total', p_artist.followers))
 $$;
 comment on function public.catalog_artist_json is
-  'An artist in the shape of the catalog service. No search_path, so that it is inlined.';
+  'An artist in the shape of the catalog service. Inlined, hence no search_path.';
 
 -- The page, the total and the items are separate statements: PostgreSQL plans the first two for every
 -- search, by its words, and keeps the plan of the third. The same holds for the other kinds.
@@ -302,7 +302,7 @@ language sql stable as $$
     'artists', p_album.artists)
 $$;
 comment on function public.catalog_album_json is
-  'An album in the shape of the catalog service. No search_path, so that it is inlined.';
+  'An album in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_albums(
   p_query tsquery, p_since integer, p_until integer, p_market text
@@ -319,7 +319,7 @@ language sql stable as $$
     and (p_market is null or p_market = any (b.markets))
 $$;
 comment on function public.catalog_found_albums is
-  'The albums that a search finds, unsorted. No search_path, so that it is inlined.';
+  'The albums that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_albums(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -370,7 +370,7 @@ language sql stable as $$
     'artists', p_track.artists)
 $$;
 comment on function public.catalog_track_json is
-  'A track in the shape of the catalog service. No search_path, so that it is inlined.';
+  'A track in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_tracks(
   p_query tsquery, p_isrc text, p_since integer, p_until integer, p_market text
@@ -392,7 +392,7 @@ language sql stable as $$
         and (p_market is null or p_market = any (b.markets))))
 $$;
 comment on function public.catalog_found_tracks is
-  'The tracks that a search finds, unsorted. No search_path, so that it is inlined.';
+  'The tracks that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_tracks(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -435,7 +435,7 @@ language sql stable as $$
        else jsonb_build_object('available_markets', p_other.markets) end
 $$;
 comment on function public.catalog_other_json is
-  'A playlist, show, episode or audiobook in the shape of the catalog service. No search_path, so that it is inlined.';
+  'A playlist, show, episode or audiobook in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_search_others(
   p_kind text, p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer

@@ -59,11 +59,11 @@ create index webhook_deliveries_finished on public.webhook_deliveries (finished_
   where finished_at is not null;
 alter table public.webhook_deliveries enable row level security;
 comment on table public.webhook_deliveries is
-  'Events that are to be delivered, and the log of those that were. Their data are ids and states, no content.';
+  'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
 comment on column public.webhook_deliveries.webhook_id is
   'Null for the webhook_url of a run that is not the URL of a webhook.';
 comment on column public.webhook_deliveries.attempts is
-  'Attempts that have begun since it was last asked for. The log has those that have ended.';
+  'Attempts since delivery was last requested. The log has the completed ones.';
 comment on column public.webhook_deliveries.log is
   'The last attempts, oldest first: [{attempted_at, status_code, duration_ms, error, response}].';
 comment on column public.webhook_deliveries.lease_id is
@@ -87,7 +87,7 @@ language sql stable as $$
     'updated_at', public.iso_date(p_webhook.updated_at))
 $$;
 comment on function public.webhook_json is
-  'A webhook in the shape of the API, without its secrets. No search_path, so that it is inlined.';
+  'A webhook in the shape of the API, without its secrets. Inlined, hence no search_path.';
 
 create function public.create_webhook(
   p_account_id uuid, p_id uuid, p_url text, p_events text[], p_enabled boolean, p_secret text,
@@ -178,7 +178,7 @@ exception when unique_violation then
 end
 $$;
 comment on function public.update_webhook is
-  'Changes what is not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
+  'Changes the fields that are not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
 
 create function public.drop_webhook_deliveries(p_webhook_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -319,7 +319,7 @@ language sql stable as $$
     'finished_at', public.iso_date(p_delivery.finished_at))
 $$;
 comment on function public.webhook_delivery_json is
-  'A delivery in the shape of the API. No search_path, so that it is inlined.';
+  'A delivery in the shape of the API. Inlined, hence no search_path.';
 
 create function public.list_webhook_deliveries(
   p_account_id uuid, p_webhook_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid

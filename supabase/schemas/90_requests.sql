@@ -27,7 +27,7 @@ alter table public.requests enable row level security;
 comment on table public.requests is
   'The requests that accounts have made with their credentials, until the retention job deletes them.';
 comment on column public.requests.account_id is
-  'The account that the credential belongs to, whichever account the request acts for.';
+  'The account of the credential, even if the request acts for another one.';
 comment on column public.requests.route is
   'The path of the endpoint with the names of its parameters, not their values.';
 comment on column public.requests.duration_ms is
@@ -44,11 +44,11 @@ language sql volatile set search_path = '' as $$
   from jsonb_to_recordset(p_requests) as r (
     account_id uuid, method text, route text, status smallint, duration_ms real, credential text,
     api_key_id uuid, request_id text, created_at timestamptz)
-  -- An account that is deleted meanwhile takes its requests along.
+  -- Requests of an account that was deleted are left out.
   join public.accounts a on a.id = r.account_id
 $$;
 comment on function public.record_requests is
-  'Records requests [{account_id, method, route, …}] of any accounts, except of those that are deleted.';
+  'Records requests [{account_id, method, route, …}] of any accounts, except deleted ones.';
 
 create function public.list_requests(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -58,7 +58,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_page jsonb;
 begin
-  -- Planned for the filters that are given, so that each of them has its index.
+  -- Planned for the given filters, each of which has its index.
   execute $query$
     select public.page_json('requests',
       jsonb_agg(to_jsonb(page.request) - 'account_id'
@@ -105,12 +105,12 @@ create table public.idempotency_keys (
 create index idempotency_keys_age on public.idempotency_keys (created_at);
 alter table public.idempotency_keys enable row level security;
 comment on table public.idempotency_keys is
-  'Requests with an Idempotency-Key: who runs them now, and what a repetition is answered.';
+  'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
 comment on column public.idempotency_keys.key_hash is 'HMAC of the key.';
 comment on column public.idempotency_keys.fingerprint is
   'HMAC of the request that the key was first used with.';
 comment on column public.idempotency_keys.effect_id is
-  'The id under which every attempt does what the request asks for, so that it is done once.';
+  'The effect id of all attempts: the effect happens once.';
 comment on column public.idempotency_keys.lease_until is
   'Until when the running attempt has the key; after that its process is taken for dead.';
 comment on column public.idempotency_keys.response is
@@ -161,7 +161,7 @@ begin
 end
 $$;
 comment on function public.begin_idempotent is
-  'Begins an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
+  'Starts an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
 
 create function public.extend_idempotent(
   p_account_id uuid, p_key_hash text, p_attempt integer, p_lease_seconds integer

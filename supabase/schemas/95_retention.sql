@@ -1,4 +1,4 @@
--- Background jobs, and the deletion of what has expired.
+-- Background jobs, and the deletion of expired rows.
 
 create table public.background_jobs (
   name text primary key,
@@ -34,127 +34,71 @@ language sql volatile set search_path = '' as $$
   where name = p_name and holder = p_holder
 $$;
 comment on function public.end_job is
-  'Ends a lease, so that the job is due again after its interval; without effect for who lost it.';
+  'Ends a lease: the job is due again after its interval. Without effect for a holder that has lost it.';
 
 create function public.sweep_rows(
   p_batch integer, p_input_days integer, p_connection_days integer
 ) returns jsonb
-language sql volatile set search_path = '' as $$
-  select jsonb_build_object(
-    'idempotencyKeys', public.sweep_idempotency_keys(p_batch),
-    'signupCodes', public.sweep_signup_codes(p_batch),
-    'rateLimits', public.sweep_rate_limits(p_batch),
-    'connections', public.sweep_connections(p_batch, p_connection_days),
-    'runKeys', public.sweep_run_keys(p_batch),
-    'taskRunInputs', public.sweep_task_inputs(p_batch, p_input_days),
-    'accountsWithLostRuns', public.sweep_lost_task_runs(p_batch))
-$$;
-comment on function public.sweep_rows is
-  'Deletes at most p_batch rows of each kind that nobody needs any more, and says how many.';
-
-create function public.sweep_idempotency_keys(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.idempotency_keys where (account_id, key_hash) in (
-      select k.account_id, k.key_hash from public.idempotency_keys k
-      where k.created_at < now() - interval '24 hours'
-        and coalesce(k.lease_until, '-infinity') < now()
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_idempotency_keys is
-  'Deletes idempotency keys that are past their 24 hours and not in use; answers how many.';
-
-create function public.sweep_signup_codes(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.signup_codes where email in (
-      select c.email from public.signup_codes c
-      where c.expires_at < now() - interval '1 hour'
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_signup_codes is
-  'Deletes sign-up codes that expired an hour ago; answers how many.';
-
-create function public.sweep_rate_limits(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.rate_limits where bucket in (
-      select b.bucket from public.rate_limits b
-      where b.empty_at < date_part('epoch', now())
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_rate_limits is
-  'Deletes rate limit buckets that are empty again; answers how many.';
-
-create function public.sweep_connections(p_batch integer, p_days integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.connections where id in (
-      select c.id from public.connections c
-      where c.status <> 'active'
-        and c.updated_at < now() - make_interval(days => p_days)
-        and (c.status = 'failed' or c.expires_at < now())
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_connections is
-  'Deletes connections that were refused, or not decided in time, more than p_days ago; answers how many.';
-
-create function public.sweep_run_keys(p_batch integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with gone as (
-    delete from public.api_keys where id in (
-      select k.id from public.api_keys k
-      where k.scope = 'run' and k.revoked_at < now() - interval '1 day'
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from gone
-$$;
-comment on function public.sweep_run_keys is
-  'Deletes run credentials that were revoked a day ago; answers how many.';
-
-create function public.sweep_task_inputs(p_batch integer, p_days integer) returns bigint
-language sql volatile set search_path = '' as $$
-  with emptied as (
-    update public.task_runs set payload = null where id in (
-      select r.id from public.task_runs r
-      where r.payload is not null
-        and r.finished_at < now() - make_interval(days => p_days)
-      limit p_batch for update skip locked)
-    returning 1
-  )
-  select count(*) from emptied
-$$;
-comment on function public.sweep_task_inputs is
-  'Removes the inputs of task runs that finished more than p_days ago; answers of how many.';
-
-create function public.sweep_lost_task_runs(p_batch integer) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_accounts constant uuid[] := array(
-    select distinct lost.account_id from (
-      select r.account_id from public.task_runs r
-      where r.lease_until < now() limit p_batch
-    ) lost);
+  v_keys integer;
+  v_codes integer;
+  v_buckets integer;
+  v_connections integer;
+  v_run_keys integer;
+  v_inputs integer;
+  v_accounts uuid[];
 begin
+  delete from public.idempotency_keys where (account_id, key_hash) in (
+    select k.account_id, k.key_hash from public.idempotency_keys k
+    where k.created_at < now() - interval '24 hours'
+      and coalesce(k.lease_until, '-infinity') < now()
+    limit p_batch for update skip locked);
+  get diagnostics v_keys = row_count;
+  delete from public.signup_codes where email in (
+    select c.email from public.signup_codes c
+    where c.expires_at < now() - interval '1 hour'
+    limit p_batch for update skip locked);
+  get diagnostics v_codes = row_count;
+  delete from public.rate_limits where bucket in (
+    select b.bucket from public.rate_limits b
+    where b.empty_at < date_part('epoch', now())
+    limit p_batch for update skip locked);
+  get diagnostics v_buckets = row_count;
+  -- Refused, or not decided in time.
+  delete from public.connections where id in (
+    select c.id from public.connections c
+    where c.status <> 'active'
+      and c.updated_at < now() - make_interval(days => p_connection_days)
+      and (c.status = 'failed' or c.expires_at < now())
+    limit p_batch for update skip locked);
+  get diagnostics v_connections = row_count;
+  delete from public.api_keys where id in (
+    select k.id from public.api_keys k
+    where k.scope = 'run' and k.revoked_at < now() - interval '1 day'
+    limit p_batch for update skip locked);
+  get diagnostics v_run_keys = row_count;
+  update public.task_runs set payload = null where id in (
+    select r.id from public.task_runs r
+    where r.payload is not null and r.finished_at < now() - make_interval(days => p_input_days)
+    limit p_batch for update skip locked);
+  get diagnostics v_inputs = row_count;
+  v_accounts := array(
+    select distinct lost.account_id from (
+      select r.account_id from public.task_runs r where r.lease_until < now() limit p_batch) lost);
   perform public.crash_lost_task_runs(account_id) from unnest(v_accounts) as account_id;
-  return cardinality(v_accounts);
+  return jsonb_build_object(
+    'idempotencyKeys', v_keys,
+    'signupCodes', v_codes,
+    'rateLimits', v_buckets,
+    'connections', v_connections,
+    'runKeys', v_run_keys,
+    'taskRunInputs', v_inputs,
+    'accountsWithLostRuns', cardinality(v_accounts));
 end
 $$;
-comment on function public.sweep_lost_task_runs is
-  'Ends task runs whose process has died; answers of how many accounts.';
+comment on function public.sweep_rows is
+  'Deletes at most p_batch rows of each kind that have expired, removes the inputs of old task runs, and ends task runs whose process has died. Returns how many of each.';
 
 create function public.sweep_invitations(p_batch integer) returns integer
 language plpgsql volatile set search_path = '' as $$

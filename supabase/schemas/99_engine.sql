@@ -9,7 +9,7 @@ create table engine.instances (
   started_at timestamptz not null default now()
 );
 comment on table engine.instances is
-  'Live server processes. Each holds a session-level advisory lock on its lock_key, so that the database itself knows the moment it dies.';
+  'Live server processes. Each holds a session-level advisory lock on its lock_key, which the database releases the moment it dies.';
 
 create table engine.runs (
   run_id text primary key,
@@ -60,7 +60,7 @@ create table engine.events (
 create index events_by_correlation on engine.events (correlation_id, event_id)
   where correlation_id is not null;
 comment on table engine.events is
-  'What happened in a run, in the order of event_id. Only the owner appends, so that every replay sees the same order.';
+  'The events of a run, in the order of event_id. Only the owner appends: every replay sees the same order.';
 
 create table engine.hooks (
   run_id text not null references engine.runs on delete cascade,
@@ -119,7 +119,7 @@ create table engine.stream_chunks (
 );
 comment on table engine.stream_chunks is 'Chunks of the Workflow SDK''s own streams, counted from 0.';
 
--- Two statements, because the second one must see what the first one has waited for.
+-- Two statements, because the second one must see the writes for which the first one has waited.
 create function engine.remove_instance(p_id uuid) returns void
 language plpgsql
 set search_path = ''
@@ -135,4 +135,4 @@ begin
 end
 $$;
 comment on function engine.remove_instance(uuid) is
-  'Removes a server process that has died, takes it from its runs and tells the others of these.';
+  'Removes a server process that has died, releases its runs and notifies the others.';

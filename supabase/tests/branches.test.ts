@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "../../tests/support/harness/stack.ts";
-import { endTurn } from "./open-chat.ts";
+import { claimTurn, endTurn } from "./open-chat.ts";
 import { createChat, noRows } from "./rows.ts";
 import { rolledBack, Transaction } from "./transaction.ts";
 
@@ -46,7 +46,7 @@ class Chat {
     const turn_id = randomUUID();
     const given = {
       ...this.address,
-      ...{ turn_id, message_id, parent_id, on_busy },
+      ...{ turn_id, message_id, parent_id },
       parts: [{ type: "text", text }],
       parts_before: null,
       assistant_message_id: `answer ${turn_id}`,
@@ -55,13 +55,12 @@ class Chat {
       context_limit: null,
       history: null,
       ...{ key_hash: null, key_prefix: null, key_name: null, key_expires_at: null },
-      ...{ max_active: 0, caller_key_id: null, max_queued: 10, credential: "key" },
-      replaces_answer,
+      ...{ caller_key_id: null, credential: "key", replaces_answer },
     };
     return {
       turn_id,
       answerId: given.assistant_message_id,
-      outcome: this.transaction.call("claim_turn_once", given),
+      outcome: claimTurn(this.transaction, given, { on_busy }),
     };
   }
 

@@ -2,33 +2,13 @@
  * What belongs to another account answers as what does not exist, function by function: the API tests
  * prove the same of the endpoints, and these prove it of every function below them. This file is long because it lists them all.
  */
-import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "../../tests/support/harness/stack.ts";
+import { claimOf, claimTurn } from "./open-chat.ts";
 import { type Attempt, peopleAttempts } from "./people-attempts.ts";
-import { createRows, noRows, ownedRows, type Rows } from "./rows.ts";
+import { createRows, noRows, ownedRows } from "./rows.ts";
 import { rolledBack } from "./transaction.ts";
-
-const newTurn = (account: string, rows: Rows) => ({
-  account_id: account,
-  session_id: rows.session,
-  chat_id: rows.chat,
-  turn_id: randomUUID(),
-  message_id: "m2",
-  parts: [],
-  parts_before: null,
-  assistant_message_id: "a2",
-  title: "",
-  default_model_id: "auto",
-  context_limit: null,
-  history: null,
-  key_hash: null,
-  key_prefix: null,
-  key_name: null,
-  key_expires_at: null,
-  caller_key_id: null,
-});
 
 const page = { limit: 10, after_at: null, after_id: null };
 const template = { title: "t", description: "d", prompt: "p", tags: [], is_private: false };
@@ -96,41 +76,18 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("chat_instructions", { account_id, chat_id: chat }),
   delete_chat: (t, account_id, { session, chat }) =>
     t.call("delete_chat", { account_id, session_id: session, chat_id: chat }),
-  claim_turn: (t, account, rows) => t.call("claim_turn", newTurn(account, rows)),
-  claim_turn_within: (t, account, rows) =>
-    t.call("claim_turn_within", { ...newTurn(account, rows), max_active: 5 }),
-  claim_or_queue_turn: (t, account, rows) =>
-    t.call("claim_or_queue_turn", {
-      ...newTurn(account, rows),
-      caller_key_id: null,
-      max_active: 5,
-      on_busy: "enqueue",
-      max_queued: 5,
-      credential: "key",
-    }),
-  claim_turn_on_branch: (t, account, rows) =>
-    t.call("claim_turn_on_branch", {
-      ...newTurn(account, rows),
-      ...{ max_active: 5, on_busy: "enqueue", max_queued: 5, credential: "key", parent_id: "" },
-    }),
-  claim_turn_once: (t, account, rows) =>
-    t.call("claim_turn_once", {
-      ...newTurn(account, rows),
-      ...{ max_active: 5, on_busy: "enqueue", max_queued: 5, credential: "key", parent_id: "" },
-      replaces_answer: "",
-    }),
+  claim_turn: (t, account, { session, chat }) =>
+    claimTurn(
+      t,
+      { ...claimOf({ account, session, chat }), message_id: "m2", parent_id: "" },
+      { on_busy: "enqueue" },
+    ),
   open_chat: async (t, account_id, { chat }) => {
     const given = { account_id, chat_id: chat, named_id: noRows().chat, model_id: "auto" };
     return z.object({ is_new: z.boolean() }).parse(await t.call("open_chat", given)).is_new;
   },
   discard_empty_session: (t, account_id, { emptySession }) =>
     t.call("discard_empty_session", { account_id, session_id: emptySession }),
-  claim_turn_within_quota: (t, account, rows) =>
-    t.call("claim_turn_within_quota", {
-      ...newTurn(account, rows),
-      ...{ max_active: 5, on_busy: "enqueue", max_queued: 5, credential: "key", parent_id: "" },
-      ...{ max_account_bytes: 0, max_chat_bytes: 0, replaces_answer: "" },
-    }),
   list_branches: (t, account_id, { session, chat }) =>
     t.call("list_branches", { account_id, session_id: session, chat_id: chat }),
   choose_branch: (t, account_id, { session, chat }) =>
@@ -385,8 +342,6 @@ const withoutLookup = [
   "create_task",
   "is_sandbox_space_full",
   "provision_run",
-  "provision_run_within",
-  "provision_run_within_quota",
   "message_quota_reached",
   "is_budget_reached",
   "record_generation",
@@ -395,8 +350,6 @@ const withoutLookup = [
   "start_generation",
   "has_budget",
   "unspent_budget",
-  "start_task_run_for",
-  "start_task_run_within_budget",
   "settle_media_removal",
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",
@@ -405,7 +358,6 @@ const withoutLookup = [
   "remove_connections",
   "list_connections",
   "start_connection",
-  "start_task_run",
   "update_account",
   // The account is a part of the key: supabase/tests/idempotency.test.ts.
   "begin_idempotent",
@@ -425,7 +377,8 @@ test("every function that is given an account is in this file", async () => {
     select distinct pg_proc.proname as name
     from pg_proc
     join pg_namespace on pg_namespace.oid = pg_proc.pronamespace
-    where pg_namespace.nspname = 'public' and 'p_account_id' = any (pg_proc.proargnames)
+    where pg_namespace.nspname = 'public'
+      and pg_proc.proargnames && array['p_account_id', 'p_claim']
       and pg_proc.proname not like 'probe%'
     order by 1`;
   const known = [...Object.keys(attempts), ...Object.keys(lists), ...withoutLookup].sort();

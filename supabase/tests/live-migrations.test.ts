@@ -132,7 +132,6 @@ describe("while others write", () => {
     await fill(sql);
     const writer = keepWriting(url);
     await expect.poll(writer.rounds).toBeGreaterThan(5);
-    const before = writer.rounds();
     await applyMigrations(sql, await copyMigrations(() => true));
     // One that none of them depends on.
     await applyMigrations(
@@ -143,10 +142,8 @@ describe("while others write", () => {
         create trigger note_turn before insert on turns
           for each row execute function note_turn();`),
     );
-    await expect.poll(writer.rounds).toBeGreaterThan(before);
+    await expect.poll(() => sql`select from turns where note = 'running'`).not.toHaveLength(0);
     await writer.stop();
-    const [noted] = await sql`select count(*)::int as turns from turns where note = 'running'`;
-    expect(noted?.turns).toBeGreaterThan(0);
   });
 
   test("a migration that waits for a long transaction lets all others pass", async () => {

@@ -1,7 +1,7 @@
 /** The bytes of messages are counted with every change of them, and given back with every deletion. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { endTurn } from "./open-chat.ts";
+import { claimTurn, endTurn } from "./open-chat.ts";
 import { createChat } from "./rows.ts";
 import { rolledBack, type Transaction } from "./transaction.ts";
 
@@ -26,15 +26,17 @@ class Account {
   }
 
   claim(kilobytes: number, { account = 0, chat = 0, onBusy = "reject", turn = randomUUID() } = {}) {
-    return this.#transaction.call("claim_turn_within_quota", {
+    const claim = {
       replaces_answer: null,
       ...{ account_id: this.id, session_id: this.session, chat_id: this.chat },
       ...{ turn_id: turn, message_id: turn, parts: textOf(kilobytes * KB), parts_before: null },
       ...{ assistant_message_id: randomUUID(), title: "", default_model_id: "auto" },
       ...{ context_limit: null, history: null, parent_id: null, caller_key_id: null },
       ...{ key_hash: null, key_prefix: null, key_name: null, key_expires_at: null },
-      ...{ max_active: 50, on_busy: onBusy, max_queued: 5, credential: "key" },
-      ...{ max_account_bytes: account * KB, max_chat_bytes: chat * KB },
+      credential: "key",
+    };
+    return claimTurn(this.#transaction, claim, {
+      ...{ on_busy: onBusy, max_account_bytes: account * KB, max_chat_bytes: chat * KB },
     });
   }
 

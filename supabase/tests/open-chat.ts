@@ -29,7 +29,7 @@ export async function endTurn(
   });
 }
 
-/** The arguments of `claim_turn_within` for the first message of a chat. */
+/** The claim of the first message of a chat. */
 export function claimOf({ account, session, chat }: OpenChat) {
   return {
     account_id: account,
@@ -39,6 +39,8 @@ export function claimOf({ account, session, chat }: OpenChat) {
     message_id: "m1",
     parts: TEXT,
     parts_before: null,
+    parent_id: null,
+    replaces_answer: null,
     assistant_message_id: "a1",
     title: "Hello",
     default_model_id: "auto",
@@ -48,7 +50,19 @@ export function claimOf({ account, session, chat }: OpenChat) {
     key_prefix: "ap_run",
     key_name: "run",
     key_expires_at: "2100-01-01",
-    max_active: 0,
     caller_key_id: null,
+    credential: "key",
   };
 }
+
+/** Claims a chat, or what `given` changes of that: by default without limits and without a queue. */
+export const claimTurn = (
+  transaction: Transaction,
+  claim: Argument,
+  given: Readonly<Record<string, Argument>> = {},
+): Promise<unknown> =>
+  transaction.call("claim_turn", {
+    ...{ claim, on_busy: "reject", max_active: 0, max_queued: 10 },
+    ...{ max_account_bytes: 0, max_chat_bytes: 0 },
+    ...given,
+  });

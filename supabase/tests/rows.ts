@@ -64,8 +64,18 @@ export async function createChat(
     values (${ids.chat}, ${ids.session}, ${account})`;
 }
 
+const insertQueuedTurn = async ({ sql }: Transaction, account: string, chat: string) =>
+  void (await sql`
+    insert into queued_turns (turn_id, account_id, chat_id, message_id, goes_first, claim)
+    select gen_random_uuid(), ${account}, ${chat}, 'waiting', false,
+      jsonb_populate_record(null::turn_claim, '{"parts": [], "credential": "key"}')`);
+
 /** Creates one row of every kind; the chat is streaming its turn. */
-export async function createRows(transaction: Transaction, account: string): Promise<Rows> {
+export async function createRows(
+  transaction: Transaction,
+  account: string,
+  queueTurn = insertQueuedTurn,
+): Promise<Rows> {
   const { sql } = transaction;
   const ids = noRows();
   await createChat(transaction, account, ids);
@@ -86,9 +96,7 @@ export async function createRows(transaction: Transaction, account: string): Pro
       assistant_message_id, model_id)
     values (${ids.turn}, ${account}, ${ids.session}, ${ids.chat}, ${ids.run}, 'running', 'm1', 'a1',
       'auto')`;
-  await sql`insert into queued_turns (turn_id, account_id, chat_id, message_id, goes_first, claim,
-      credential)
-    values (gen_random_uuid(), ${account}, ${ids.chat}, 'waiting', false, '{}', 'key')`;
+  await queueTurn(transaction, account, ids.chat);
   await sql`insert into agent_templates (id, account_id, title, description, prompt, tags, is_private)
     values (${ids.template}, ${account}, 'own', 'own', 'own', '{}', true)`;
   await sql`insert into api_keys (id, account_id, name, hash, prefix)

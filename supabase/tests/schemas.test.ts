@@ -82,7 +82,16 @@ test("an installation of the version before the baseline keeps its data", async 
   const sql = await oldInstallation();
   const account = randomUUID();
   await sql`insert into accounts (id, email) values (${account}, 'own@example.com')`;
-  const rows = await sql.begin((transaction) => createRows(new Transaction(transaction), account));
+  const queueTurn = async (transaction: Transaction, _: string, chat: string) =>
+    void (await transaction.sql`
+      insert into queued_turns
+        (turn_id, account_id, chat_id, message_id, goes_first, credential, claim)
+      select gen_random_uuid(), ${account}, ${chat}, 'waiting', false, 'bearer',
+        jsonb_build_object('session_id', session_id, 'parts', '[{"type": "text"}]'::jsonb,
+          'history', null, 'context_limit', 7) from chats where id = ${chat}`);
+  const rows = await sql.begin((transaction) =>
+    createRows(new Transaction(transaction), account, queueTurn),
+  );
   await sql.begin(async (transaction) => {
     await transaction`insert into turn_steps (turn_id, index, result) values (${rows.turn}, 0, '{}')`;
     await transaction`insert into tool_runs (turn_id, tool_call_id) values (${rows.turn}, '1 call')`;
@@ -110,13 +119,20 @@ test("an installation of the version before the baseline keeps its data", async 
   expect(await describeSchema(sql)).toEqual(await currentSchema());
   expect(await history(sql)).toEqual([{ version: "20261124000000" }]);
   const after = await read();
+  const [waiting] = await sql`
+    select to_jsonb(claim) as claim from queued_turns where (claim).history is null`;
+  expect(waiting?.claim).toMatchObject({
+    ...{ account_id: account, session_id: rows.session, chat_id: rows.chat, message_id: "waiting" },
+    ...{ parts: [{ type: "text" }], context_limit: 7, credential: "bearer" },
+  });
   expect(after.turns).toMatchObject([{ id: rows.turn, kind: "chat" }]);
   expect(after.messages).toHaveLength(2);
   for (const { name } of tables) {
     // The seed fills these.
     if (name.startsWith("catalog_") || /^(content|agent)_templates$|^accounts$/.test(name))
       continue;
-    if (name !== "turns") expect(after[name], name).toMatchObject(before[name] ?? {});
+    if (!["turns", "queued_turns"].includes(name))
+      expect(after[name], name).toMatchObject(before[name] ?? {});
   }
 });
 

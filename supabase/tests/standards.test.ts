@@ -51,7 +51,7 @@ test("every function has a comment", async () => {
 test("every function has an empty search path, or says in its comment why not", async () => {
   const lacking = await functionsWhere(sql`
     not ('search_path=""' = any (coalesce(pg_proc.proconfig, '{}')))
-    and ${COMMENT} not like '%No search_path, so that it is inlined.'`);
+    and ${COMMENT} not like '%Inlined, hence no search_path.'`);
   expect(lacking).toEqual([]);
 });
 

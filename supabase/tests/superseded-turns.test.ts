@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { claimOf, openChat, TEXT } from "./open-chat.ts";
+import { claimOf, claimTurn, openChat, TEXT } from "./open-chat.ts";
 import { rolledBack } from "./transaction.ts";
 
 describe("a turn that another process has loaded meanwhile", () => {
@@ -12,7 +12,7 @@ describe("a turn that another process has loaded meanwhile", () => {
     rolledBack(async (transaction) => {
       const chat = await openChat(transaction);
       const claim = claimOf(chat);
-      await transaction.call("claim_turn_within", claim);
+      await claimTurn(transaction, claim);
       const key = { account_id: chat.account, turn_id: claim.turn_id };
       const load = () => transaction.call("load_turn", { turn_id: key.turn_id, run_id: "run-1" });
       expect(await load()).toMatchObject({ load: 1, steps: [] });

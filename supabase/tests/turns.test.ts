@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { sql } from "../../tests/support/harness/stack.ts";
-import { claimOf, endTurn, openChat, TEXT } from "./open-chat.ts";
+import { claimOf, claimTurn, endTurn, openChat, TEXT } from "./open-chat.ts";
 import { createChat, createRows, noRows } from "./rows.ts";
 import { rolledBack, Transaction } from "./transaction.ts";
 
-describe("claim_turn_within", () => {
+describe("claim_turn", () => {
   test("stores the message, the turn and its credential, and the second claim finds the first", () =>
     rolledBack(async (transaction) => {
       const chat = await openChat(transaction);
       const claim = claimOf(chat);
-      expect(await transaction.call("claim_turn_within", claim)).toEqual({ outcome: "claimed" });
+      expect(await claimTurn(transaction, claim)).toEqual({ outcome: "claimed" });
       const [row] = await transaction.sql`
         select t.headless, t.model_id, c.title, c.active_stream_id, k.hash, k.scope, m.role, m.parts
         from turns t join chats c on c.id = t.chat_id join api_keys k on k.id = t.key_id
@@ -27,7 +27,7 @@ describe("claim_turn_within", () => {
         parts: TEXT,
       });
       const second = { ...claim, turn_id: randomUUID(), message_id: "m2" };
-      expect(await transaction.call("claim_turn_within", second)).toEqual({
+      expect(await claimTurn(transaction, second)).toEqual({
         outcome: "active",
         turn_id: claim.turn_id,
         run_id: null,
@@ -40,13 +40,11 @@ describe("claim_turn_within", () => {
       const account = await transaction.account();
       const chats = [noRows(), noRows()];
       for (const ids of chats) await createChat(transaction, account, ids);
-      const [first, second] = chats.map(({ session, chat }) => ({
-        ...claimOf({ account, session, chat }),
-        max_active: 1,
-      }));
+      const [first, second] = chats.map(({ session, chat }) => claimOf({ account, session, chat }));
       if (!first || !second) throw new Error("There are two chats.");
-      expect(await transaction.call("claim_turn_within", first)).toEqual({ outcome: "claimed" });
-      expect(await transaction.call("claim_turn_within", second)).toEqual({
+      const one = { max_active: 1 };
+      expect(await claimTurn(transaction, first, one)).toEqual({ outcome: "claimed" });
+      expect(await claimTurn(transaction, second, one)).toEqual({
         outcome: "too_many_turns",
       });
       const left = await transaction.sql`
@@ -62,13 +60,13 @@ describe("claim_turn_within", () => {
       await transaction.sql`insert into messages (chat_id, id, role, parts)
         values (${chat.chat}, 'a0', 'assistant', '[{"type": "question"}]')`;
       const claim = { ...claimOf(chat), message_id: "a0" };
-      expect(await transaction.call("claim_turn_within", claim)).toEqual({ outcome: "id_taken" });
+      expect(await claimTurn(transaction, claim)).toEqual({ outcome: "id_taken" });
       const stale = { ...claim, parts_before: [{ type: "other" }] };
-      expect(await transaction.call("claim_turn_within", stale)).toEqual({
+      expect(await claimTurn(transaction, stale)).toEqual({
         outcome: "answer_stale",
       });
       const answer = { ...claim, parts_before: [{ type: "question" }] };
-      expect(await transaction.call("claim_turn_within", answer)).toEqual({ outcome: "claimed" });
+      expect(await claimTurn(transaction, answer)).toEqual({ outcome: "claimed" });
     }));
 });
 
@@ -77,7 +75,7 @@ describe("a turn", () => {
     rolledBack(async (transaction) => {
       const chat = await openChat(transaction);
       const claim = claimOf(chat);
-      await transaction.call("claim_turn_within", claim);
+      await claimTurn(transaction, claim);
       const turn_id = claim.turn_id;
       expect(await transaction.call("load_turn", { turn_id, run_id: "run-1" })).toMatchObject({
         outcome: "active",
@@ -137,7 +135,7 @@ describe("abandon_turn", () => {
     rolledBack(async (transaction) => {
       const chat = await openChat(transaction);
       const claim = claimOf(chat);
-      await transaction.call("claim_turn_within", claim);
+      await claimTurn(transaction, claim);
       const { turn_id } = claim;
       expect(await transaction.call("abandon_turn", { turn_id })).toEqual({});
       expect(await stateOf(transaction, turn_id)).toEqual({
@@ -146,13 +144,13 @@ describe("abandon_turn", () => {
         revoked: true,
       });
       const next = { ...claimOf(chat), message_id: "m2" };
-      expect(await transaction.call("claim_turn_within", next)).toEqual({ outcome: "claimed" });
+      expect(await claimTurn(transaction, next)).toEqual({ outcome: "claimed" });
     }));
 
   test("leaves a turn alone whose run has begun", () =>
     rolledBack(async (transaction) => {
       const claim = claimOf(await openChat(transaction));
-      await transaction.call("claim_turn_within", claim);
+      await claimTurn(transaction, claim);
       const { turn_id } = claim;
       await transaction.call("load_turn", { turn_id, run_id: "run-1" });
       expect(await transaction.call("abandon_turn", { turn_id })).toEqual({});
@@ -164,7 +162,7 @@ describe("abandon_turn", () => {
     }));
 });
 
-describe("provision_run_within", () => {
+describe("provision_run", () => {
   const planOf = (account: string) => ({
     account_id: account,
     artist_id: null,
@@ -181,15 +179,16 @@ describe("provision_run_within", () => {
     max_active: 1,
     kind: "task",
     caller_key_id: null,
+    max_account_bytes: 0,
   });
 
   test("does one effect once, and answers what the first attempt made", () =>
     rolledBack(async (transaction) => {
       const plan = planOf(await transaction.account());
-      const made = await transaction.call("provision_run_within", plan);
+      const made = await transaction.call("provision_run", plan);
       expect(made).toMatchObject({ turn_id: plan.turn_id, run_id: null });
       const again = { ...plan, turn_id: randomUUID() };
-      expect(await transaction.call("provision_run_within", again)).toEqual(made);
+      expect(await transaction.call("provision_run", again)).toEqual(made);
       const [row] = await transaction.sql`
         select t.headless, t.kind, t.message_id, (select array_agg(m.id order by m.created_at) from messages m
           where m.chat_id = t.chat_id) as messages
@@ -201,7 +200,7 @@ describe("provision_run_within", () => {
         messages: ["m1", "m2"],
       });
       const other = { ...planOf(plan.account_id), key_hash: randomUUID() };
-      expect(await transaction.call("provision_run_within", other)).toEqual({
+      expect(await transaction.call("provision_run", other)).toEqual({
         refused: "too_many_turns",
       });
       const left = await transaction.sql`select from turns where effect_id = ${other.effect_id}`;
@@ -211,11 +210,11 @@ describe("provision_run_within", () => {
   test("is discarded whole, unless its run has started", () =>
     rolledBack(async (transaction) => {
       const plan = { ...planOf(await transaction.account()), max_active: 0 };
-      await transaction.call("provision_run_within", plan);
+      await transaction.call("provision_run", plan);
       const { turn_id } = plan;
       expect(await transaction.call("discard_run", { turn_id })).toEqual({ discarded: true });
       const second = { ...planOf(plan.account_id), max_active: 0 };
-      await transaction.call("provision_run_within", second);
+      await transaction.call("provision_run", second);
       const started = { turn_id: second.turn_id, run_id: "run-1" };
       expect(await transaction.call("assign_run", started)).toEqual({ run_id: "run-1" });
       const late = { ...started, run_id: "run-2" };

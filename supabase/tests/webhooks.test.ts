@@ -83,7 +83,7 @@ test.each([
     await transaction.sql`update task_runs set task_identifier = 'generate-video',
       started_at = now(), attempts = '[{"id": "attempt_1"}]' where id = ${taskRun}`;
     const end = { id: taskRun, status: given, output: null, error: null };
-    expect(await transaction.call("end_task_run_with_event", end)).toBe(true);
+    expect(await transaction.call("end_task_run", end)).toBe(true);
     expect(await queued(transaction, account)).toMatchObject([
       { event_type: `generation.${status}`, data: { run_id: taskRun, kind: "video", status } },
     ]);

@@ -124,26 +124,29 @@ describe("POST /api/chat while a turn is active", () => {
       const turn = randomUUID();
       const parts = [{ type: "text", text: "hello" }];
       const claim = {
+        account_id: account,
         session_id: conversation.sessionId,
+        chat_id: conversation.chatId,
+        turn_id: turn,
+        message_id: "left",
         parts,
         assistant_message_id: randomUUID(),
         title: "hello",
         default_model_id: "auto",
-        context_limit: null,
-        history: null,
-        key_hash: null,
-        key_prefix: null,
-        key_name: null,
-        caller_key_id: null,
+        credential: "key",
       };
-      await sql`
-        with queued as (
+      await sql.begin(async (transaction) => {
+        await transaction`
           insert into queued_turns
-            (turn_id, account_id, chat_id, message_id, goes_first, claim, credential, begun_at)
-          values (${turn}, ${account}, ${conversation.chatId}, 'left', false, ${sql.json(claim)},
-            'key', ${isBegun ? sql`now() - interval '1 minute'` : null})
-          returning queued_turns)
-        select case when ${isBegun} then claim_queued_turn(queued_turns, 0) end from queued`;
+            (turn_id, account_id, chat_id, message_id, goes_first, claim, begun_at)
+          values (${turn}, ${account}, ${conversation.chatId}, 'left', false,
+            jsonb_populate_record(null::turn_claim, ${sql.json(claim)}),
+            ${isBegun ? sql`now() - interval '1 minute'` : null})`;
+        if (isBegun) {
+          await transaction`select claim_turn(to_jsonb(claim), 'reject', 0, 0, 0, 0) from queued_turns
+            where turn_id = ${turn}`;
+        }
+      });
       return conversation;
     };
     for (const conversation of [await leaveBehind(false), await leaveBehind(true)]) {

@@ -128,7 +128,7 @@ describe("POST /api/chat/runs 202", () => {
     const person = await createPerson();
     const turnId = randomUUID();
     const effectId = randomUUID();
-    const { data } = await admin.rpc("provision_run_within", {
+    const { data } = await admin.rpc("provision_run", {
       p_account_id: person.id,
       p_artist_id: null,
       p_effect_id: effectId,
@@ -141,7 +141,10 @@ describe("POST /api/chat/runs 202", () => {
       p_key_prefix: "ap_left",
       p_key_name: "run",
       p_key_expires_at: "2100-01-01",
+      p_kind: "headless",
+      p_caller_key_id: null,
       p_max_active: 0,
+      p_max_account_bytes: 0,
     });
     await sql`update turns set created_at = now() - interval '11 minutes' where id = ${turnId}`;
     await waitForRun(person.withKey, await startRun(person.withKey, { prompt: "hello" }));

@@ -42,13 +42,6 @@ export interface RunKey {
   readonly expiresAt: string;
 }
 
-export const toKeyArguments = (key: RunKey) => ({
-  p_key_hash: key.hash,
-  p_key_prefix: key.prefix,
-  p_key_name: key.name,
-  p_key_expires_at: key.expiresAt,
-});
-
 /** Turns that may wait in a chat. */
 const MAX_QUEUED = 10;
 
@@ -106,28 +99,33 @@ export type ClaimOutcome = z.output<typeof claimed>;
  */
 export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
   return call(
-    "claim_turn_within_quota",
+    "claim_turn",
     {
-      p_max_active: config().ACCOUNT_ACTIVE_TURNS,
-      p_account_id: claim.accountId,
-      p_session_id: claim.sessionId,
-      p_chat_id: claim.chatId,
-      p_turn_id: claim.turnId,
-      p_message_id: claim.messageId,
-      p_parts: claim.parts,
-      p_parts_before: claim.partsBefore,
-      p_assistant_message_id: claim.assistantMessageId,
-      p_title: claim.title,
-      p_default_model_id: claim.defaultModelId,
-      p_context_limit: claim.contextLimit,
-      p_history: claim.history,
-      ...toKeyArguments(claim.key),
-      p_caller_key_id: claim.callerKeyId,
+      p_claim: {
+        account_id: claim.accountId,
+        session_id: claim.sessionId,
+        chat_id: claim.chatId,
+        turn_id: claim.turnId,
+        message_id: claim.messageId,
+        parts: claim.parts,
+        parts_before: claim.partsBefore,
+        parent_id: claim.parentId,
+        replaces_answer: claim.replacesAnswer,
+        assistant_message_id: claim.assistantMessageId,
+        title: claim.title,
+        default_model_id: claim.defaultModelId,
+        context_limit: claim.contextLimit,
+        history: claim.history,
+        key_hash: claim.key.hash,
+        key_prefix: claim.key.prefix,
+        key_name: claim.key.name,
+        key_expires_at: claim.key.expiresAt,
+        caller_key_id: claim.callerKeyId,
+        credential: claim.credential,
+      },
       p_on_busy: claim.onBusy,
+      p_max_active: config().ACCOUNT_ACTIVE_TURNS,
       p_max_queued: MAX_QUEUED,
-      p_credential: claim.credential,
-      p_parent_id: claim.parentId,
-      p_replaces_answer: claim.replacesAnswer,
       p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
       p_max_chat_bytes: MAX_CHAT_BYTES,
     },

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
 import { type Run, run } from "../contract.ts";
-import { type RunKey, toKeyArguments } from "./claims.ts";
+import type { RunKey } from "./claims.ts";
 
 export interface RunPlan {
   readonly accountId: string;
@@ -51,7 +51,7 @@ const provisioned = z.union([
  */
 export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned>> {
   return call(
-    "provision_run_within_quota",
+    "provision_run",
     {
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,
       p_account_id: plan.accountId,
@@ -62,7 +62,10 @@ export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned
       p_title: plan.title,
       p_model_id: plan.modelId,
       p_messages: plan.messages.map(({ id, role, parts }) => ({ id, role, parts })),
-      ...toKeyArguments(plan.key),
+      p_key_hash: plan.key.hash,
+      p_key_prefix: plan.key.prefix,
+      p_key_name: plan.key.name,
+      p_key_expires_at: plan.key.expiresAt,
       p_kind: plan.kind,
       p_caller_key_id: plan.callerKeyId,
       p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,

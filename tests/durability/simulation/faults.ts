@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** The statements at which a server can die or lose its connection, over REST and in SQL. */
 const POINTS = {
-  claim: /\bclaim_turn_within_quota\b/,
+  claim: /\bclaim_turn\b/,
   load: /\bload_turn\b/,
   reserve: /\breserve_model_call\b/,
   "start tools": /\bstart_tools\b/,

@@ -66,7 +66,7 @@ async function violationsInDatabase({ cluster, accountId }: Model): Promise<stri
     where t.finished_at is null and t.stop_requested_at is null and k.revoked_at <= now()
     union all
     select 'a message waits for a key that is revoked: ' || q.message_id from queued_turns q
-    join api_keys k on k.id::text = q.claim ->> 'caller_key_id'
+    join api_keys k on k.id = (q.claim).caller_key_id
     where q.account_id = ${accountId} and q.begun_at is null and k.revoked_at <= now()
     union all
     select 'an invitation outlives the right of its sender: ' || i.id

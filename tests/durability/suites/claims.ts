@@ -97,15 +97,19 @@ export function claimsSuite(world?: World): void {
       const turnId = randomUUID();
       const [owner] =
         await workspace.sql`select account_id from chats where id = ${conversation.chatId}`;
+      const claim = {
+        account_id: owner?.account_id,
+        session_id: conversation.sessionId,
+        chat_id: conversation.chatId,
+        turn_id: turnId,
+        message_id: "lost",
+        parts: [{ type: "text", text: "lost" }],
+        assistant_message_id: randomUUID(),
+        default_model_id: "auto",
+        credential: "key",
+      };
       const [row] = await workspace.sql`
-      select claim_turn_within(
-        p_account_id => ${owner?.account_id}, p_session_id => ${conversation.sessionId},
-        p_chat_id => ${conversation.chatId}, p_turn_id => ${turnId},
-        p_message_id => 'lost', p_parts => '[{"type": "text", "text": "lost"}]',
-        p_parts_before => null, p_assistant_message_id => ${randomUUID()}, p_title => '',
-        p_default_model_id => 'auto', p_context_limit => null, p_history => null,
-        p_key_hash => null, p_key_prefix => null, p_key_name => null, p_key_expires_at => null,
-        p_max_active => 0) as answer`;
+        select claim_turn(${workspace.sql.json(claim)}, 'reject', 0, 0, 0, 0) as answer`;
       expect(row?.answer).toEqual({ outcome: "claimed" });
       await workspace.sql`update chats set claimed_at = now() - make_interval(secs => ${ageSeconds})
       where id = ${conversation.chatId}`;
