@@ -15,7 +15,7 @@ import type { CatalogProvider } from "../catalog/port.ts";
 import { createComposioConnectors } from "../connectors/adapters/composio.ts";
 import { createEmbeddedConnectors } from "../connectors/adapters/embedded/provider.ts";
 import type { ConnectorProvider } from "../connectors/port.ts";
-import { createEmbeddedContent } from "../content/adapters/embedded/provider.ts";
+import { createEmbeddedContent, createRenderer } from "../content/adapters/embedded/provider.ts";
 import { renderQueue } from "../content/adapters/embedded/render-queue.ts";
 import { canRender } from "../content/adapters/embedded/renderer.ts";
 import { createFalContent } from "../content/adapters/fal/provider.ts";
@@ -118,9 +118,12 @@ const factories = {
     FAL_KEY: key,
     FAL_BASE_URL: baseUrl,
     FAL_STORAGE_URL: storageUrl,
+    DATA_DIR,
   }: Config): ContentProvider | null {
     if (key) return createFalContent({ key, baseUrl, storageUrl });
-    return canRender("images") ? createEmbeddedContent({ queue: renderQueue() }) : null;
+    if (!canRender("images")) return null;
+    const root = runtimePath(resolve(DATA_DIR), "content-work");
+    return createEmbeddedContent(root, createRenderer({ queue: renderQueue() }));
   },
 
   /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */
