@@ -93,5 +93,5 @@ function errorOf(run: TaskRun | null, kind: Generation["kind"]): AppError {
   const { data } = shown.safeParse(run?.error);
   if (!data) return generationFailed(kind);
   const isBusy = data.name === "rate_limited" || data.name === "unavailable";
-  return appError(data.name, data.message, isBusy ? { headers: { "retry-after": "30" } } : {});
+  return appError(data.name, data.message, isBusy ? { headers: { "retry-after": "5" } } : {});
 }

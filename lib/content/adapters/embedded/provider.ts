@@ -133,7 +133,7 @@ function describe(outcome: Outcome, failed: string, report: (cause: string) => v
 const NAME = "embedded";
 const FAILED = { video: "Video generation failed", images: "Image generation failed" } as const;
 /** How long one collection waits for the files. */
-const COLLECT_MS = 4_000;
+const COLLECT_MS = 10_000;
 
 const submitted = z.object({ kind: z.enum(["video", "images"]), id: z.uuid() });
 type Kind = z.output<typeof submitted>["kind"];
