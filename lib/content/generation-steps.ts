@@ -4,7 +4,7 @@ import { appError, isAppError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
 import { services } from "../platform/services.ts";
-import { failureOf } from "../tasks/run-task.ts";
+import { failureOf } from "../tasks/begin-run.ts";
 import { endRun, hasAuthority, mergeMetadata, renewLeases, selectRun } from "../tasks/store.ts";
 import { editVideo } from "./adapters/embedded/edit-video.ts";
 import { renderQueue } from "./adapters/embedded/render-queue.ts";

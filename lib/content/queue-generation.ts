@@ -9,7 +9,7 @@ import { keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { sealText } from "../platform/seal-text.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
-import { beginRun } from "../tasks/run-task.ts";
+import { beginRun } from "../tasks/begin-run.ts";
 import { selectRun } from "../tasks/store.ts";
 import type { TaskRun } from "../tasks/task-run.ts";
 import {

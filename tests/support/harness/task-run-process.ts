@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { on } from "node:events";
 import { z } from "zod";
 import { appError, isAppError } from "../../../lib/contract/app-error.ts";
-import { beginRun, failureOf } from "../../../lib/tasks/run-task.ts";
+import { beginRun, failureOf } from "../../../lib/tasks/begin-run.ts";
 import { endRun, mergeMetadata } from "../../../lib/tasks/store.ts";
 
 const LEASE_SECONDS = 120;
