@@ -145,6 +145,6 @@ export interface ContentProvider extends Checkable {
   ): Promise<readonly GeneratedFile[] | AppError | null>;
   /** Cancels the order, on a best-effort basis. */
   cancel(submission: Submission): Promise<void>;
-  /** Removes what is kept of an order, because its files are stored or its run has failed. */
+  /** Deletes the stored order, because its files are stored or its run has failed. */
   forget?(submission: Submission): Promise<void>;
 }

@@ -145,8 +145,8 @@ interface Rendering {
 }
 
 /**
- * Returns the provider that renders on this machine. An order waits in a folder of `root`, so that any
- * process of the machine can render it after the first one has died.
+ * Returns the provider that renders on this machine. An order waits in a folder of `root`. Any process of the
+ * machine can render it after the first one has died.
  */
 export function createEmbeddedContent(root: string, renderer: Renderer): ContentProvider {
   /** The orders that this process has started to render. */
@@ -182,7 +182,7 @@ export function createEmbeddedContent(root: string, renderer: Renderer): Content
 
   const render = async (id: string, kind: Kind, signal: AbortSignal) => {
     const text = await readFile(runtimePath(folderOf(id), "order.json"), "utf8");
-    // Of its own, because a process that drains may still be rendering the same order.
+    // One folder for each attempt, because a process that drains may still be rendering the same order.
     const folder = await mkdtemp(runtimePath(folderOf(id), "rendered-"));
     const order: unknown = JSON.parse(text);
     if (kind === "images") {

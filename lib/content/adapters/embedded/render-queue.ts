@@ -9,7 +9,7 @@ import { processWide } from "../../../platform/process-wide.ts";
  */
 const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
 
-/** A rendering takes minutes, so that one waits longer than a command or a model call. */
+/** A rendering takes minutes, and waits longer than a command or a model call. */
 const RENDER_WAITS = 2;
 
 /**
