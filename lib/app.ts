@@ -111,6 +111,7 @@ export async function createContent({
   FAL_KEY: key,
   FAL_BASE_URL: baseUrl,
   FAL_STORAGE_URL: storageUrl,
+  DATA_DIR,
 }: Config): Promise<ContentProvider | null> {
   if (key) {
     const { createFalContent } = await import("./content/adapters/fal/provider.ts");
@@ -118,9 +119,12 @@ export async function createContent({
   }
   const { canRender } = await import("./content/adapters/embedded/renderer.ts");
   if (!canRender("images")) return null;
-  const { createEmbeddedContent } = await import("./content/adapters/embedded/provider.ts");
+  const { createEmbeddedContent, createRenderer } = await import(
+    "./content/adapters/embedded/provider.ts"
+  );
   const { renderQueue } = await import("./content/adapters/embedded/render-queue.ts");
-  return createEmbeddedContent({ queue: renderQueue() });
+  const root = runtimePath(resolve(DATA_DIR), "content-work");
+  return createEmbeddedContent(root, createRenderer({ queue: renderQueue() }));
 }
 
 /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */

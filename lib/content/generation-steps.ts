@@ -4,15 +4,15 @@ import { appError, isAppError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
 import { services } from "../platform/services.ts";
-import { failureOf } from "../tasks/run-task.ts";
+import { failureOf } from "../tasks/begin-run.ts";
 import { endRun, hasAuthority, mergeMetadata, renewLeases, selectRun } from "../tasks/store.ts";
 import { editVideo } from "./adapters/embedded/edit-video.ts";
 import { renderQueue } from "./adapters/embedded/render-queue.ts";
 import { imageBody, videoBody } from "./contract.ts";
+import { generationFailed, timedOut } from "./generation.ts";
 import { fetchImageOrder, planImages } from "./image-order.ts";
 import { discardTornMedia } from "./media-store.ts";
-import type { GeneratedFile, QueueingProvider, Submission } from "./port.ts";
-import { generationFailed, timedOut } from "./run-generation.ts";
+import type { ContentProvider, GeneratedFile, Submission } from "./port.ts";
 import { storeResults } from "./store-results.ts";
 import { fetchEdit, fetchVideoOrder, planVideo } from "./video-order.ts";
 import { withWorkFolder } from "./work-folder.ts";
@@ -129,12 +129,14 @@ export async function collectGeneration(
   }
   if (isAppError(urls)) {
     await endRun(runId, failureOf(urls));
+    await provider().forget?.(submission);
     return "ended";
   }
   const all = [...made, ...urls];
   if (urls.length < count) return all;
   const result = kind === "video" ? { videoSourceUrl: all[0] } : { imageUrl: all[0], images: all };
   await endRun(runId, { status: "COMPLETED", output: { ...result, ...details } });
+  await provider().forget?.(submission);
   return "ended";
 }
 
@@ -153,9 +155,9 @@ async function isActive({ runId, accountId }: GenerationJob): Promise<boolean> {
 const open = ({ runId, sealed }: GenerationJob): GenerationRequest =>
   generationRequest.parse(JSON.parse(openText(sealed, runId)));
 
-function provider(): QueueingProvider {
+function provider(): ContentProvider {
   const { content } = services();
-  if (content?.kind !== "queueing") throw new Error("The settings have no provider with a queue");
+  if (!content) throw new Error("The settings have no provider of images and videos");
   return content;
 }
 

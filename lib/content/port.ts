@@ -2,9 +2,6 @@
 import type { AppError } from "../contract/app-error.ts";
 import type { Checkable } from "../platform/outbound/probe.ts";
 
-/** A rendering takes minutes, so that one waits as many times longer than a command or a model call. */
-export const RENDER_WAITS = 3;
-
 export const VIDEO_MODES = [
   "prompt",
   "animate",
@@ -62,8 +59,6 @@ export interface VideoOrder {
   readonly model?: string | undefined;
   /** 0 to 2^31 - 1; the same for every attempt at a request. */
   readonly seed: number;
-  /** The edits of the generated video, in their order. */
-  readonly edit?: readonly EditStep[] | undefined;
 }
 
 /** One edit of a generated video. Times are seconds of the video that the previous step produced. */
@@ -119,45 +114,20 @@ export interface GeneratedFile {
   readonly contentType: "video/mp4" | "image/png" | "image/jpeg" | "image/webp";
 }
 
-/**
- * A provider that makes files on this machine.
- *
- * Errors: 400 for an input that cannot be used; 429 with `retry-after` when too many orders of the
- * account are waiting; 503 with `retry-after` when the wait takes too long; 502 `Video generation
- * failed` or `Image generation failed`; 504 when the adapter's own deadline passes. After `signal` is
- * aborted the work ends soon, and its result or error is meaningless.
- */
-export interface RenderingProvider extends Checkable {
-  readonly kind: "rendering";
-  readonly name: string;
-  /** Whether it makes videos, too; images it always makes. */
-  readonly makesVideos: boolean;
-  video(
-    order: Ordered<VideoOrder>,
-    folder: string,
-    signal: AbortSignal,
-  ): Promise<GeneratedFile | AppError>;
-  /** Returns as many images as were ordered. */
-  images(
-    order: Ordered<ImageOrder>,
-    folder: string,
-    signal: AbortSignal,
-  ): Promise<readonly GeneratedFile[] | AppError>;
-}
-
 /** Identifies an order at the provider that works on it: JSON without secrets. `model` is what it costs by. */
 export type Submission = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * A provider that puts orders into a queue of its own, and is paid from then on: another process can
+ * A provider works on orders in its own time, and may be paid from their submission on: another process can
  * collect what was made.
  *
- * Errors: as of a rendering provider, none of which names the provider.
+ * Errors: 400 for an input that cannot be used; 429 and 503 with `retry-after` when too many orders wait;
+ * 502 `Video generation failed` or `Image generation failed`; 504 when the provider's own deadline passes.
  */
-export interface QueueingProvider extends Checkable {
-  readonly kind: "queueing";
+export interface ContentProvider extends Checkable {
   readonly name: string;
-  readonly makesVideos: true;
+  /** Whether it makes videos, too; images it always makes. */
+  readonly makesVideos: boolean;
   /** Returns the model that the order will use, which its price depends on. */
   videoModel(order: Pick<VideoOrder, "mode" | "model">): string;
   imageModel(order: Pick<ImageOrder, "model">, references: number): string;
@@ -175,6 +145,6 @@ export interface QueueingProvider extends Checkable {
   ): Promise<readonly GeneratedFile[] | AppError | null>;
   /** Cancels the order, on a best-effort basis. */
   cancel(submission: Submission): Promise<void>;
+  /** Deletes the stored order, because its files are stored or its run has failed. */
+  forget?(submission: Submission): Promise<void>;
 }
-
-export type ContentProvider = RenderingProvider | QueueingProvider;

@@ -1,6 +1,6 @@
 /**
- * Runs a generation that a vendor makes in a queue of its own: a task run with a durable workflow, which
- * outlives this process. The response waits for it up to `CONTENT_TIMEOUT_MS`.
+ * Runs a generation as a task run with a durable workflow, which outlives this process. The response waits
+ * for it up to `CONTENT_TIMEOUT_MS`.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
@@ -9,10 +9,9 @@ import { keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { sealText } from "../platform/seal-text.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
-import { beginRun } from "../tasks/run-task.ts";
+import { beginRun } from "../tasks/begin-run.ts";
 import { selectRun } from "../tasks/store.ts";
 import type { TaskRun } from "../tasks/task-run.ts";
-import type { GenerationRequest } from "./generation-steps.ts";
 import {
   earlier,
   type Generated,
@@ -21,7 +20,8 @@ import {
   locate,
   taskOf,
   timedOut,
-} from "./run-generation.ts";
+} from "./generation.ts";
+import type { GenerationRequest } from "./generation-steps.ts";
 import { dispatchJob } from "./start-job.ts";
 
 const POLL_MS = 300;
@@ -29,7 +29,11 @@ const POLL_MS = 300;
 const LEASE_SECONDS = 120;
 
 /**
- * Returns the output of the run. Errors: as of `runGeneration`, and those of the provider.
+ * Returns the output of the run.
+ *
+ * Errors: those of the provider; 403 when the account has no room for media; 409 while another attempt is
+ * active; 429 when the account has too many active runs; 504 when the deadline of the response or of the
+ * run passes.
  * @throws DatabaseUnavailable
  */
 export async function queueGeneration<T extends object>(
@@ -89,5 +93,5 @@ function errorOf(run: TaskRun | null, kind: Generation["kind"]): AppError {
   const { data } = shown.safeParse(run?.error);
   if (!data) return generationFailed(kind);
   const isBusy = data.name === "rate_limited" || data.name === "unavailable";
-  return appError(data.name, data.message, isBusy ? { headers: { "retry-after": "30" } } : {});
+  return appError(data.name, data.message, isBusy ? { headers: { "retry-after": "5" } } : {});
 }

@@ -5,9 +5,9 @@ import { isAppError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
 import { queueJob, recordRemoteRun, takeJob } from "../tasks/store.ts";
+import type { Generation } from "./generation.ts";
 import { failGeneration, type GenerationJob } from "./generation-steps.ts";
 import { GENERATION_WORKFLOW } from "./generation-workflow.ts";
-import type { Generation } from "./run-generation.ts";
 
 /** A job that the task runner does not ask for in this time is started here: its caller waits for it. */
 const PATIENCE_MS = 10_000;

@@ -64,5 +64,5 @@ async function recordFiles(
  */
 export async function filePrice(kind: Origin["kind"], model: string): Promise<number | null> {
   const { models, content } = services();
-  return (await models.price(model))?.[kind] ?? (content?.kind === "rendering" ? 0 : null);
+  return (await models.price(model))?.[kind] ?? (content?.name === "embedded" ? 0 : null);
 }

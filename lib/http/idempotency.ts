@@ -25,7 +25,7 @@ import {
   type StoredKey,
 } from "./idempotency-store.ts";
 
-/** What a deletion makes room for, or another budget. */
+/** Errors that a deletion or another budget resolves. */
 const RESOLVABLE: readonly ErrorCode[] = [
   "budget_reached",
   "unpriced_model",

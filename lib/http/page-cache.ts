@@ -10,7 +10,7 @@ import { createTtlCache } from "../platform/ttl-cache.ts";
 /** The console's folders of pages, besides the first page. Other paths are unknown. */
 export const PAGE_FOLDERS: ReadonlySet<string> = new Set([
   ...["artists", "catalog", "chat", "connectors", "content", "dev", "docs", "invitations", "keys"],
-  ...["playground", "runs", "schedules", "settings", "share", "templates", "usage", "welcome"],
+  ...["playground", "runs", "schedules", "settings", "share", "templates", "usage"],
 ]);
 /** Files beside the pages. Next appends a hash to the name of the icon. */
 const FILES = /^\/(?:favicon\.ico|icon[\w-]*\.svg)$/;

@@ -22,7 +22,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createEmbeddedContent } from "../../lib/content/adapters/embedded/provider.ts";
+import { createRenderer } from "../../lib/content/adapters/embedded/provider.ts";
 import { runJob, viewOf } from "../../lib/content/adapters/embedded/render-process.ts";
 import { isAppError } from "../../lib/contract/app-error.ts";
 import { confine } from "../../lib/platform/isolation/confine.ts";
@@ -209,7 +209,7 @@ describe.each(isolations)("media are read and made as before with %o", (isolatio
   test("by the renderer", async () => {
     const scene = await drawScene("#444", { x: 200, y: 100 });
     const image = await mediaFolder.put("scene.png", "image/png", scene);
-    const provider = createEmbeddedContent({ isolation, report: (cause) => console.error(cause) });
+    const provider = createRenderer({ isolation, report: (cause) => console.error(cause) });
     const order = imageOrder({ references: [image] });
     const folder = await mediaFolder.folder();
     expect(isAppError(await provider.images(order, folder, never))).toBe(false);
@@ -217,7 +217,7 @@ describe.each(isolations)("media are read and made as before with %o", (isolatio
   });
 
   test("in a folder below one that only the server may enter", async () => {
-    const provider = createEmbeddedContent({ isolation, report: (cause) => console.error(cause) });
+    const provider = createRenderer({ isolation, report: (cause) => console.error(cause) });
     const closed = await mediaFolder.folder();
     const [folder, stored] = [join(closed, "work"), join(closed, "stored")];
     for (const path of [folder, stored]) await mkdir(path, { mode: 0o700 });
@@ -239,11 +239,7 @@ describe.runIf(process.platform === "linux")("the process that renders", () => {
     const folder = await mediaFolder.folder();
     const leaving = new AbortController();
     const order = videoOrder({ image, resolution: "4k", seconds: 8 });
-    const rendering = createEmbeddedContent({ report: () => {} }).video(
-      order,
-      folder,
-      leaving.signal,
-    );
+    const rendering = createRenderer({ report: () => {} }).video(order, folder, leaving.signal);
     const pid = await findConfined("render/main.ts", folder);
     expect(await environmentOf(pid)).toEqual([
       "NODE_CHANNEL_FD",

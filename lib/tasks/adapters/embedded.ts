@@ -1,4 +1,4 @@
-/** Reads the runs that this service executes itself (lib/tasks/run-task.ts) from its database. */
+/** Reads the runs that this service executes itself from its database. */
 import { type TaskRunner, taskRunNotFound } from "../port.ts";
 import { selectArtistRuns, selectRun, selectRuns } from "../store.ts";
 

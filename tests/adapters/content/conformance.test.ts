@@ -2,7 +2,10 @@
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createEmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
+import {
+  createEmbeddedContent,
+  createRenderer,
+} from "../../../lib/content/adapters/embedded/provider.ts";
 import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { ContentProvider, MediaFile } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
@@ -26,9 +29,10 @@ let mediaFolder: MediaFolder;
 let image: MediaFile;
 let fal: FakeFal;
 const never = new AbortController().signal;
-const providers: Record<string, () => ContentProvider> = {
-  embedded: () => createEmbeddedContent({ report: () => {} }),
-  fal: () =>
+const providers: Record<string, () => Promise<ContentProvider>> = {
+  embedded: async () =>
+    createEmbeddedContent(await mediaFolder.folder(), createRenderer({ report: () => {} })),
+  fal: async () =>
     createFalContent({
       key: fal.key,
       baseUrl: fal.origin,
@@ -54,8 +58,8 @@ afterAll(async () => {
 
 describe.each(Object.entries(providers))("%s", (name, create) => {
   let provider: ReturnType<typeof waitingFor>;
-  beforeAll(() => {
-    provider = waitingFor(create());
+  beforeAll(async () => {
+    provider = waitingFor(await create());
   });
 
   test("says its name", () => {

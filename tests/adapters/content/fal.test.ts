@@ -5,7 +5,7 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";
-import type { MediaFile, QueueingProvider, VideoOrder } from "../../../lib/content/port.ts";
+import type { ContentProvider, MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import { type Fault, PROVIDER_TEXT } from "../../support/fakes/vendor-server.ts";
@@ -21,7 +21,7 @@ import { makeImage, makeSound, makeVideo } from "../../support/fixtures/media.ts
 
 let mediaFolder: MediaFolder;
 let fal: FakeFal;
-let provider: QueueingProvider;
+let provider: ContentProvider;
 let image: MediaFile;
 let upright: MediaFile;
 let video: MediaFile;
@@ -61,7 +61,7 @@ const makeUpright = async () =>
 /** The folder of a new order, and what came of it. */
 async function order(
   details: Partial<VideoOrder>,
-  by: QueueingProvider = provider,
+  by: ContentProvider = provider,
   signal: AbortSignal = never,
 ) {
   const folder = await mediaFolder.folder();
@@ -71,7 +71,7 @@ async function order(
 /** The error of an order that left nothing behind and says nothing of who makes videos. */
 async function fail(
   details: Partial<VideoOrder>,
-  by: QueueingProvider = provider,
+  by: ContentProvider = provider,
   signal: AbortSignal = never,
 ): Promise<AppError> {
   const { folder, outcome } = await order(details, by, signal);

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createEmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
+import { createRenderer } from "../../../lib/content/adapters/embedded/provider.ts";
 import { probeMedia } from "../../../lib/content/media/probe-media.ts";
 import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
@@ -26,7 +26,7 @@ vi.setConfig({ testTimeout: 240_000 });
 let mediaFolder: MediaFolder;
 let image: MediaFile;
 const never = new AbortController().signal;
-const provider = createEmbeddedContent({ report: () => {} });
+const provider = createRenderer({ report: () => {} });
 beforeAll(async () => {
   mediaFolder = await createMediaFolder();
   image = await mediaFolder.put(
@@ -177,7 +177,7 @@ describe("audio that is", () => {
 
 describe("a rendering", () => {
   test("that takes too long ends at its deadline", async () => {
-    const hurried = createEmbeddedContent({ timeoutMs: 50, report: () => {} });
+    const hurried = createRenderer({ timeoutMs: 50, report: () => {} });
     const outcome = await fail({ image, resolution: "4k", seconds: 8 }, hurried);
     expect(outcome).toMatchObject({ code: "upstream_timeout", message: "Video generation failed" });
   });

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createEmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
+import { createRenderer } from "../../../lib/content/adapters/embedded/provider.ts";
 import type { ImageOrder } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import {
@@ -17,7 +17,7 @@ import { digest } from "../../support/fixtures/media.ts";
 vi.setConfig({ testTimeout: 240_000 });
 
 let mediaFolder: MediaFolder;
-const provider = createEmbeddedContent({ report: (cause) => console.error(cause) });
+const provider = createRenderer({ report: (cause) => console.error(cause) });
 beforeAll(async () => {
   mediaFolder = await createMediaFolder();
 });

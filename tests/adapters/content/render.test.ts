@@ -1,6 +1,6 @@
 /** Videos that are rendered on this machine, mode by mode, as another decoder sees them. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createEmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
+import { createRenderer } from "../../../lib/content/adapters/embedded/provider.ts";
 import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import {
@@ -29,7 +29,7 @@ vi.setConfig({ testTimeout: 240_000 });
 let mediaFolder: MediaFolder;
 let dusk: MediaFile;
 let dawn: MediaFile;
-const provider = createEmbeddedContent({ report: (cause) => console.error(cause) });
+const provider = createRenderer({ report: (cause) => console.error(cause) });
 
 beforeAll(async () => {
   mediaFolder = await createMediaFolder();

@@ -7,18 +7,20 @@ import { randomUUID } from "node:crypto";
 import { on } from "node:events";
 import { z } from "zod";
 import { appError, isAppError } from "../../../lib/contract/app-error.ts";
-import { runTask } from "../../../lib/tasks/run-task.ts";
+import { beginRun, failureOf } from "../../../lib/tasks/begin-run.ts";
+import { endRun, mergeMetadata } from "../../../lib/tasks/store.ts";
+
+const LEASE_SECONDS = 120;
 
 const order = z.union([
   z.object({ progress: z.record(z.string(), z.unknown()) }),
   z.object({ finish: z.record(z.string(), z.unknown()) }),
   z.object({ fail: z.string() }),
-  z.object({ throw: z.string() }),
 ]);
 
 const messages = on(process, "message");
 
-const started = await runTask(
+const started = await beginRun(
   {
     accountId: process.argv[2] ?? "",
     effectId: process.argv[3] ?? randomUUID(),
@@ -30,27 +32,26 @@ const started = await runTask(
     payload: { asked: [null, "for"] },
     metadata: { step: "begun" },
   },
-  async (run) => {
-    for await (const [message] of messages) {
-      const next = order.parse(message);
-      if ("finish" in next) return next.finish;
-      if ("fail" in next) return appError("upstream_error", next.fail);
-      if ("throw" in next) throw new Error(next.throw);
-      await run.progress(next.progress);
-      process.send?.({ noted: true });
-    }
-    throw new Error("The test has gone");
-  },
+  LEASE_SECONDS,
 );
-if (isAppError(started)) {
-  process.send?.({ refused: started.message });
-} else if ("result" in started) {
-  process.send?.({ runId: started.runId });
-  await started.result.then(
-    (output) => process.send?.(isAppError(output) ? { failed: output.message } : { output }),
-    (error: unknown) => process.send?.({ thrown: String(error) }),
-  );
-} else {
-  process.send?.({ earlier: started });
-}
+if (isAppError(started)) process.send?.({ refused: started.message });
+else if ("output" in started) process.send?.({ earlier: started });
+else await work(started.runId);
 process.disconnect();
+
+async function work(runId: string): Promise<void> {
+  process.send?.({ runId });
+  for await (const [message] of messages) {
+    const next = order.parse(message);
+    if ("finish" in next) {
+      await endRun(runId, { status: "COMPLETED", output: next.finish });
+      return void process.send?.({ output: next.finish });
+    }
+    if ("fail" in next) {
+      await endRun(runId, failureOf(appError("upstream_error", next.fail)));
+      return void process.send?.({ failed: next.fail });
+    }
+    await mergeMetadata(runId, next.progress);
+    process.send?.({ noted: true });
+  }
+}

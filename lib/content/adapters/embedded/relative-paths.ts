@@ -34,7 +34,7 @@ export function withRelativePaths(
     }
     case "video": {
       const { order, path } = request;
-      const { image, endImage, video, audio, edit } = order;
+      const { image, endImage, video, audio } = order;
       const files = {
         image: image && file(image),
         endImage: endImage && file(endImage),
@@ -43,7 +43,7 @@ export function withRelativePaths(
       };
       return {
         op: "video",
-        order: { ...order, ...files, edit: edit?.map(step) },
+        order: { ...order, ...files },
         path: output(path),
       };
     }

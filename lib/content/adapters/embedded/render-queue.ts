@@ -2,13 +2,15 @@ import { config } from "../../../platform/config.ts";
 import { FairQueue } from "../../../platform/fair-queue.ts";
 import { processShare } from "../../../platform/process-share.ts";
 import { processWide } from "../../../platform/process-wide.ts";
-import { RENDER_WAITS } from "../../port.ts";
 
 /**
  * More than `CONTENT_AT_ONCE` admits by default, so that a run that was admitted is not refused
  * here.
  */
 const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
+
+/** A rendering takes minutes, and waits longer than a command or a model call. */
+const RENDER_WAITS = 2;
 
 /**
  * Returns the queue that shares this process's renderings fairly between accounts. A rendering uses

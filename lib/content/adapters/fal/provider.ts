@@ -18,10 +18,10 @@ import { probeMedia } from "../../media/probe-media.ts";
 import { sniffFile } from "../../media/sniff-file.ts";
 import type {
   AspectRatio,
+  ContentProvider,
   GeneratedFile,
   MediaFile,
   Ordered,
-  QueueingProvider,
   Submission,
   VideoOrder,
 } from "../../port.ts";
@@ -77,7 +77,7 @@ type Submitted = z.output<typeof submitted>;
 const unknownModel = appError("invalid_request", "model is not known", { fields: ["model"] });
 const refused = appError("invalid_request", "The prompt or an input was refused as unsuitable");
 
-export function createFalContent(settings: FalSettings): QueueingProvider {
+export function createFalContent(settings: FalSettings): ContentProvider {
   const { key, baseUrl = "https://queue.fal.run", storageUrl = "https://rest.fal.ai" } = settings;
   const { patienceMs = 10_000, requestTimeoutMs = 30_000, pollMs = 1_500 } = settings;
   const { report = (cause: string) => log().warn({ cause }, "Generation failed") } = settings;
@@ -148,7 +148,6 @@ export function createFalContent(settings: FalSettings): QueueingProvider {
   };
 
   return {
-    kind: "queueing",
     name: "fal",
     makesVideos: true,
     videoModel,

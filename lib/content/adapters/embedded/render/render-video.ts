@@ -16,8 +16,7 @@ const MAX_EDITED_SECONDS = 120;
 
 /** @throws UnusableInput */
 export async function renderVideo(order: VideoOrder, path: string): Promise<RenderReply> {
-  const clip = await modes[order.mode](order);
-  await writeVideo(await editClip(clip, order.edit ?? []), path);
+  await writeVideo(await modes[order.mode](order), path);
   return { op: "video" };
 }
 

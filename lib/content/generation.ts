@@ -1,20 +1,8 @@
-/**
- * Runs a generation on this machine as a task run, which its account finds in `GET /api/tasks/runs`.
- * The run continues when the request ends; the response waits for it up to `CONTENT_TIMEOUT_MS`.
- */
+/** The making of an image or a video, and the errors that it ends with. */
 import type { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
-import { runTask } from "../tasks/run-task.ts";
-import { RENDER_WAITS } from "./port.ts";
-import { withWorkFolder } from "./work-folder.ts";
-
-/**
- * How long the work of a run may take. The wait for a slot has its own bound and does not count, so
- * that a run that had to wait has as much time as one that started at once.
- */
-const MAX_WORK_MS = 15 * 60 * 1000;
 
 export interface Attempt {
   readonly caller: Caller;
@@ -39,50 +27,10 @@ export interface Generation extends Attempt {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-export interface GenerationTools {
-  readonly runId: string;
-  /** A temporary folder, removed when the work completes. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
-  /** Sets the `step` of the run's metadata. */
-  readonly progress: (step: string) => Promise<void>;
-}
-
 /** The output of a generation and the URL of its run. */
 export interface Generated<T> {
   readonly output: T;
   readonly location: string;
-}
-
-/**
- * Returns the output of the work.
- *
- * Errors: those of the work; 403 when the account has no room for media; 409 while another attempt is
- * active; 429 when the account has too many active runs; 504 when the deadline of the response or of
- * the run passes. @throws DatabaseUnavailable
- */
-export async function runGeneration<T extends object>(
-  generation: Generation,
-  outputSchema: z.ZodType<T>,
-  work: (tools: GenerationTools) => Promise<T | AppError>,
-): Promise<Generated<T> | AppError> {
-  const maxWaitMs = RENDER_WAITS * config().QUEUE_WAIT_MS;
-  const started = await runTask<T>(taskOf(generation), async (run) => {
-    const signal = AbortSignal.timeout(MAX_WORK_MS + maxWaitMs);
-    const progress = (step: string) => run.progress({ step });
-    const output = await withWorkFolder((folder) =>
-      work({ runId: run.id, folder, signal, progress }),
-    );
-    return signal.aborted && isAppError(output) ? timedOut(generation.kind) : output;
-  });
-  if (isAppError(started)) return started;
-  if (!("result" in started)) return earlier(started, outputSchema);
-  generation.keepAlive(started.result.catch(() => undefined));
-  const deadline = Promise.withResolvers<AppError>();
-  const late = () => deadline.resolve(timedOut(generation.kind));
-  const timer = setTimeout(late, config().CONTENT_TIMEOUT_MS);
-  const first = Promise.race([started.result, deadline.promise]);
-  return locate(started.runId, await first.finally(() => clearTimeout(timer)));
 }
 
 /** Returns the task of a generation, with the limits of the settings. */
