@@ -70,10 +70,15 @@ it.each([CHAT, `${CHAT}/branches`, "/api/chat/c/queue"])(
   },
 );
 
-it.each([CHAT, `${CHAT}/branches`, "/api/chat/c/queue"])(
-  "a chat is shown, and can be read again, after the body of %s has broken off",
-  async (path) => {
-    service.failNext(path, "cut");
+const parts = [CHAT, `${CHAT}/branches`, "/api/chat/c/queue"];
+
+it.each([
+  ...parts.map((path) => [path, "cut"] as const),
+  ...parts.map((path) => [path, "html"] as const),
+])(
+  "a chat is shown, and can be read again, after %s has answered with: %s",
+  async (path, fault) => {
+    service.failNext(path, fault);
     const conversation = open();
     await conversation.refresh();
     expect(conversation.getView()).toMatchObject({ phase: "ready", chat: { title: "Plan" } });
@@ -83,6 +88,30 @@ it.each([CHAT, `${CHAT}/branches`, "/api/chat/c/queue"])(
     conversation.close();
   },
 );
+
+it("an internal error of a chat is shown, and the next refresh reads the chat", async () => {
+  service.fail({ status: 500 }, CHAT);
+  const conversation = open();
+  await conversation.refresh();
+  expect(conversation.getView()).toMatchObject({ phase: "failed", connection: "live" });
+  service.recover();
+  await conversation.refresh();
+  expect(conversation.getView()).toMatchObject({ phase: "ready", chat: { title: "Plan" } });
+  conversation.close();
+});
+
+it("an internal error of a turn's stream is shown, and the stream is not requested forever", async () => {
+  handlers.unshift(
+    http.get(`*${CHAT}`, () =>
+      HttpResponse.json({ chat: { id: "c", title: "Plan" }, isStreaming: true, messages: [] }),
+    ),
+    http.get("*/api/chat/c/stream", () => new HttpResponse(null, { status: 500 })),
+  );
+  const conversation = open();
+  await conversation.refresh();
+  expect(conversation.getView().error?.text).toBe("Something went wrong. Try again.");
+  conversation.close();
+});
 
 it("a chat whose question was answered in another tab only reads the turn that continues", async () => {
   const question = { questions: [{ question: "Which format?", header: "Format", options: [] }] };

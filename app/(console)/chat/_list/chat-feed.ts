@@ -2,7 +2,9 @@
  * The account's chats for the sidebar: searched and filtered by the server, loaded page by page, and kept
  * up to date by the events of this tab and of others. This file does not depend on React.
  */
+import type { z } from "zod";
 import type { Chat, FoundChat } from "@/lib/sessions/session.ts";
+import type { listRunsContract } from "@/lib/turns/run-contract.ts";
 import { type ApiError, api } from "../../_api/request.ts";
 import { type ChatEvent, onChatEvent } from "../_state/chat-events.ts";
 import {
@@ -13,6 +15,8 @@ import {
   sectionsFor,
   withChat,
 } from "./sections.ts";
+
+type RunPage = z.output<(typeof listRunsContract)["responses"][200]["schema"]>;
 
 export interface ChatFeedView {
   readonly phase: "loading" | "ready" | "failed";
@@ -174,12 +178,25 @@ export class ChatFeed {
     if (isNew) await this.load();
   }
 
+  /** Finds out which turns have ended, with one request for all chats and only while one is being answered. */
   async #pollRunning(): Promise<void> {
-    const chats = this.#view.sections.flatMap((section) => section.chats);
-    const running = chats.filter(({ activeStreamId }) => activeStreamId !== null);
-    for (const sessionId of new Set(running.map((chat) => chat.sessionId))) {
-      await this.#refresh(sessionId);
-    }
+    const { sections, current } = this.#view;
+    const shown = [...sections.flatMap(({ chats }) => chats), ...(current ? [current] : [])];
+    const turns = new Map(shown.map(({ id, activeStreamId }) => [id, activeStreamId]));
+    if ([...turns.values()].every((turn) => turn === null)) return;
+    const read = await api<RunPage>("/api/chat/runs?limit=100");
+    if (!read.ok) return;
+    const { runs } = read.data;
+    const withTurn = <T extends Chat>(chat: T): T => {
+      // A turn that started during the request may not be in its answer.
+      const isSame = turns.get(chat.id) === chat.activeStreamId;
+      const hasEnded = runs.find(({ chatId }) => chatId === chat.id)?.finishedAt != null;
+      return isSame && hasEnded ? { ...chat, activeStreamId: null } : chat;
+    };
+    this.#show({
+      sections: this.#view.sections.map((one) => ({ ...one, chats: one.chats.map(withTurn) })),
+      current: this.#view.current && withTurn(this.#view.current),
+    });
   }
 
   /** Shows the chat of the page above the others, unless these have it or are searched. */

@@ -16,6 +16,7 @@ import {
   type Connection,
   createDurableChatTransport,
   type DurableChatTransportOptions,
+  isTransient,
   joinsRunningTurn,
 } from "./durable-chat-transport.ts";
 import { LiveChat } from "./live-chat.ts";
@@ -138,6 +139,14 @@ export class Conversation {
     this.#isOutdated = true;
     if (this.#isRefreshing) return;
     this.#isRefreshing = true;
+    try {
+      await this.#refreshUntilCurrent();
+    } finally {
+      this.#isRefreshing = false;
+    }
+  }
+
+  async #refreshUntilCurrent(): Promise<void> {
     for (let attempt = 0; this.#isOutdated && !this.#closed.signal.aborted; attempt++) {
       this.#isOutdated = false;
       if (this.isReading) break;
@@ -159,11 +168,12 @@ export class Conversation {
       if (attempt > 0 || !stored.isStreaming) await this.#waitForRetry(attempt);
       if (stored.isStreaming) {
         await this.#read(() => this.#join());
+        const { error } = this.chat;
+        if (error instanceof ChatRequestError && error.status >= 500) break;
         attempt = 0;
       }
       this.#isOutdated = true;
     }
-    this.#isRefreshing = false;
   }
 
   /**
@@ -363,7 +373,7 @@ export class Conversation {
     for (let attempt = 0; !response; attempt++) {
       response = await this.#fetch(`/api/sessions/${sessionId}/chats/${chatId}`, {});
       if (this.#closed.signal.aborted) return null;
-      if (response && response.status >= 500) response = null;
+      if (response && isTransient(response, undefined)) response = null;
       this.#show({ connection: response ? "live" : "lost" });
       if (!response) await this.#waitForRetry(attempt);
     }
@@ -385,12 +395,18 @@ export class Conversation {
     return stored;
   }
 
-  /** Returns null when there is no response, or a JSON body does not arrive whole: reading it never fails. */
+  /**
+   * Returns null when there is no response, a JSON body does not arrive whole, or a page came in its place, as from
+   * a network that asks for a sign-in: reading the body never fails.
+   */
   async #fetch(path: string, init: RequestInit): Promise<Response | null> {
     try {
       const response = await this.#options.fetch(path, { ...init, signal: this.#closed.signal });
-      const isJson = response.headers.get("content-type")?.startsWith("application/json");
-      return isJson ? new Response(await response.arrayBuffer(), response) : response;
+      const type = response.headers.get("content-type") ?? "";
+      if (type.startsWith("text/html")) return null;
+      return type.startsWith("application/json")
+        ? new Response(await response.arrayBuffer(), response)
+        : response;
     } catch {
       return null;
     }

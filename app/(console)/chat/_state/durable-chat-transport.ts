@@ -163,7 +163,7 @@ export function createDurableChatTransport(
  * Returns true for the responses of a proxy while the server restarts, and of the server while its
  * database is unavailable. An error response about a failed provider is final.
  */
-function isTransient({ status, headers }: Response, method: string | undefined): boolean {
+export function isTransient({ status, headers }: Response, method: string | undefined): boolean {
   // Reading waits until the rate limit allows it; sending reports the refusal.
   if (status === 429) return method === "GET";
   const code = headers.get("x-error-code");
