@@ -21,12 +21,9 @@ const sources = [
 /** How the agent of the playground is set up. Changes apply to the next message. */
 export function SetupPanel({
   setup,
-  hasModel,
   onChange,
 }: {
   readonly setup: PlaygroundSetup;
-  /** False where models are chosen elsewhere. */
-  readonly hasModel: boolean;
   readonly onChange: (change: Partial<PlaygroundSetup>) => void;
 }) {
   const { data: models } = useModels();
@@ -34,16 +31,10 @@ export function SetupPanel({
   const isLimitInvalid = readContextLimit(setup.contextLimit) === undefined;
   return (
     <div className="flex flex-col gap-5 p-4">
-      {hasModel && (
-        <div>
-          <h2 className="mb-1.5 text-sm font-medium">Model</h2>
-          <ModelPicker
-            value={setup.modelId}
-            onChoose={(modelId) => onChange({ modelId })}
-            isField
-          />
-        </div>
-      )}
+      <div>
+        <h2 className="mb-1.5 text-sm font-medium">Model</h2>
+        <ModelPicker value={setup.modelId} onChoose={(modelId) => onChange({ modelId })} isField />
+      </div>
       <div className="flex flex-col gap-3">
         <Segmented
           label="Instructions"
