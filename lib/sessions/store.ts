@@ -183,15 +183,19 @@ const CHAT_PAGE_BYTES = 512 * 1024;
  * Returns the response body as the JSON text that the database prints, without parsing it. Where there is
  * a direct connection, it is read page by page as the reader takes it, so that a slow reader holds one
  * page and no connection. A message that is stored in the meantime may be in a later page.
+ * @param more further fields of the body
  */
 export async function selectChatBody(
   address: ChatAddress,
+  more: object = {},
 ): Promise<string | ReadableStream<Uint8Array> | AppError> {
   const args = chatArguments(address);
   const first = await chatPage(args, null);
-  if (first) return chatPages(args, first);
+  const fields = JSON.stringify(more).slice(1, -1);
+  const start = fields === "" ? "{" : `{${fields},`;
+  if (first) return chatPages(args, { ...first, text: start + first.text.slice(1) });
   const text = await rpcText("get_chat_body", args);
-  return text.startsWith("{") ? text : missing.parse({ missing: text });
+  return text.startsWith("{") ? start + text.slice(1) : missing.parse({ missing: text });
 }
 
 type ChatArguments = ReturnType<typeof chatArguments>;

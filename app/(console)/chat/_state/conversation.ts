@@ -150,17 +150,12 @@ export class Conversation {
     for (let attempt = 0; this.#isOutdated && !this.#closed.signal.aborted; attempt++) {
       this.#isOutdated = false;
       if (this.isReading) break;
-      const [stored] = await Promise.all([this.#loadStored(), this.branches.load()]);
+      const stored = await this.#loadStored();
       if (stored) {
         this.#returnDropped(stored);
+        this.#returnUnsent(stored);
         void this.#showFailure(stored);
       }
-      const wasWaiting = this.#isWaiting;
-      if (stored?.isStreaming && this.#unsent.length === 0) void this.queue.load();
-      else if (wasWaiting || !this.queue.isLoaded) await this.queue.load();
-      if (stored) this.#returnUnsent(stored);
-      // The turn of the message that waited has begun after the chat was read.
-      if (wasWaiting && !this.#isWaiting) this.#isOutdated = true;
       if (this.chat.isOutdated) break;
       // The turn of the first message that waits begins in a moment.
       if (!stored || !(stored.isStreaming || this.#isWaiting) || this.isReading) continue;
@@ -369,9 +364,11 @@ export class Conversation {
   async #loadStored(): Promise<StoredChat | null> {
     const { sessionId, chatId } = this.#options;
     const wasReading = this.isReading;
+    const showMarks = this.branches.receive();
     let response: Response | null = null;
     for (let attempt = 0; !response; attempt++) {
-      response = await this.#fetch(`/api/sessions/${sessionId}/chats/${chatId}`, {});
+      const path = `/api/sessions/${sessionId}/chats/${chatId}?include=branches,feedback,queue`;
+      response = await this.#fetch(path, {});
       if (this.#closed.signal.aborted) return null;
       if (response && isTransient(response, undefined)) response = null;
       this.#show({ connection: response ? "live" : "lost" });
@@ -388,6 +385,8 @@ export class Conversation {
       return null;
     }
     const stored = (await response.json()) as StoredChat;
+    showMarks(stored);
+    this.queue.show(stored);
     // A turn that began or ended meanwhile is newer than this response.
     if (this.isReading !== wasReading || this.#closed.signal.aborted) return null;
     this.chat.messages = reuseUnchanged(this.chat.messages, stored.messages);

@@ -3,9 +3,9 @@
  * their turns by itself; this is what the page shows of them.
  */
 import type { UIMessage } from "ai";
-import type { QueuedMessages } from "@/lib/turns/queue-contract.ts";
 import { type ChatError, toChatError } from "./chat-error.ts";
 import { toChatRequestError } from "./chat-request-error.ts";
+import type { StoredChat } from "./stored-messages.ts";
 
 export interface QueuedMessage {
   readonly id: string;
@@ -32,8 +32,6 @@ export class MessageQueue {
   readonly #options: MessageQueueOptions;
   readonly #listeners = new Set<() => void>();
   #messages = EMPTY;
-  /** Whether the service was asked. */
-  isLoaded = false;
 
   constructor(options: MessageQueueOptions) {
     this.#options = options;
@@ -46,16 +44,14 @@ export class MessageQueue {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Reads what waits. What cannot be read stays as it was. */
-  async load(): Promise<void> {
-    const response = await this.#options.fetch(this.#path, {});
-    if (!response?.ok) return;
-    const { messages } = (await response.json()) as QueuedMessages;
-    const isListed = ({ id }: QueuedMessage) => messages.some((message) => message.id === id);
+  /** Shows what waits in a chat that was just read. */
+  show({ queue = [], messages }: StoredChat): void {
+    // The turn of a message may have begun while the chat was read.
+    const waiting = queue.filter(({ id }) => !messages.some((message) => message.id === id));
+    const isListed = ({ id }: QueuedMessage) => waiting.some((message) => message.id === id);
     const sending = this.#messages.filter((one) => one.state === "sending" && !isListed(one));
-    this.isLoaded = true;
     this.#show([
-      ...messages.map(({ id, parts }) => ({
+      ...waiting.map(({ id, parts }) => ({
         id,
         // The service checked these parts with the SDK's own validator.
         parts: parts as UIMessage["parts"],
