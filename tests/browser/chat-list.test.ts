@@ -74,20 +74,24 @@ describeInBrowser("the list of chats", (browsing) => {
 
   it("watches all running chats with one request at a time", async () => {
     const { page, list } = await openList(browsing, 3);
-    const chatIds: string[] = [];
+    const chatIds = new Set<string>();
+    let reads = 0;
+    // The turn of the first chat has ended at the second read of the runs, all others at the fourth.
+    const hasEnded = (chatId: string) => reads > (chatId === [...chatIds][0] ? 1 : 3);
     await page.route("**/api/chats?*pinned=false*", async (route) => {
       const response = await route.fetch();
       const { chats, ...rest } = await response.json();
-      chatIds.push(...chats.map(({ id }: { id: string }) => id));
-      const running = chats.map((chat: object) => ({ ...chat, activeStreamId: "turn" }));
+      const running = chats.map((chat: { id: string }) => {
+        chatIds.add(chat.id);
+        return { ...chat, activeStreamId: hasEnded(chat.id) ? null : "turn" };
+      });
       await route.fulfill({ response, json: { ...rest, chats: running } });
     });
-    let reads = 0;
-    await page.route("**/api/chat/runs?limit=100", (route) => {
+    await page.route("**/api/chat/runs?*", (route) => {
       reads++;
-      // The turn of the first chat has ended at the first read, all others at the third.
-      const runs = [...new Set(chatIds)].map((chatId, index) => ({
-        ...{ chatId, finishedAt: index === 0 || reads > 2 ? new Date().toISOString() : null },
+      const runs = [...chatIds].map((chatId) => ({
+        ...{ runId: chatId, chatId, sessionId: chatId, title: "" },
+        finishedAt: hasEnded(chatId) ? new Date().toISOString() : null,
       }));
       return route.fulfill({ json: { runs } });
     });

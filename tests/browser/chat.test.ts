@@ -53,7 +53,7 @@ describeInBrowser("the chat", (browsing) => {
     const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
     expect(asked.filter((one) => !one.endsWith("/first-steps")).sort()).toEqual(
       [
-        "/api/chats?limit=20",
+        "/api/chat/runs?limit=50",
         "/api/chats?limit=40&archived=false&pinned=false",
         "/api/chats?limit=40&archived=false&pinned=true",
         "/api/models",

@@ -14,8 +14,6 @@ import { coverSeed } from "../artists/cover-seed.ts";
 
 type Organizations = z.output<(typeof listOrganizationsContract)["responses"][200]["schema"]>;
 
-const idOf = (artist: Artist): string => artist.account_id;
-
 /** The menu of the switcher: organizations where the account has any, and artists. */
 export function ScopeMenu({
   button,
@@ -29,7 +27,7 @@ export function ScopeMenu({
   const router = useRouter();
   const { artist: chosen, organization } = useScope();
   const filter = organization === null ? "" : `?org_id=${organization.id}`;
-  const artists = usePages<Artist>(`/api/artists${filter}`, "artists", idOf);
+  const artists = usePages<Artist>(`/api/artists${filter}`, "artists");
   const { data } = useQuery<Organizations>("/api/organizations?limit=100");
   const organizations = data?.organizations ?? [];
   return (

@@ -5,7 +5,7 @@ import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts"
 import type { listTemplatesContract } from "@/lib/templates/contract.ts";
 import { useArtists } from "../_hooks/use-artists.ts";
 import { useQuery } from "../_hooks/use-query.ts";
-import { hasMessages } from "../chat/_list/chat-feed.ts";
+import { hasMessages } from "../chat/_list/use-chat-list.ts";
 
 type Chats = z.output<(typeof listAccountChatsContract)["responses"][200]["schema"]>;
 type Templates = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;

@@ -6,7 +6,6 @@ import { type ReactNode, useState } from "react";
 import type { z } from "zod";
 import { api } from "@/app/(console)/_api/request.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { formatUntil } from "@/app/(console)/_ui/format-time.ts";
 import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
@@ -46,9 +45,7 @@ const POLL_MS = 30_000;
 /** One scheduled prompt: when it runs next, what it says, and how its runs have ended. */
 export function SchedulePage({ id }: { readonly id: string }) {
   const path = `/api/tasks/${encodeURIComponent(id)}`;
-  const query = useQuery<Found>(path);
-  const { data, loading, reload } = query;
-  usePoll(reload, data !== undefined && !loading, POLL_MS);
+  const query = useQuery<Found>(path, POLL_MS);
   return (
     <Page>
       <BackLink href="/schedules">Schedules</BackLink>
@@ -74,7 +71,7 @@ export function SchedulePage({ id }: { readonly id: string }) {
           </EmptyState>
         }
       >
-        {({ task }) => <Details task={task} onChange={reload} />}
+        {({ task }) => <Details task={task} onChange={query.reload} />}
       </Loaded>
     </Page>
   );

@@ -46,7 +46,7 @@ export function TemplatesPage() {
   const [draft, setDraft] = useState<TemplateValues | null>(null);
 
   const own = account ?? creator;
-  const { loaded } = templates;
+  const { items: loaded } = templates;
   const shown = filterTemplates(loaded ?? [], { filter, text, account: own });
   const isFiltered = filter !== "all" || text.trim() !== "";
 

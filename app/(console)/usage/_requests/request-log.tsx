@@ -51,7 +51,7 @@ export function RequestLog() {
     ...(key && (key in CREDENTIAL_LABELS ? { credential: key } : { api_key_id: key })),
   });
   const path = filters.size === 0 ? "/api/requests" : `/api/requests?${filters}`;
-  const requests = usePages<LoggedRequest>(path, "requests", ({ id }) => id);
+  const requests = usePages<LoggedRequest>(path, "requests");
   const keys = useQuery<Keys>("/api/keys").data?.keys ?? [];
   const { items, error, loading, refresh } = requests;
   const [open, setOpen] = useState<LoggedRequest | null>(null);
