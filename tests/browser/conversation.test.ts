@@ -46,9 +46,10 @@ const open = (onResponse: (path: string) => void = () => {}, outbox = createOutb
     outbox,
     sessionId: "s",
     chatId: "c",
-    async fetch(path, init) {
-      const response = await fetch(service.origin + path, init);
-      onResponse(path);
+    baseUrl: service.origin,
+    async fetch(request) {
+      const response = await fetch(request);
+      onResponse(new URL(request.url).pathname);
       return response;
     },
     waitForRetry: () => new Promise((resolve) => setImmediate(resolve)),

@@ -3,8 +3,8 @@
  * of its answers; and what a person does with them.
  */
 import type { Branch, Feedback } from "@/lib/sessions/session.ts";
+import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
-import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
 import type { Outbox } from "./drafts.ts";
 import type { LiveChat } from "./live-chat.ts";
 import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
@@ -77,7 +77,7 @@ export class MessageBranches {
     const body = { parentId: messages[place - 1]?.id ?? "" };
     outbox.keep({ id, text, files });
     await this.#options.read(() => chat.sendMessage({ id, role: "user", parts }, { body }));
-    if (chat.error instanceof ChatRequestError || chat.isOutdated) {
+    if (chat.error instanceof ApiError || chat.isOutdated) {
       show({ returned: { text, files } });
       outbox.forget(id);
     }
@@ -143,7 +143,7 @@ export class MessageBranches {
     const init = { method: "PUT", body: JSON.stringify(body) };
     const response = await this.#options.fetch(this.#pathOf(what), init);
     if (!response) return unreachableChat;
-    return response.ok ? await response.json() : toChatError(await toChatRequestError(response));
+    return response.ok ? await response.json() : toChatError(await toApiError(response));
   }
 }
 

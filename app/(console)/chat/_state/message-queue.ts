@@ -3,8 +3,8 @@
  * their turns by itself; this is what the page shows of them.
  */
 import type { UIMessage } from "ai";
+import { toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError } from "./chat-error.ts";
-import { toChatRequestError } from "./chat-request-error.ts";
 import type { StoredChat } from "./stored-messages.ts";
 
 export interface QueuedMessage {
@@ -17,11 +17,8 @@ export interface QueuedMessage {
 interface MessageQueueOptions {
   readonly sessionId: string;
   readonly chatId: string;
-  /** Resolves with null when there is no response. */
-  readonly fetch: (path: string, init: RequestInit) => Promise<Response | null>;
-  /** Resolves when a request should be repeated. Every request here is idempotent. */
-  readonly waitForRetry: (attempt: number) => Promise<void>;
-  readonly isClosed: () => boolean;
+  /** Repeats a request, each of which is idempotent, until it has a final response; null when the chat is closed. */
+  readonly repeat: (path: string, init: RequestInit) => Promise<Response | null>;
   /** Called when a message did not have to wait, so that its turn has begun. */
   readonly onBegun: () => void;
 }
@@ -83,7 +80,7 @@ export class MessageQueue {
   async remove(id: string): Promise<UIMessage["parts"] | null> {
     const message = this.#messages.find((one) => one.id === id);
     const path = `${this.#path}/${encodeURIComponent(id)}`;
-    const response = await this.#request(path, { method: "DELETE" });
+    const response = await this.#options.repeat(path, { method: "DELETE" });
     if (!response?.ok && response?.status !== 404) return null;
     this.#drop(id);
     return response.ok && message ? message.parts : null;
@@ -104,12 +101,12 @@ export class MessageQueue {
     const { sessionId, chatId } = this.#options;
     const messages = [{ id, role: "user", parts }];
     const body = JSON.stringify({ sessionId, chatId, onBusy, messages });
-    return this.#request("/api/chat", { method: "POST", body });
+    return this.#options.repeat("/api/chat", { method: "POST", body });
   }
 
   async #settle(message: QueuedMessage, response: Response | null): Promise<ChatError | null> {
     if (response === null) return null;
-    if (!response.ok) return toChatError(await toChatRequestError(response));
+    if (!response.ok) return toChatError(await toApiError(response));
     // The stream of a message that waits begins with its turn, which the page joins then.
     await response.body?.cancel();
     if (response.headers.has("x-workflow-run-id")) {
@@ -119,17 +116,6 @@ export class MessageQueue {
       this.#show(
         this.#messages.map((one) => (one.id === message.id ? { ...one, state: "waiting" } : one)),
       );
-    }
-    return null;
-  }
-
-  /** Repeats a request until it has a final response; null when the chat is closed. */
-  async #request(path: string, init: RequestInit): Promise<Response | null> {
-    for (let attempt = 0; !this.#options.isClosed(); attempt++) {
-      const response = await this.#options.fetch(path, init);
-      if (response && response.status < 502) return response;
-      await response?.body?.cancel();
-      await this.#options.waitForRetry(attempt);
     }
     return null;
   }
