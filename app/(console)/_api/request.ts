@@ -30,10 +30,11 @@ export interface ApiRequest {
 
 /** Sends a request with the access token, and once more with a new one if the API refuses the first. */
 export async function fetchSignedIn(request: Request): Promise<Response> {
+  const { url, method, headers, signal } = request;
+  const body = (await request.text()) || null;
   const send = (token: string | null) => {
-    const copy = request.clone();
-    if (token !== null) copy.headers.set("authorization", `Bearer ${token}`);
-    return fetch(copy);
+    if (token !== null) headers.set("authorization", `Bearer ${token}`);
+    return fetch(url, { method, headers, body, signal });
   };
   const response = await send(await accessToken());
   if (response.status !== 401) return response;

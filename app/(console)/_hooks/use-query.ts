@@ -25,7 +25,7 @@ export const pollOption = <T>(poll: Poll<T>) => ({
     typeof poll === "function" ? poll(query.state.data) : poll,
 });
 
-/** Reads `GET path` while the component is mounted, and what was read before at once; null reads nothing. */
+/** Reads `GET path` while the component is mounted, and shows an earlier response until then; null reads nothing. */
 export function useQuery<T>(path: string | null, poll: Poll<T> = false): Query<T> {
   const client = useQueryClient();
   const { data, error, isFetching, refetch } = useStored({

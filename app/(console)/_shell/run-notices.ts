@@ -3,7 +3,7 @@ import { useEffect, useRef } from "react";
 import { wantsNotifications } from "@/app/(console)/_shell/notification-choice.ts";
 import { onChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import { shownChats } from "@/app/(console)/chat/_state/shown-chats.ts";
-import { useNewestRuns } from "../_hooks/use-newest-runs.ts";
+import { useNewestRuns } from "../_hooks/shared-reads.ts";
 import { toast } from "../_ui/toast.tsx";
 
 /** How often the newest runs are read, for runs that no tab of this browser follows. */

@@ -1,10 +1,8 @@
 "use client";
-import type { Template } from "@/lib/templates/template.ts";
+import { useModels, useTemplateChoices } from "@/app/(console)/_hooks/shared-reads.ts";
 import { ConnectorsPicker } from "../_connectors/connectors-picker.tsx";
-import { useQuery } from "../_hooks/use-query.ts";
 import { formatTokens } from "../_models/describe-model.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
-import { useModels } from "../_models/use-models.ts";
 import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
@@ -108,7 +106,7 @@ function TemplateSelect({
   readonly value: string;
   readonly onChoose: (templateId: string) => void;
 }) {
-  const { data, error } = useQuery<{ templates: Template[] }>("/api/agents/templates?limit=100");
+  const { data, error } = useTemplateChoices();
   const templates = data?.templates ?? [];
   return (
     <Field

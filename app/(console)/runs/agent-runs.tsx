@@ -3,7 +3,7 @@ import { Bot, CalendarClock, MessageSquare, Plus, SearchX } from "lucide-react";
 import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
-import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
+import { useArtists } from "@/app/(console)/_hooks/shared-reads.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
 import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";

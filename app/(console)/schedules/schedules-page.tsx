@@ -4,7 +4,7 @@ import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
-import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
+import { useArtists } from "@/app/(console)/_hooks/shared-reads.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
 import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";

@@ -1,7 +1,7 @@
 "use client";
 import { LayoutTemplate, Plus, Search, SearchX } from "lucide-react";
 import { useState } from "react";
-import { useOwnAccount } from "@/app/(console)/_hooks/use-own-account.ts";
+import { useOwnAccount } from "@/app/(console)/_hooks/shared-reads.ts";
 import {
   filterTemplates,
   isMine,

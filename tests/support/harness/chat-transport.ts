@@ -2,7 +2,7 @@
 import type { UIMessage, UIMessageChunk } from "ai";
 import { expect } from "vitest";
 import { createChatTransport } from "@/app/(console)/chat/_state/chat-transport.ts";
-import type { ConnectionState } from "@/app/(console)/chat/_state/conversation.ts";
+import type { ConnectionState } from "@/app/(console)/chat/_state/live-chat.ts";
 import { createConnection } from "@/packages/client/src/connection.ts";
 import type { Conversation } from "./conversation.ts";
 import { assemble } from "./turn-stream.ts";

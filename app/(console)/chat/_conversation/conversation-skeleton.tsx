@@ -1,5 +1,5 @@
 "use client";
-import type { ConnectionState } from "@/app/(console)/chat/_state/conversation.ts";
+import type { ConnectionState } from "@/app/(console)/chat/_state/live-chat.ts";
 import { Skeleton } from "../../_ui/skeleton.tsx";
 
 /** The placeholder while a chat loads. */

@@ -2,12 +2,12 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Chat, FoundChat } from "@/lib/sessions/session.ts";
 import type { ApiError } from "../../_api/request.ts";
-import { useNewestRuns } from "../../_hooks/use-newest-runs.ts";
+import { useNewestRuns } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { onChatEvent } from "../_state/chat-events.ts";
 
-/** What the list itself is asked for. */
+/** The filter that the list itself sets. */
 export interface ListFilter {
   readonly query: string;
   /** Shows what was archived in place of what was not. */
@@ -18,7 +18,7 @@ interface ChatFilter extends ListFilter {
   readonly artistId: string | null;
 }
 
-export interface Section {
+interface Section {
   readonly isPinned: boolean;
   readonly isArchived: boolean;
   /** Newest first. */
@@ -27,14 +27,14 @@ export interface Section {
 
 export interface ChatList {
   readonly phase: "loading" | "ready" | "failed";
-  /** What the shown chats were asked for; the next filter takes effect with its first page. */
+  /** The filter of the shown chats; the next one takes effect with its first page. */
   readonly filter: ChatFilter;
   readonly sections: readonly Section[];
   /** The chat of the page when the loaded pages do not have it. */
   readonly current: Chat | null;
   readonly error: ApiError | null;
   readonly isLoadingMore: boolean;
-  /** Loads the next page, or what could not be loaded; null when there is nothing to load. */
+  /** Loads the next page, or a page that failed again; null when there is nothing to load. */
   readonly loadMore: (() => void) | null;
 }
 

@@ -14,15 +14,12 @@ import { type Connection, createConnection } from "@/packages/client/src/connect
 import { type ChatError, outdatedPage, toChatError, unreachableChat } from "./chat-error.ts";
 import { createChatTransport, joinsRunningTurn } from "./chat-transport.ts";
 import type { Outbox, SentMessage } from "./drafts.ts";
-import { LiveChat } from "./live-chat.ts";
+import { type ConnectionState, LiveChat } from "./live-chat.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
 import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
 import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
 import { readFailure } from "./read-failure.ts";
 import { isOpenQuestion, reuseUnchanged, type StoredChat } from "./stored-messages.ts";
-
-/** `lost`: a request failed or a stream broke off, and it is being retried. */
-export type ConnectionState = "live" | "lost";
 
 export interface ConversationView extends Marks {
   /** `missing`: the chat does not exist or is not the caller's. `failed`: it could not be read; see `error`. */
@@ -36,6 +33,8 @@ export interface ConversationView extends Marks {
   readonly error: ChatError | null;
   /** A message that was not accepted, was dropped by a stop or is edited, to be sent again. */
   readonly returned: WrittenMessage | null;
+  /** The messages that wait for the turns before them. */
+  readonly queued: readonly QueuedMessage[];
   /** The newest message that was sent or answered again in this tab. */
   readonly sentMessageId: string | null;
 }
@@ -76,6 +75,7 @@ export class Conversation {
     isStopping: false,
     error: null,
     returned: null,
+    queued: [],
     sentMessageId: null,
     ...noMarks,
   };
@@ -107,6 +107,7 @@ export class Conversation {
     this.queue = new MessageQueue({
       ...options,
       repeat: (path, init) => this.#repeat(path, init),
+      onChange: (queued) => this.#show({ queued }),
       onBegun: () => void this.refresh(),
     });
     this.chat = new LiveChat({
@@ -296,12 +297,12 @@ export class Conversation {
   }
 
   get #isWaiting(): boolean {
-    return this.queue.getMessages().length > 0;
+    return this.#view.queued.length > 0;
   }
 
   /** Returns the messages that did not arrive before the page was left. */
   #returnUnsent({ messages }: StoredChat): void {
-    const known = [...messages, ...this.queue.getMessages()].map(({ id }) => id);
+    const known = [...messages, ...this.#view.queued].map(({ id }) => id);
     const lost = this.#unsent.filter(({ id }) => !known.includes(id));
     for (const { id } of this.#unsent) this.#options.outbox.forget(id);
     this.#unsent = [];

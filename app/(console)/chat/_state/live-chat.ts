@@ -5,8 +5,10 @@
 import type { ChatTransport, UIMessage } from "ai";
 import { isOutdated, loadModule } from "../../_load/load-module.ts";
 import { ChatMessages } from "./chat-messages.ts";
-import type { ConnectionState } from "./conversation.ts";
 import type { TurnReader } from "./turn-reader.ts";
+
+/** `lost`: a request failed or a stream broke off, and it is being retried. */
+export type ConnectionState = "live" | "lost";
 
 interface LiveChatOptions {
   readonly chatId: string;

@@ -19,6 +19,7 @@ interface MessageQueueOptions {
   readonly chatId: string;
   /** Repeats a request, each of which is idempotent, until it has a final response; null when the chat is closed. */
   readonly repeat: (path: string, init: RequestInit) => Promise<Response | null>;
+  readonly onChange: (messages: readonly QueuedMessage[]) => void;
   /** Called when a message did not have to wait, so that its turn has begun. */
   readonly onBegun: () => void;
 }
@@ -27,21 +28,13 @@ const EMPTY: readonly QueuedMessage[] = [];
 
 export class MessageQueue {
   readonly #options: MessageQueueOptions;
-  readonly #listeners = new Set<() => void>();
   #messages = EMPTY;
 
   constructor(options: MessageQueueOptions) {
     this.#options = options;
   }
 
-  getMessages = (): readonly QueuedMessage[] => this.#messages;
-
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  /** Shows what waits in a chat that was just read. */
+  /** Shows the messages that wait in a chat that was just read. */
   show({ queue = [], messages }: StoredChat): void {
     // The turn of a message may have begun while the chat was read.
     const waiting = queue.filter(({ id }) => !messages.some((message) => message.id === id));
@@ -126,6 +119,6 @@ export class MessageQueue {
 
   #show(messages: readonly QueuedMessage[]): void {
     this.#messages = messages.length === 0 ? EMPTY : messages;
-    for (const listener of this.#listeners) listener();
+    this.#options.onChange(this.#messages);
   }
 }

@@ -1,7 +1,7 @@
 "use client";
 import { useRouter } from "next/navigation";
 import { api } from "@/app/(console)/_api/request.ts";
-import { useOwnAccount } from "@/app/(console)/_hooks/use-own-account.ts";
+import { useOwnAccount } from "@/app/(console)/_hooks/shared-reads.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { chooseOrganization, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { Member, Organization, Role } from "@/lib/organizations/organization.ts";
