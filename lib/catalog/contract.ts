@@ -1,27 +1,10 @@
 /** The endpoints of the music catalog. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { queryInteger } from "../contract/fields.ts";
+import { commaList, queryInteger } from "../contract/fields.ts";
 import { markets } from "./markets.ts";
 import { albumPage, searchResult } from "./present.ts";
 import { albumGroups, kinds } from "./records.ts";
-
-/** A comma-separated list of `allowed` items; repeated items count once. */
-function commaList<const T extends string>(name: string, allowed: readonly T[]) {
-  const isAllowed = (item: string): item is T => allowed.some((one) => one === item);
-  const either = `(${allowed.join("|")})`;
-  return z
-    .string()
-    .transform((text, context): T[] => {
-      const parts = text.split(",");
-      const items = parts.filter(isAllowed);
-      if (items.length === parts.length) return [...new Set(items)];
-      const message = `${name} must be a comma-separated list of ${allowed.join(", ")}`;
-      context.addIssue({ code: "custom", message });
-      return z.NEVER;
-    })
-    .meta({ override: { type: "string", pattern: `^${either}(,${either})*$` } });
-}
 
 /** An upper-case country code, or one of `others`. */
 function marketCode(others: readonly string[], error: string) {

@@ -71,6 +71,23 @@ export const withAnyField = <S extends z.ZodObject>(body: S): S =>
 export const clearedFields = (changes: object): string[] =>
   Object.entries(changes).flatMap(([name, value]) => (value === null ? [name] : []));
 
+/** A comma-separated list of `allowed` items in a query string; repeated items count once. */
+export function commaList<const T extends string>(name: string, allowed: readonly T[]) {
+  const isAllowed = (item: string): item is T => allowed.some((one) => one === item);
+  const either = `(${allowed.join("|")})`;
+  return z
+    .string()
+    .transform((text, context): T[] => {
+      const parts = text.split(",");
+      const items = parts.filter(isAllowed);
+      if (items.length === parts.length) return [...new Set(items)];
+      const message = `${name} must be a comma-separated list of ${allowed.join(", ")}`;
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    })
+    .meta({ override: { type: "string", pattern: `^${either}(,${either})*$` } });
+}
+
 /** `true` or `false` in a query string. It is no enum, whose texts would be documented beside the boolean. */
 export const queryBoolean = z
   .string()

@@ -1,8 +1,9 @@
 /** Sessions, chats and stored messages. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
-import { instructions, uuid, withAnyField } from "../contract/fields.ts";
+import { commaList, instructions, uuid, withAnyField } from "../contract/fields.ts";
 import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { queuedMessages } from "../turns/queue-contract.ts";
 import { branch, chat, chatWithMessages, feedback, rating, session } from "./session.ts";
 
 const title = z.string().trim().max(200);
@@ -144,7 +145,24 @@ export const getChatContract = contract({
   summary: "Read a chat with its messages and its streaming state",
   description: "While a turn is streaming, `GET /api/chat/{chatId}/stream` has its answer.",
   params: chatParams,
-  responses: { 200: { description: "The chat", schema: chatWithMessages } },
+  query: z.object({
+    include: commaList("include", ["branches", "feedback", "queue"])
+      .optional()
+      .describe("What else to read with the chat, comma-separated"),
+  }),
+  responses: {
+    200: {
+      description: "The chat",
+      schema: chatWithMessages.extend({
+        branches: z.array(branch).optional().meta({ description: "Only if included" }),
+        feedback: z.array(feedback).optional().meta({ description: "Only if included" }),
+        queue: queuedMessages.shape.messages.optional().meta({
+          description:
+            "The messages that wait, only if included. One whose turn starts in the meantime may be in `messages`, too.",
+        }),
+      }),
+    },
+  },
   errors: ["not_found"],
 });
 

@@ -173,15 +173,22 @@ export const selectChat = (address: ChatAddress): Promise<Chat | AppError> =>
 const CHAT_PAGE_BYTES = 512 * 1024;
 
 /**
- * Returns the response body as the JSON text that the database prints, without parsing it. It is read
- * page by page as the reader takes it, so that a slow reader holds one page and no connection. A message that is stored in the meantime may be in a later page.
+ * Returns the response body as the JSON text that the database prints, without parsing it. It is read page
+ * by page as the reader takes it: a slow reader holds one page and no connection. A message that is stored
+ * in the meantime may be in a later page.
+ * @param more further fields of the body
  */
 export async function selectChatBody(
   address: ChatAddress,
+  more: object = {},
 ): Promise<ReadableStream<Uint8Array> | AppError> {
   const args = chatArguments(address);
   const first = await chatPage(args, null);
-  if (first) return chatPages(args, first);
+  if (first) {
+    const fields = JSON.stringify(more).slice(1, -1);
+    const start = fields === "" ? "{" : `{${fields},`;
+    return chatPages(args, { ...first, text: start + first.text.slice(1) });
+  }
   const found = await selectChat(address);
   return isAppError(found) ? found : appError("not_found", "Chat not found");
 }

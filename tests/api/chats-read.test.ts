@@ -81,6 +81,24 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
     expect(await read()).toMatchObject({ isStreaming: false, chat: { activeStreamId: null } });
   });
 
+  test("include adds branches, ratings and the queue", async () => {
+    const person = await createPerson();
+    const { session, chat } = await createSession(person.withKey);
+    await sql`insert into messages (chat_id, id, role, parts)
+      values (${chat.id}, 'a', 'assistant', '[]')`;
+    const path = `/api/sessions/${session.id}/chats/${chat.id}`;
+    await person.withKey.request("PUT", `${path}/messages/a/feedback`, { body: { rating: "up" } });
+    const plain = await person.withKey.get(path);
+    expect((await person.withKey.get(`${path}?include=branches,feedback,queue`)).body).toEqual({
+      ...z.object({}).loose().parse(plain.body),
+      ...{ branches: [], queue: [] },
+      feedback: [expect.objectContaining({ message_id: "a", rating: "up" })],
+    });
+    const some = await person.withKey.get(`${path}?include=queue`);
+    expect(Object.keys(z.object({}).loose().parse(some.body))).toContain("queue");
+    expect(some.body).not.toHaveProperty("branches");
+  });
+
   test("a chat of 1,000 messages comes whole", async () => {
     const person = await createPerson();
     const { session, chat } = await createSession(person.withKey);
@@ -113,6 +131,15 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 400", () => {
 });
 
 describe("GET /api/sessions/{sessionId}/chats/{chatId} 404", () => {
+  test("a chat that is missing answers the same with include", async () => {
+    const person = await createPerson();
+    const { session } = await createSession(person.withKey);
+    const path = `/api/sessions/${session.id}/chats/${randomUUID()}?include=branches,feedback,queue`;
+    const answer = await person.withKey.get(path);
+    expect(answer.status).toBe(404);
+    expect(answer.text).toBe('{"status":"error","error":"Chat not found"}');
+  });
+
   test("a chat of another session of the same caller is not found in this one", async () => {
     const person = await createPerson();
     const [here, there] = [

@@ -72,6 +72,41 @@ describeInBrowser("the list of chats", (browsing) => {
     await expect.poll(() => titlesIn(list)).toContain("Plan the tour");
   });
 
+  it("watches all running chats with one request at a time", async () => {
+    const { page, list } = await openList(browsing, 3);
+    const chatIds = new Set<string>();
+    let reads = 0;
+    // The turn of the first chat has ended at the second read of the runs, all others at the fourth.
+    const hasEnded = (chatId: string) => reads > (chatId === [...chatIds][0] ? 1 : 3);
+    await page.route("**/api/chats?*pinned=false*", async (route) => {
+      const response = await route.fetch();
+      const { chats, ...rest } = await response.json();
+      const running = chats.map((chat: { id: string }) => {
+        chatIds.add(chat.id);
+        return { ...chat, activeStreamId: hasEnded(chat.id) ? null : "turn" };
+      });
+      await route.fulfill({ response, json: { ...rest, chats: running } });
+    });
+    await page.route("**/api/chat/runs?*", (route) => {
+      reads++;
+      const runs = [...chatIds].map((chatId) => ({
+        ...{ runId: chatId, chatId, sessionId: chatId, title: "" },
+        finishedAt: hasEnded(chatId) ? new Date().toISOString() : null,
+      }));
+      return route.fulfill({ json: { runs } });
+    });
+    const bySession: string[] = [];
+    page.on("request", (request) => {
+      if (/\/sessions\/[^/]+\/chats\?/.test(request.url())) bySession.push(request.url());
+    });
+    await page.goto("/chat");
+    const marks = list.getByRole("img", { name: "(answering)" });
+    await expect.poll(() => marks.count()).toBe(3);
+    await expect.poll(() => marks.count(), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => marks.count(), { timeout: 20_000 }).toBe(0);
+    expect(bySession).toEqual([]);
+  });
+
   it("searches, scrolls, pins, archives and deletes among ten thousand chats", async () => {
     const { page, id, list } = await openList(browsing, 10_000);
     const old = await chatTitled(id, "Chat 9000");

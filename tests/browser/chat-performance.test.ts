@@ -39,6 +39,32 @@ describeInBrowser("the chat", (browsing) => {
     expect(total).toBeLessThan(MAX_SCRIPT_BYTES);
   });
 
+  it("is opened with one request for all that is stored of it", async () => {
+    const { page, conversation } = await openChatPage(browsing);
+    await sendMessage(page, "count to 3");
+    await waitUntilIdle(page);
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname.startsWith("/api/")) asked.push(pathname + search);
+    });
+    await page.reload();
+    await page.getByRole("navigation", { name: "Chats" }).getByText("count to 3").waitFor();
+    await page.getByText(/^1\D+2\D+3/).waitFor();
+    await page.waitForLoadState("networkidle");
+    const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+    expect(asked.filter((one) => !one.endsWith("/first-steps")).sort()).toEqual(
+      [
+        "/api/chat/runs?limit=50",
+        "/api/chats?limit=40&archived=false&pinned=false",
+        "/api/chats?limit=40&archived=false&pinned=true",
+        "/api/models",
+        `${path}/connectors`,
+        `${path}?include=branches,feedback,queue`,
+      ].sort(),
+    );
+  });
+
   it("draws nothing of a chat of 1,000 messages for a key, and shows all of them on request", async () => {
     const { page, conversation } = await openChatPage(browsing, place.server);
     await fill(conversation.chatId, 1_000);

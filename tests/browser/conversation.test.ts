@@ -12,12 +12,9 @@ const handlers: RequestHandler[] = [];
 let commonHandlers = 0;
 beforeAll(async () => {
   handlers.push(
-    http.get(`*${CHAT}/branches`, () => HttpResponse.json({ branches: [] })),
-    http.get(`*${CHAT}/feedback`, () => HttpResponse.json({ feedback: [] })),
     http.get(`*${CHAT}`, () =>
       HttpResponse.json({ chat: { id: "c", title: "Plan" }, isStreaming: false, messages: [] }),
     ),
-    http.get("*/api/chat/c/queue", () => HttpResponse.json({ status: "success", messages: [] })),
   );
   commonHandlers = handlers.length;
   service = await serveHandlers(handlers);
@@ -49,9 +46,10 @@ const open = (onResponse: (path: string) => void = () => {}, outbox = createOutb
     outbox,
     sessionId: "s",
     chatId: "c",
-    async fetch(path, init) {
-      const response = await fetch(service.origin + path, init);
-      onResponse(path);
+    baseUrl: service.origin,
+    async fetch(request) {
+      const response = await fetch(request);
+      onResponse(new URL(request.url).pathname);
       return response;
     },
     waitForRetry: () => new Promise((resolve) => setImmediate(resolve)),
@@ -59,21 +57,18 @@ const open = (onResponse: (path: string) => void = () => {}, outbox = createOutb
     onBranch: () => {},
   });
 
-it.each([CHAT, `${CHAT}/branches`, "/api/chat/c/queue"])(
-  "a chat that is left while the body of %s arrives ends quietly",
-  async (path) => {
-    service.fail("stalled body", path);
-    const conversation = open((arrived) => {
-      if (arrived === path) setImmediate(() => conversation.close());
-    });
-    await expect(conversation.refresh()).resolves.toBeUndefined();
-  },
-);
+it("a chat that is left while its body arrives ends quietly", async () => {
+  service.fail("stalled body", CHAT);
+  const conversation = open((arrived) => {
+    if (arrived.startsWith(CHAT)) setImmediate(() => conversation.close());
+  });
+  await expect(conversation.refresh()).resolves.toBeUndefined();
+});
 
-it.each([CHAT, `${CHAT}/branches`, "/api/chat/c/queue"])(
-  "a chat is shown, and can be read again, after the body of %s has broken off",
-  async (path) => {
-    service.failNext(path, "cut");
+it.each(["cut", "html"] as const)(
+  "a chat is shown, and can be read again, after it has answered with: %s",
+  async (fault) => {
+    service.failNext(CHAT, fault);
     const conversation = open();
     await conversation.refresh();
     expect(conversation.getView()).toMatchObject({ phase: "ready", chat: { title: "Plan" } });
@@ -83,6 +78,30 @@ it.each([CHAT, `${CHAT}/branches`, "/api/chat/c/queue"])(
     conversation.close();
   },
 );
+
+it("an internal error of a chat is shown, and the next refresh reads the chat", async () => {
+  service.fail({ status: 500 }, CHAT);
+  const conversation = open();
+  await conversation.refresh();
+  expect(conversation.getView()).toMatchObject({ phase: "failed", connection: "live" });
+  service.recover();
+  await conversation.refresh();
+  expect(conversation.getView()).toMatchObject({ phase: "ready", chat: { title: "Plan" } });
+  conversation.close();
+});
+
+it("an internal error of a turn's stream is shown, and the stream is not requested forever", async () => {
+  handlers.unshift(
+    http.get(`*${CHAT}`, () =>
+      HttpResponse.json({ chat: { id: "c", title: "Plan" }, isStreaming: true, messages: [] }),
+    ),
+    http.get("*/api/chat/c/stream", () => new HttpResponse(null, { status: 500 })),
+  );
+  const conversation = open();
+  await conversation.refresh();
+  expect(conversation.getView().error?.text).toBe("Something went wrong. Try again.");
+  conversation.close();
+});
 
 it("a chat whose question was answered in another tab only reads the turn that continues", async () => {
   const question = { questions: [{ question: "Which format?", header: "Format", options: [] }] };
@@ -146,10 +165,8 @@ it("a message that was being sent when the page was left is returned, unless it 
         chat: { id: "c", title: "Plan" },
         isStreaming: false,
         messages: [stored],
+        queue: [{ id: "queued", parts: [] }],
       }),
-    ),
-    http.get("*/api/chat/c/queue", () =>
-      HttpResponse.json({ status: "success", messages: [{ id: "queued", parts: [] }] }),
     ),
   );
   const file = { type: "file" as const, mediaType: "text/csv", url: "sandbox:/home/agent/a.csv" };

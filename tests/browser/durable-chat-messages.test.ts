@@ -1,6 +1,6 @@
 /** Messages that the console's chat transport sends: provisioning, refusals, leaving. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ChatRequestError } from "@/app/(console)/chat/_state/chat-request-error.ts";
+import { ApiError } from "@/packages/client/src/api-error.ts";
 import { gate } from "../support/fakes/openai.ts";
 import { createSession } from "../support/fixtures/sessions.ts";
 import {
@@ -54,7 +54,7 @@ describe("a message", () => {
       conversation,
       userMessage("me too"),
     ).catch((e) => e);
-    expect(refusal).toBeInstanceOf(ChatRequestError);
+    expect(refusal).toBeInstanceOf(ApiError);
     expect(refusal).toMatchObject({ status: 409, code: "stream_active" });
     held.open();
     await running.ended;
@@ -75,7 +75,7 @@ describe("a message", () => {
     const refusal = await sendThrough(mine, conversation, userMessage("hello")).catch(
       (error) => error,
     );
-    expect(refusal).toBeInstanceOf(ChatRequestError);
+    expect(refusal).toBeInstanceOf(ApiError);
     expect(refusal).toMatchObject({ status, code, message: "Told so" });
     expect(mine.reported.connections).not.toContain("lost");
   });

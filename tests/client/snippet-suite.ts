@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ChatScenario, Scenario } from "../../app/(console)/_snippets/scenario.ts";
-import { snippetsOf, type View } from "../../app/(console)/_snippets/snippets.ts";
+import { views } from "../../app/(console)/_snippets/snippets.ts";
 import { createPerson, type Person } from "../support/harness/clients.ts";
 import { Conversation, openConversation } from "../support/harness/conversation.ts";
 import type { PackedClient } from "../support/harness/packed-client.ts";
@@ -40,9 +40,9 @@ export function snippetSuite(packed: () => PackedClient): void {
     person = await createPerson();
   });
 
-  const textOf = (view: View, scenario: Scenario, hasKey: boolean): string => {
+  const textOf = (view: string, scenario: Scenario, hasKey: boolean): string => {
     const target = { baseUrl: stack.url, apiKey: hasKey ? person.key : null };
-    return snippetsOf(view, scenario, target).at(-1)?.text ?? "";
+    return views.find(({ id }) => id === view)?.textOf(scenario, target) ?? "";
   };
 
   async function run(view: "curl" | "typescript", text: string): Promise<string> {
@@ -90,34 +90,6 @@ export function snippetSuite(packed: () => PackedClient): void {
       expect(output).toMatch(view === "curl" ? /"runId":"/ : /^completed\n$/);
       expect(await newestChat()).toEqual({ message: HOSTILE, connectors: ["gmail"] });
     });
-  });
-
-  it("as MCP: the tool call is one that the server takes", async () => {
-    const { sessionId, chatId } = await openConversation(person.withKey);
-    const inChat: Scenario = { ...newChat, chat: { sessionId, chatId } };
-    for (const scenario of [inChat, newChat, newRun]) {
-      const [configuration, toolCall] = snippetsOf("mcp", scenario, {
-        baseUrl: stack.url,
-        apiKey: person.key,
-      });
-      const { mcpServers } = z
-        .object({ mcpServers: z.record(z.string(), z.object({ url: z.url(), headers: z.any() })) })
-        .parse(JSON.parse(configuration?.text ?? ""));
-      const server = mcpServers["agent-platform"];
-      const response = await fetch(server?.url ?? "", {
-        method: "POST",
-        headers: {
-          ...server?.headers,
-          accept: "application/json, text/event-stream",
-          "content-type": "application/json",
-        },
-        body: JSON.stringify({
-          ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
-          params: JSON.parse(toolCall?.text ?? ""),
-        }),
-      });
-      expect(await response.text()).toContain('"isError":false');
-    }
   });
 
   it("as Python: a text is a literal, and the key comes from the environment", () => {

@@ -28,18 +28,22 @@ export interface ApiRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Calls `fetch` with the access token, and once more with a new one if the API refuses the first. */
-export async function fetchWithBearer(path: string, init: RequestInit = {}): Promise<Response> {
+/** Sends a request with the access token, and once more with a new one if the API refuses the first. */
+export async function fetchSignedIn(request: Request): Promise<Response> {
+  const { url, method, headers, signal } = request;
+  const body = (await request.text()) || null;
   const send = (token: string | null) => {
-    const headers = new Headers(init.headers);
     if (token !== null) headers.set("authorization", `Bearer ${token}`);
-    return fetch(path, { ...init, headers });
+    return fetch(url, { method, headers, body, signal });
   };
   const response = await send(await accessToken());
   if (response.status !== 401) return response;
   const token = await renewToken();
   return token === null ? response : send(token);
 }
+
+export const fetchWithBearer = (path: string, init?: RequestInit): Promise<Response> =>
+  fetchSignedIn(new Request(path, init));
 
 /**
  * Calls the API and returns the body of its response. `T` is the output of the response's schema in
@@ -66,6 +70,13 @@ export async function api<T>(path: string, request: ApiRequest = {}): Promise<Ap
     const isAborted = cause instanceof DOMException && cause.name === "AbortError";
     return { ok: false, error: isAborted ? aborted : networkError };
   }
+}
+
+/** Resolves to the body of `GET path`. @throws ApiError, for the cache of reads */
+export async function read<T>(path: string, signal: AbortSignal): Promise<T> {
+  const result = await api<T>(path, { signal });
+  if (!result.ok) throw result.error;
+  return result.data;
 }
 
 /** Reads a response that is not 2xx. */

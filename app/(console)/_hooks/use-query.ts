@@ -1,5 +1,6 @@
-import { useCallback, useEffect, useState } from "react";
-import { type ApiError, api } from "../_api/request.ts";
+import { type Query as Stored, useQueryClient, useQuery as useStored } from "@tanstack/react-query";
+import { useCallback } from "react";
+import { type ApiError, read } from "../_api/request.ts";
 
 export interface Query<T> {
   /** Undefined until the first response; kept while it is loaded again. */
@@ -12,39 +13,32 @@ export interface Query<T> {
   readonly change: (change: (data: T) => T) => void;
 }
 
-/** Loads `GET path` while the component is mounted; null loads nothing. */
-export function useQuery<T>(path: string | null): Query<T> {
-  const [response, setResponse] = useState<{ path: string | null; data: T | undefined }>({
-    path: null,
-    data: undefined,
+/** Returns the key under which the responses of `GET path` are cached; its first part is the path without its query. */
+export const keyOf = (path: string): readonly string[] => path.split("?");
+
+/** How long to wait before data is loaded again while the tab is visible, in milliseconds; false for never. */
+export type Poll<T> = number | false | ((data: T | undefined) => number | false);
+
+/** Returns the option of a query that loads it again at an interval. */
+export const pollOption = <T>(poll: Poll<T>) => ({
+  refetchInterval: (query: Stored<T, ApiError, T, readonly string[]>) =>
+    typeof poll === "function" ? poll(query.state.data) : poll,
+});
+
+/** Reads `GET path` while the component is mounted, and shows an earlier response until then; null reads nothing. */
+export function useQuery<T>(path: string | null, poll: Poll<T> = false): Query<T> {
+  const client = useQueryClient();
+  const { data, error, isFetching, refetch } = useStored({
+    queryKey: keyOf(path ?? ""),
+    queryFn: ({ signal }) => read<T>(path ?? "", signal),
+    enabled: path !== null,
+    ...pollOption(poll),
   });
-  const [error, setError] = useState<ApiError | null>(null);
-  const [loading, setLoading] = useState(path !== null);
-  const [revision, setRevision] = useState(0);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision loads again
-  useEffect(() => {
-    if (path === null) return;
-    const controller = new AbortController();
-    setLoading(true);
-    void api<T>(path, { signal: controller.signal }).then((result) => {
-      if (controller.signal.aborted) return;
-      setLoading(false);
-      setError(result.ok ? null : result.error);
-      if (result.ok) setResponse({ path, data: result.data });
-    });
-    return () => controller.abort();
-  }, [path, revision]);
-
-  const reload = useCallback(() => setRevision((current) => current + 1), []);
-  const change = useCallback((update: (data: T) => T) => {
-    setResponse((old) => (old.data === undefined ? old : { ...old, data: update(old.data) }));
-  }, []);
-  return {
-    data: response.path === path ? response.data : undefined,
-    error,
-    loading,
-    reload,
-    change,
-  };
+  const change = useCallback(
+    (update: (data: T) => T) =>
+      void client.setQueryData<T>(keyOf(path ?? ""), (old) => old && update(old)),
+    [client, path],
+  );
+  const reload = useCallback(() => void refetch(), [refetch]);
+  return { data, error, loading: isFetching, reload, change };
 }

@@ -1,4 +1,4 @@
-import type { Model } from "./use-models.ts";
+import type { Model } from "../_hooks/shared-reads.ts";
 
 /** Formats a number of tokens, such as `200K` or `1M`. */
 export const formatTokens = (tokens: number): string =>

@@ -3,11 +3,11 @@ import { Check, Search } from "lucide-react";
 import { Popover } from "radix-ui";
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react";
 import type { ApiError } from "../_api/request.ts";
+import type { Model } from "../_hooks/shared-reads.ts";
 import { cn } from "../_ui/class-names.ts";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { findModels, formatPrice, formatTokens } from "./describe-model.ts";
-import type { Model } from "./use-models.ts";
 
 /** The models to choose from, with a search: a combobox whose list is always open. */
 export function ModelList({

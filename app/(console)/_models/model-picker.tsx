@@ -1,8 +1,8 @@
 "use client";
 import { ChevronDown } from "lucide-react";
 import { useRef, useState } from "react";
+import { type Model, useModels } from "../_hooks/shared-reads.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { type Model, useModels } from "./use-models.ts";
 
 const ModelList = lazyComponent(() =>
   import("./model-list.tsx").then((module) => module.ModelList),

@@ -2,7 +2,7 @@
 import { X } from "lucide-react";
 import type { RefObject } from "react";
 import { cn } from "../_ui/class-names.ts";
-import { Cover } from "../_ui/cover.tsx";
+import { LazyCover } from "../_ui/lazy-cover.tsx";
 import { chooseArtist, useScope } from "./scope.ts";
 
 /** Shows the artist of the switcher, for which new work is and to which a list is limited; nothing for all artists. */
@@ -23,7 +23,9 @@ export function ArtistChip({
         className,
       )}
     >
-      <Cover seed={artist.seed} round className="size-5" />
+      <span className="size-5 shrink-0">
+        <LazyCover seed={artist.seed} round className="w-full" />
+      </span>
       <span className="min-w-0 truncate">
         <span className="text-muted-foreground">For </span>
         {artist.name}

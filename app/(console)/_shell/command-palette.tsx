@@ -57,10 +57,19 @@ export function CommandPalette({
     onClose();
     router.push(path);
   };
-  const act = (action: () => unknown) => {
+  const act = (action: () => unknown) => () => {
     onClose();
     action();
   };
+  const actions = [
+    { label: "New chat", icon: Plus, run: () => go("/chat") },
+    { label: "Create an API key", icon: KeyRound, run: () => go("/keys") },
+    { label: "Use light theme", icon: Sun, run: act(() => chooseTheme("light")) },
+    { label: "Use dark theme", icon: Moon, run: act(() => chooseTheme("dark")) },
+    { label: "Use system theme", icon: Monitor, run: act(() => chooseTheme("system")) },
+    { label: "Keyboard shortcuts", icon: Keyboard, run: onShowShortcuts },
+    { label: "Sign out", icon: LogOut, run: act(signOut) },
+  ];
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -116,43 +125,9 @@ export function CommandPalette({
                 ))}
               </Group>
               <Group heading="Actions">
-                <Item value="New chat" icon={Plus} label="New chat" onSelect={() => go("/chat")} />
-                <Item
-                  value="Create an API key"
-                  icon={KeyRound}
-                  label="Create an API key"
-                  onSelect={() => go("/keys")}
-                />
-                <Item
-                  value="Use light theme"
-                  icon={Sun}
-                  label="Use light theme"
-                  onSelect={() => act(() => chooseTheme("light"))}
-                />
-                <Item
-                  value="Use dark theme"
-                  icon={Moon}
-                  label="Use dark theme"
-                  onSelect={() => act(() => chooseTheme("dark"))}
-                />
-                <Item
-                  value="Use system theme"
-                  icon={Monitor}
-                  label="Use system theme"
-                  onSelect={() => act(() => chooseTheme("system"))}
-                />
-                <Item
-                  value="Keyboard shortcuts"
-                  icon={Keyboard}
-                  label="Keyboard shortcuts"
-                  onSelect={onShowShortcuts}
-                />
-                <Item
-                  value="Sign out"
-                  icon={LogOut}
-                  label="Sign out"
-                  onSelect={() => act(signOut)}
-                />
+                {actions.map(({ label, icon, run }) => (
+                  <Item key={label} value={label} icon={icon} label={label} onSelect={run} />
+                ))}
               </Group>
               {text !== "" && templates.length > 0 && (
                 <Group heading="Templates">

@@ -1,5 +1,7 @@
 "use client";
-import { createContext, type ReactNode, useContext } from "react";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createContext, type ReactNode, useContext, useState } from "react";
+import type { ApiError } from "@/app/(console)/_api/request.ts";
 import type { Theme } from "@/app/(console)/_shell/theme.ts";
 
 /** What the server knew when it rendered the page. */
@@ -17,6 +19,15 @@ export interface Frame {
   readonly mediaOrigin: string | null;
 }
 
+declare module "@tanstack/react-query" {
+  interface Register {
+    defaultError: ApiError;
+  }
+}
+
+/** A failed read is shown at once, with a button to retry. */
+const queries = { retry: false, networkMode: "always", refetchOnReconnect: true } as const;
+
 const FrameContext = createContext<Frame>({
   theme: "system",
   wasSignedIn: false,
@@ -33,7 +44,13 @@ export function FrameProvider({
   readonly frame: Frame;
   readonly children: ReactNode;
 }) {
-  return <FrameContext value={frame}>{children}</FrameContext>;
+  // A server renders the pages of many people: each has a cache.
+  const [client] = useState(() => new QueryClient({ defaultOptions: { queries } }));
+  return (
+    <FrameContext value={frame}>
+      <QueryClientProvider client={client}>{children}</QueryClientProvider>
+    </FrameContext>
+  );
 }
 
 export const useFrame = (): Frame => useContext(FrameContext);

@@ -1,61 +1,50 @@
 "use client";
-import { useCallback, useEffect, useRef } from "react";
-import type { z } from "zod";
-import { api } from "@/app/(console)/_api/request.ts";
+import { useEffect, useRef } from "react";
 import { wantsNotifications } from "@/app/(console)/_shell/notification-choice.ts";
 import { onChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import { shownChats } from "@/app/(console)/chat/_state/shown-chats.ts";
-import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
-import type { getChatContract } from "@/lib/sessions/contract.ts";
-import type { Chat } from "@/lib/sessions/session.ts";
-import { usePoll } from "../_hooks/use-poll.ts";
+import { useNewestRuns } from "../_hooks/shared-reads.ts";
 import { toast } from "../_ui/toast.tsx";
 
-type ChatPage = z.output<(typeof listAccountChatsContract)["responses"][200]["schema"]>;
-type OneChat = z.output<(typeof getChatContract)["responses"][200]["schema"]>;
-
-/** How often the newest chats are read, for runs that no tab of this browser follows. */
+/** How often the newest runs are read, for runs that no tab of this browser follows. */
 const POLL_INTERVAL_MS = 15_000;
 
 /**
- * Tells when an answer is complete whose chat is not on the screen. Turns of this tab tell it by
- * themselves; scheduled and headless runs are found among the newest chats.
+ * Announces a complete answer whose chat is not on the screen. Turns of this tab report their end; scheduled
+ * and headless runs are found among the newest runs.
  */
 export function useRunNotices(): void {
-  const streams = useRef(new Map<string, string>());
-  const told = useRef(new Set<string>());
-
-  const tell = useCallback((chat: Chat) => {
-    const ending = `${chat.id} ${chat.lastAssistantMessageAt}`;
-    const path = `/chat/${chat.sessionId}/${chat.id}`;
-    const isShown = shownChats.has(chat.id) && document.visibilityState === "visible";
-    if (told.current.has(ending)) return;
-    told.current.add(ending);
-    if (!isShown) announce(chat.title || "New chat", path);
-  }, []);
+  const { data, reload } = useNewestRuns(POLL_INTERVAL_MS);
+  const unfinishedRuns = useRef(new Set<string>());
+  const endedChats = useRef(new Set<string>());
 
   useEffect(
     () =>
-      onChatEvent(({ sessionId, chatId, type }, isOwn) => {
+      onChatEvent(({ chatId, type }, isOwn) => {
         if (type !== "ended" || chatId === null || !isOwn) return;
-        const path = `/api/sessions/${sessionId}/chats/${chatId}`;
-        void api<OneChat>(path).then((read) => read.ok && tell(read.data.chat));
+        endedChats.current.add(chatId);
+        reload();
       }),
-    [tell],
+    [reload],
   );
 
-  const poll = useCallback(async () => {
-    const read = await api<ChatPage>("/api/chats?limit=20");
-    if (!read.ok) return;
-    const before = streams.current;
-    streams.current = new Map();
-    for (const chat of read.data.chats) {
-      if (chat.activeStreamId !== null) streams.current.set(chat.id, chat.activeStreamId);
-      else if (before.has(chat.id)) tell(chat);
+  useEffect(() => {
+    const known = new Set<string>();
+    for (const { runId, sessionId, chatId, title, finishedAt } of data?.runs ?? []) {
+      const isNewest = !known.has(chatId);
+      known.add(chatId);
+      if (finishedAt === null) {
+        unfinishedRuns.current.add(runId);
+        continue;
+      }
+      const wasRunning = unfinishedRuns.current.delete(runId);
+      const hasJustEnded = isNewest && endedChats.current.delete(chatId);
+      const isShown = shownChats.has(chatId) && document.visibilityState === "visible";
+      if ((wasRunning || hasJustEnded) && !isShown) {
+        announce(title || "New chat", `/chat/${sessionId}/${chatId}`);
+      }
     }
-  }, [tell]);
-  useEffect(() => void poll(), [poll]);
-  usePoll(() => void poll(), true, POLL_INTERVAL_MS);
+  }, [data]);
 }
 
 function announce(title: string, path: string): void {

@@ -2,19 +2,13 @@
 import { Building2, Check, Plus, UserRound, UsersRound } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { ReactNode, RefObject } from "react";
-import type { z } from "zod";
+import { useOrganizations } from "@/app/(console)/_hooks/shared-reads.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { chooseArtist, chooseOrganization, useScope } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
-import type { listOrganizationsContract } from "@/lib/organizations/contract.ts";
 import { Cover } from "../_ui/cover.tsx";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../_ui/dropdown-menu.tsx";
 import { coverSeed } from "../artists/cover-seed.ts";
-
-type Organizations = z.output<(typeof listOrganizationsContract)["responses"][200]["schema"]>;
-
-const idOf = (artist: Artist): string => artist.account_id;
 
 /** The menu of the switcher: organizations where the account has any, and artists. */
 export function ScopeMenu({
@@ -29,9 +23,8 @@ export function ScopeMenu({
   const router = useRouter();
   const { artist: chosen, organization } = useScope();
   const filter = organization === null ? "" : `?org_id=${organization.id}`;
-  const artists = usePages<Artist>(`/api/artists${filter}`, "artists", idOf);
-  const { data } = useQuery<Organizations>("/api/organizations?limit=100");
-  const organizations = data?.organizations ?? [];
+  const artists = usePages<Artist>(`/api/artists${filter}`, "artists");
+  const organizations = useOrganizations();
   return (
     <AnchoredMenu
       label="Working for"

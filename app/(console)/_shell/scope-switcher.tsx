@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
 import { chooseArtist, currentScope, useScope } from "@/app/(console)/_session/scope.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { Cover } from "../_ui/cover.tsx";
+import { LazyCover } from "../_ui/lazy-cover.tsx";
 
 const ScopeMenu = lazyComponent(() =>
   import("./scope-menu.tsx").then((module) => module.ScopeMenu),
@@ -35,7 +35,9 @@ export function ScopeSwitcher() {
             <UsersRound aria-hidden className="size-4" />
           </span>
         ) : (
-          <Cover seed={artist.seed} round className="size-7" />
+          <span className="size-7 shrink-0">
+            <LazyCover seed={artist.seed} round className="w-full" />
+          </span>
         )}
         <span className="min-w-0 flex-1 leading-tight">
           <span className="sr-only">Working for: </span>

@@ -1,8 +1,9 @@
 "use client";
+import { useQueryClient } from "@tanstack/react-query";
 import { Menu } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
-import { Activity, memo, type ReactNode, useState } from "react";
+import { Activity, memo, type ReactNode, useEffect, useState } from "react";
 import { useSession } from "@/app/(console)/_session/auth.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button, buttonStyle } from "../_ui/button.tsx";
@@ -81,6 +82,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
  */
 const SignedInFrame = memo(function SignedInFrame({ children }: { readonly children: ReactNode }) {
   const [drawer, setDrawer] = useState(false);
+  const client = useQueryClient();
+  // Another person may sign in next.
+  useEffect(() => () => client.clear(), [client]);
   return (
     <SidebarSlotProvider>
       <Commands>

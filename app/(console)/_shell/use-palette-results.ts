@@ -2,13 +2,11 @@
 import { useEffect, useState } from "react";
 import type { z } from "zod";
 import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
-import type { listTemplatesContract } from "@/lib/templates/contract.ts";
-import { useArtists } from "../_hooks/use-artists.ts";
+import { useArtists, useTemplateChoices } from "../_hooks/shared-reads.ts";
 import { useQuery } from "../_hooks/use-query.ts";
-import { hasMessages } from "../chat/_list/chat-feed.ts";
+import { hasMessages } from "../chat/_list/use-chat-list.ts";
 
 type Chats = z.output<(typeof listAccountChatsContract)["responses"][200]["schema"]>;
-type Templates = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;
 
 /** A pause in typing after which the server is asked. */
 const DEBOUNCE_MS = 150;
@@ -22,7 +20,7 @@ export function usePaletteResults(text: string) {
   }, [text]);
   const search = query === "" ? "limit=5" : `limit=8&q=${encodeURIComponent(query)}`;
   const chats = useQuery<Chats>(`/api/chats?${search}`);
-  const templates = useQuery<Templates>("/api/agents/templates?limit=100");
+  const templates = useTemplateChoices();
   const artists = useArtists();
   return {
     chats: chats.data?.chats.filter(hasMessages) ?? [],

@@ -10,7 +10,7 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { Code } from "../chat/_message/code-block.tsx";
 import type { CreatedKey } from "../keys/key-types.ts";
 import type { ChatScenario, Scenario } from "./scenario.ts";
-import { type Snippet, snippetsOf, views } from "./snippets.ts";
+import { views } from "./snippets.ts";
 
 interface Props {
   readonly description: string;
@@ -38,11 +38,13 @@ export function CodeDialog({ description, scenario, onClose }: Props) {
             </TabsTrigger>
           ))}
         </TabsList>
-        {views.map(({ id }) => (
-          <TabsContent key={id} value={id} className="flex flex-col gap-3">
-            {snippetsOf(id, scenario, { baseUrl: location.origin, apiKey }).map((snippet) => (
-              <SnippetBox key={snippet.title} snippet={snippet} />
-            ))}
+        {views.map(({ id, title, language, textOf }) => (
+          <TabsContent key={id} value={id}>
+            <SnippetBox
+              title={title}
+              language={language}
+              text={textOf(scenario, { baseUrl: location.origin, apiKey })}
+            />
           </TabsContent>
         ))}
       </Tabs>
@@ -62,7 +64,15 @@ export function StoredChatCodeDialog({
   return <CodeDialog {...props} scenario={{ ...scenario, setup }} />;
 }
 
-function SnippetBox({ snippet: { title, language, text } }: { readonly snippet: Snippet }) {
+function SnippetBox({
+  title,
+  language,
+  text,
+}: {
+  readonly title: string;
+  readonly language: string;
+  readonly text: string;
+}) {
   return (
     <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
       <div className="flex h-9 items-center justify-between gap-2 border-b pr-1 pl-3 text-xs text-muted-foreground">

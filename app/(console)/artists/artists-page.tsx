@@ -22,13 +22,11 @@ const ArtistForm = lazyComponent(() =>
   import("./artist-form.tsx").then((module) => module.ArtistForm),
 );
 
-const idOf = (artist: Artist): string => artist.account_id;
-
 /** The artists that the account works for, or those of the chosen organization. */
 export function ArtistsPage() {
   const { organization } = useScope();
   const filter = organization === null ? "" : `?org_id=${organization.id}`;
-  const artists = usePages<Artist>(`/api/artists${filter}`, "artists", idOf);
+  const artists = usePages<Artist>(`/api/artists${filter}`, "artists");
   const names = useOrganizationNames();
   const router = useRouter();
   const [creating, setCreating] = useOpenedByLink();

@@ -1,5 +1,7 @@
-import { useCallback, useEffect, useRef, useState } from "react";
-import { type ApiError, api } from "../_api/request.ts";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useCallback } from "react";
+import { type ApiError, read } from "../_api/request.ts";
+import { keyOf } from "../_hooks/use-query.ts";
 
 interface Part<T> {
   readonly items: readonly T[];
@@ -20,49 +22,34 @@ export interface CatalogList<T> {
 }
 
 /**
- * Loads a list of the catalog, whose pages go by offset. `path` has a query; null loads nothing.
- * @param pick returns the list of a response; it must be the same function at every call
+ * Reads a list of the catalog, whose pages go by offset. `path` has a query; null reads nothing.
+ * @param pick returns the list of a response
  */
 export function useCatalogList<B, T>(
   path: string | null,
   pick: (body: B) => Part<T> | undefined,
 ): CatalogList<T> {
-  const [loaded, setLoaded] = useState<{ path: string; part: Part<T> } | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [loading, setLoading] = useState(path !== null);
-  const controller = useRef<AbortController | null>(null);
-
-  const load = useCallback(
-    async (before: Part<T> | null) => {
-      controller.current?.abort();
-      if (path === null) return;
-      controller.current = new AbortController();
-      const { signal } = controller.current;
-      setLoading(true);
-      setError(null);
-      const offset = before === null ? 0 : before.offset + before.limit;
-      const result = await api<B>(`${path}&offset=${offset}`, { signal });
-      if (signal.aborted) return;
-      setLoading(false);
-      setError(result.ok ? null : result.error);
-      const part = result.ok ? pick(result.data) : undefined;
-      if (part === undefined) return;
-      setLoaded({ path, part: { ...part, items: [...(before?.items ?? []), ...part.items] } });
+  const { data, error, isFetching, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
+    queryKey: [...keyOf(path ?? ""), "pages"],
+    queryFn: ({ pageParam, signal }) => read<B>(`${path}&offset=${pageParam}`, signal),
+    enabled: path !== null,
+    initialPageParam: 0,
+    getNextPageParam: (body) => {
+      const part = pick(body);
+      const next = part ? part.offset + part.limit : 0;
+      return part && next < part.total ? next : null;
     },
-    [path, pick],
-  );
-  useEffect(() => {
-    void load(null);
-    return () => controller.current?.abort();
-  }, [load]);
-
-  const part = loaded?.path === path ? loaded.part : null;
+  });
+  const parts = data?.pages.flatMap((body) => pick(body) ?? []);
   return {
-    items: part?.items,
-    total: part?.total ?? 0,
-    hasMore: part !== null && part.offset + part.limit < part.total,
-    loading,
+    items: parts?.length ? parts.flatMap(({ items }) => items) : undefined,
+    total: parts?.at(-1)?.total ?? 0,
+    hasMore: hasNextPage,
+    loading: isFetching,
     error,
-    loadMore: useCallback(() => void load(part), [load, part]),
+    loadMore: useCallback(
+      () => void (hasNextPage ? fetchNextPage() : refetch()),
+      [hasNextPage, fetchNextPage, refetch],
+    ),
   };
 }

@@ -1,12 +1,8 @@
 "use client";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { useOrganizations } from "@/app/(console)/_hooks/shared-reads.ts";
 import { useScope } from "@/app/(console)/_session/scope.ts";
-import type { listOrganizationsContract } from "@/lib/organizations/contract.ts";
 import { Field } from "../_ui/field.tsx";
 import { Select } from "../_ui/select.tsx";
-
-type Organizations = z.output<(typeof listOrganizationsContract)["responses"][200]["schema"]>;
 
 /** Chooses whose connections are shown: the person's, the chosen artist's, or an organization's. */
 export function AccountField({
@@ -18,8 +14,7 @@ export function AccountField({
   readonly onChange: (accountId: string | null) => void;
 }) {
   const { artist } = useScope();
-  const { data } = useQuery<Organizations>("/api/organizations?limit=100");
-  const organizations = data?.organizations ?? [];
+  const organizations = useOrganizations();
   if (artist === null && organizations.length === 0 && value === null) return null;
   const listed = [artist?.id, ...organizations.map((one) => one.organization_id)];
   return (

@@ -3,7 +3,6 @@ import { useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import type { z } from "zod";
 import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import { ArtistChip } from "@/app/(console)/_session/artist-chip.tsx";
@@ -54,12 +53,13 @@ export function ContentPage() {
 
   const { artist } = useScope();
   const ofArtist = artist === null ? "" : `&artist_id=${artist.id}`;
-  const list = useQuery<TaskRunList>(`/api/tasks/runs?limit=100${ofArtist}`);
+  const list = useQuery<TaskRunList>(
+    `/api/tasks/runs?limit=100${ofArtist}`,
+    (data) => (submission.busy || data?.runs.some(isActive) === true) && 1_500,
+  );
   const runs = list.data?.runs.filter(isContentRun);
   const { selected, select } = useSelection();
   useFollowArtist(selected ?? "", () => select(null));
-  const isLive = submission.busy || (runs?.some(isActive) ?? false);
-  usePoll(list.reload, isLive && !list.loading, 1_500);
 
   const newest = runs?.[0]?.id ?? null;
   /** The newest run when the form was sent; a newer one is the run of the form. */

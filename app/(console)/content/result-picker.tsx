@@ -3,7 +3,7 @@ import { ImageOff } from "lucide-react";
 import { useState } from "react";
 import { type ContentMedia, isImageRun, titleOf } from "@/app/(console)/content/content-result.ts";
 import { stateOf, summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run-media.ts";
+import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Dialog } from "../_ui/dialog.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";

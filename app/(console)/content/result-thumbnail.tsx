@@ -6,7 +6,7 @@ import {
   thumbnailAddress,
 } from "@/app/(console)/content/content-result.ts";
 import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run-media.ts";
+import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { cn } from "../_ui/class-names.ts";

@@ -40,7 +40,7 @@ export function Stage({
   readonly onUse: (values: Partial<VideoValues>) => void;
   readonly onReuse: (run: TaskRun) => void;
 }) {
-  const { run: whole, error } = useTaskRun(id, item?.updatedAt ?? "");
+  const { run: whole, error } = useTaskRun(id, item?.updatedAt);
   // While a run is active, the list is polled more often than the run itself.
   const isEnded = item === undefined || !stateOf(item.status).isActive;
   const run = isEnded ? whole : item;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
+import type { createKeyContract } from "@/lib/identity/keys/contract.ts";
+import type { KeyList } from "../_hooks/shared-reads.ts";
 
-export type KeyList = z.output<(typeof listKeysContract.responses)[200]["schema"]>;
 export type ListedKey = KeyList["keys"][number];
 export type CreatedKey = z.output<(typeof createKeyContract.responses)[201]["schema"]>;

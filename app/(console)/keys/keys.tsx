@@ -1,8 +1,8 @@
 "use client";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
+import { useKeys } from "@/app/(console)/_hooks/shared-reads.ts";
 import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/empty-state.tsx";
 import { ErrorState } from "../_ui/error-state.tsx";
@@ -10,12 +10,12 @@ import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyTable } from "./key-table.tsx";
-import type { CreatedKey, KeyList } from "./key-types.ts";
+import type { CreatedKey } from "./key-types.ts";
 import { NewKey } from "./new-key.tsx";
 
 /** The page of API keys. A new key is shown in full once, until its dialog is closed. */
 export function Keys() {
-  const { data, error, reload } = useQuery<KeyList>("/api/keys");
+  const { data, error, reload } = useKeys();
   const [creating, setCreating] = useOpenedByLink();
   const [newKey, setNewKey] = useState<CreatedKey | null>(null);
   const show = (key: CreatedKey) => {

@@ -1,12 +1,11 @@
 "use client";
 import { CircleCheck, LoaderCircle } from "lucide-react";
 import Link from "next/link";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { type KeyList, useKeys } from "@/app/(console)/_hooks/shared-reads.ts";
 import { Button } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
-import type { CreatedKey, KeyList } from "./key-types.ts";
+import type { CreatedKey } from "./key-types.ts";
 
 /** Shows a new key in full, for the only time, and a command that uses it. */
 export function NewKey({
@@ -59,10 +58,9 @@ export function NewKey({
 
 /** Whether a request with the key has arrived. */
 function useIsKeyUsed(id: string): boolean {
-  const { data, loading, reload } = useQuery<KeyList>("/api/keys");
-  const isUsed = data?.keys.some((key) => key.id === id && key.last_used_at !== null) ?? false;
-  usePoll(reload, !loading && !isUsed, 2_000);
-  return isUsed;
+  const isUsed = (data: KeyList | undefined) =>
+    data?.keys.some((key) => key.id === id && key.last_used_at !== null) ?? false;
+  return isUsed(useKeys(true, (data) => !isUsed(data) && 2_000).data);
 }
 
 function Secret({ label, text }: { readonly label: string; readonly text: string }) {

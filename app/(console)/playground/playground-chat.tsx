@@ -1,25 +1,134 @@
 "use client";
 import type { FileUIPart } from "ai";
-import { useCallback } from "react";
+import { FlaskConical } from "lucide-react";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { api } from "../_api/request.ts";
+import { chooseConnectors } from "../_connectors/use-chat-connectors.ts";
+import { Button } from "../_ui/button.tsx";
+import { EmptyState } from "../_ui/empty-state.tsx";
+import { Composer } from "../chat/_conversation/composer.tsx";
 import { ConversationComposer } from "../chat/_conversation/conversation-composer.tsx";
+import { FileDrop } from "../chat/_conversation/file-drop.tsx";
 import { MessageList } from "../chat/_conversation/message-list.tsx";
 import { useConversation } from "../chat/_conversation/use-conversation.ts";
-import type { Attachments } from "../chat/_state/attachments.ts";
+import { useDraftChat } from "../chat/_conversation/use-draft-chat.ts";
+import type { ChatAddress } from "../chat/_state/attachment.ts";
+import { type Attachments, attachmentsOf } from "../chat/_state/attachments.ts";
+import type { ChatError } from "../chat/_state/chat-error.ts";
+import { publishChatEvent } from "../chat/_state/chat-events.ts";
+import type { SentMessage } from "../chat/_state/drafts.ts";
 import type { WrittenMessage } from "../chat/_state/message-parts.ts";
+import { openConversation, retainConversation } from "../chat/_state/open-conversations.ts";
 import { FilesSessionContext } from "../chat/_tools/file-link.tsx";
+import { EXAMPLE, type PlaygroundSetup, readContextLimit, toAgentSetup } from "./setup.ts";
 
-/** The conversation of the playground. */
+/** The chat of the playground. It is set up again before each message. */
 export function PlaygroundChat({
+  setup,
+  onSent,
+}: {
+  readonly setup: PlaygroundSetup;
+  readonly onSent: (text: string) => void;
+}) {
+  const draft = useDraftChat("playground");
+  /** Null until the first message. */
+  const [chat, setChat] = useState<ChatAddress | null>(null);
+  const [isStarting, setStarting] = useState(false);
+  const [errorText, setErrorText] = useState<string | null>(null);
+  const release = useRef(() => {});
+  // The conversation stays open until the page shows it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another chat is shown
+  useEffect(() => release.current(), [chat]);
+
+  const send = async (text: string, files: readonly FileUIPart[]) => {
+    const message = { text, files };
+    setErrorText(null);
+    setStarting(true);
+    const failure = chat
+      ? await setUpChat(chat, setup)
+      : ((await draft.send(message, begin))?.text ?? null);
+    setStarting(false);
+    setErrorText(failure);
+    if (failure !== null) return draft.setReturned(message);
+    if (chat) void configured(chat, setup).send(text, files);
+    onSent(text);
+  };
+  const begin = async (message: SentMessage): Promise<ChatError | null> => {
+    const created = await draft.draft.create();
+    if (!created.ok) return { text: created.error.message, requestId: null };
+    const address = { sessionId: created.sessionId, chatId: created.chat.id };
+    openConversation(address.sessionId, address.chatId).showChat(created.chat);
+    const failure = await setUpChat(address, setup);
+    if (failure !== null) return { text: failure, requestId: null };
+    const conversation = configured(address, setup);
+    release.current = retainConversation(address.chatId);
+    const refusal = await conversation.begin(message);
+    if (refusal) {
+      release.current();
+      return refusal;
+    }
+    publishChatEvent({ ...address, type: "changed" });
+    setChat(address);
+    return null;
+  };
+  const attachments = chat ? attachmentsOf(chat.sessionId, chat.chatId) : draft.attachments;
+  const composer = {
+    ...{ attachments, returned: draft.returned, onReturnedTaken: draft.takeReturned },
+    onSend: (text: string, files: readonly FileUIPart[]) => void send(text, files),
+  };
+  return (
+    <FileDrop
+      onFiles={(dropped) => attachments.add(dropped)}
+      className="relative flex min-h-0 min-w-0 flex-1 flex-col"
+    >
+      {chat ? (
+        <StartedChat {...chat} {...composer} isStarting={isStarting} />
+      ) : (
+        <>
+          <div className="flex min-h-0 flex-1 flex-col justify-center overflow-y-auto px-4 py-6">
+            <div className="mx-auto w-full max-w-lg">
+              <EmptyState
+                icon={FlaskConical}
+                title="Try an agent"
+                text="Give it instructions, choose a model, and send a message. Then view the same as code for your own program."
+              >
+                <Button
+                  variant="outline"
+                  onClick={() => draft.setReturned({ text: EXAMPLE, files: [] })}
+                >
+                  Use an example
+                </Button>
+              </EmptyState>
+            </div>
+          </div>
+          <Composer
+            draftKey="playground"
+            isBusy={isStarting}
+            isStopping={isStarting}
+            canSend
+            placeholder="Message the agent"
+            onStop={() => {}}
+            {...composer}
+          />
+        </>
+      )}
+      {errorText !== null && (
+        <p role="alert" className="px-4 pb-3 text-center text-sm text-danger-text">
+          {errorText}
+        </p>
+      )}
+    </FileDrop>
+  );
+}
+
+function StartedChat({
   sessionId,
   chatId,
-  attachments,
   isStarting,
   returned,
   onReturnedTaken,
-  onSend,
-}: {
-  readonly sessionId: string;
-  readonly chatId: string;
+  ...composer
+}: ChatAddress & {
   readonly attachments: Attachments;
   /** True while the chat is set up for a message. */
   readonly isStarting: boolean;
@@ -45,14 +154,38 @@ export function PlaygroundChat({
       </FilesSessionContext>
       <ConversationComposer
         shown={shown}
-        attachments={attachments}
         canSend={view.phase === "ready" && !isStarting}
         returned={view.returned ?? returned}
         onReturnedTaken={takeReturned}
         placeholder="Message the agent"
-        onSend={onSend}
         onRetry={null}
+        {...composer}
       />
     </>
   );
+}
+
+function configured({ sessionId, chatId }: ChatAddress, setup: PlaygroundSetup) {
+  const conversation = openConversation(sessionId, chatId);
+  conversation.contextLimit = readContextLimit(setup.contextLimit) ?? null;
+  return conversation;
+}
+
+/** Resolves to the text of the error if it fails. */
+async function setUpChat(
+  { sessionId, chatId }: ChatAddress,
+  setup: PlaygroundSetup,
+): Promise<string | null> {
+  if (readContextLimit(setup.contextLimit) === undefined) return "Correct the context limit first.";
+  const { instructions, templateId } = toAgentSetup(setup);
+  const body = {
+    ...(setup.modelId && { modelId: setup.modelId }),
+    instructions: instructions ?? "",
+    templateId: templateId ?? "",
+  };
+  const path = `/api/sessions/${sessionId}/chats/${chatId}`;
+  const changed = await api(path, { method: "PATCH", body });
+  if (!changed.ok) return changed.error.message;
+  const named = await chooseConnectors(sessionId, chatId, setup.connectors);
+  return named.ok ? null : named.error.message;
 }

@@ -1,9 +1,10 @@
 "use client";
-import { Code2, Columns2, type LucideIcon, RotateCcw, SlidersHorizontal } from "lucide-react";
+import { Code2, type LucideIcon, RotateCcw, SlidersHorizontal } from "lucide-react";
 import { type ComponentProps, useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { PlaygroundChat } from "./playground-chat.tsx";
 import {
   defaultSetup,
   EXAMPLE,
@@ -12,20 +13,15 @@ import {
   toAgentSetup,
 } from "./setup.ts";
 import { SetupPanel } from "./setup-panel.tsx";
-import { SingleChat } from "./single-chat.tsx";
 
 const CodeDialog = lazyComponent(() =>
   import("../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
 );
-const ComparedChats = lazyComponent(() =>
-  import("./compared-chats.tsx").then((module) => module.ComparedChats),
-);
 
-/** Tries an agent with instructions, a model and a limit, or two models, and shows the same as code. */
+/** Tries an agent with instructions, a model and a limit, and shows the same as code. */
 export function PlaygroundPage() {
   const [setup, setSetup] = useState(defaultSetup);
-  const [isComparing, setComparing] = useState(false);
-  /** Another number begins new chats. */
+  /** Another number starts a new chat. */
   const [attempt, setAttempt] = useState(0);
   /** Null before the first one. */
   const [lastMessage, setLastMessage] = useState<string | null>(null);
@@ -51,17 +47,6 @@ export function PlaygroundPage() {
           <HeaderButton icon={RotateCcw} label="Start over" onClick={startOver} />
         )}
         <HeaderButton
-          icon={Columns2}
-          label="Compare"
-          title="Send each message to two models"
-          aria-pressed={isComparing}
-          className="aria-pressed:bg-hover"
-          onClick={() => {
-            setComparing(!isComparing);
-            startOver();
-          }}
-        />
-        <HeaderButton
           icon={Code2}
           label="View as code"
           variant="outline"
@@ -76,13 +61,9 @@ export function PlaygroundPage() {
             !isSetupOpen && "max-lg:hidden",
           )}
         >
-          <SetupPanel setup={setup} hasModel={!isComparing} onChange={change} />
+          <SetupPanel setup={setup} onChange={change} />
         </section>
-        {isComparing ? (
-          <ComparedChats key={attempt} setup={setup} onChange={change} onSent={setLastMessage} />
-        ) : (
-          <SingleChat key={attempt} setup={setup} onSent={setLastMessage} />
-        )}
+        <PlaygroundChat key={attempt} setup={setup} onSent={setLastMessage} />
       </div>
       {isCodeOpen && (
         <CodeDialog

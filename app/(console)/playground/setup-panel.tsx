@@ -1,10 +1,8 @@
 "use client";
-import type { Template } from "@/lib/templates/template.ts";
+import { useModels, useTemplateChoices } from "@/app/(console)/_hooks/shared-reads.ts";
 import { ConnectorsPicker } from "../_connectors/connectors-picker.tsx";
-import { useQuery } from "../_hooks/use-query.ts";
 import { formatTokens } from "../_models/describe-model.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
-import { useModels } from "../_models/use-models.ts";
 import { Field } from "../_ui/field.tsx";
 import { Input } from "../_ui/input.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
@@ -21,12 +19,9 @@ const sources = [
 /** How the agent of the playground is set up. Changes apply to the next message. */
 export function SetupPanel({
   setup,
-  hasModel,
   onChange,
 }: {
   readonly setup: PlaygroundSetup;
-  /** False where models are chosen elsewhere. */
-  readonly hasModel: boolean;
   readonly onChange: (change: Partial<PlaygroundSetup>) => void;
 }) {
   const { data: models } = useModels();
@@ -34,16 +29,10 @@ export function SetupPanel({
   const isLimitInvalid = readContextLimit(setup.contextLimit) === undefined;
   return (
     <div className="flex flex-col gap-5 p-4">
-      {hasModel && (
-        <div>
-          <h2 className="mb-1.5 text-sm font-medium">Model</h2>
-          <ModelPicker
-            value={setup.modelId}
-            onChoose={(modelId) => onChange({ modelId })}
-            isField
-          />
-        </div>
-      )}
+      <div>
+        <h2 className="mb-1.5 text-sm font-medium">Model</h2>
+        <ModelPicker value={setup.modelId} onChoose={(modelId) => onChange({ modelId })} isField />
+      </div>
       <div className="flex flex-col gap-3">
         <Segmented
           label="Instructions"
@@ -117,7 +106,7 @@ function TemplateSelect({
   readonly value: string;
   readonly onChoose: (templateId: string) => void;
 }) {
-  const { data, error } = useQuery<{ templates: Template[] }>("/api/agents/templates?limit=100");
+  const { data, error } = useTemplateChoices();
   const templates = data?.templates ?? [];
   return (
     <Field

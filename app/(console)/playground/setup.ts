@@ -13,8 +13,6 @@ export interface PlaygroundSetup {
   readonly templateId: string;
   /** Empty for the default model. */
   readonly modelId: string;
-  /** What the model is compared with; empty for the first that is another one. */
-  readonly secondModelId: string;
   /** In tokens; empty for no limit. */
   readonly contextLimit: string;
   /** The slugs of those that the agent may use. */
@@ -26,7 +24,6 @@ export const defaultSetup: PlaygroundSetup = {
   instructions: "",
   templateId: "",
   modelId: "",
-  secondModelId: "",
   contextLimit: "",
   connectors: [],
 };

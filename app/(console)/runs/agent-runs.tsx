@@ -3,11 +3,10 @@ import { Bot, CalendarClock, MessageSquare, Plus, SearchX } from "lucide-react";
 import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
-import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
+import { useArtists } from "@/app/(console)/_hooks/shared-reads.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
 import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { formatCompact, formatUsd } from "@/app/(console)/_ui/format-number.ts";
 import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import {
@@ -41,6 +40,8 @@ const ACTIVE_POLL_MS = 2_500;
 /** Runs that others start, such as schedules and API clients, appear by themselves. */
 const IDLE_POLL_MS = 10_000;
 
+const isUnfinished = ({ finishedAt }: RunItem): boolean => finishedAt === null;
+
 /** All runs of the account, newest first, kept up to date. */
 export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   const query = useSearchParams();
@@ -53,11 +54,11 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   useFollowArtist(filters.artist, (artist) => setFilters({ artist }));
   const key = JSON.stringify(filters);
   const path = useMemo(() => runsPath(JSON.parse(key), Date.now()), [key]);
-  const runs = usePages<RunItem>(path, "runs", ({ runId }) => runId);
-  const { items, error, loading, refresh } = runs;
-  const isLive = items?.some(({ finishedAt }) => finishedAt === null) ?? false;
-  usePoll(refresh, !loading, isLive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
-  const now = useClock(isLive);
+  const runs = usePages<RunItem>(path, "runs", (loaded) =>
+    loaded.some(isUnfinished) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
+  );
+  const { items, error, refresh } = runs;
+  const now = useClock(items?.some(isUnfinished) ?? false);
   const isFiltered = hasFilters(filters);
   const artists = useArtists();
   const artistOf = (id: string | null) => artists.find(({ account_id }) => account_id === id);

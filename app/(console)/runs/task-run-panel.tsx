@@ -1,9 +1,8 @@
 "use client";
 import { Clapperboard } from "lucide-react";
 import Link from "next/link";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import { isContentRun, mediaIn, stepOf } from "@/app/(console)/content/content-result.ts";
 import { nameOf, spanOf, stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
@@ -29,11 +28,7 @@ export function TaskRunPanel({
   readonly runId: string;
   readonly onClose: () => void;
 }) {
-  const [revision, setRevision] = useState(0);
-  const { run, error } = useTaskRun(runId, revision);
-  const isActive = run !== undefined && stateOf(run.status).isActive;
-  const reload = () => setRevision((current) => current + 1);
-  usePoll(reload, isActive);
+  const { run, error, reload } = useTaskRun(runId, "", 2_500);
   return (
     <Sheet title={run === undefined ? "Task run" : nameOf(run.taskIdentifier)} onClose={onClose}>
       {error !== null && <ErrorState error={error} onRetry={reload} />}

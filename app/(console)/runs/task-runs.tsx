@@ -3,7 +3,6 @@ import { Clapperboard, ListChecks, RefreshCw } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import {
@@ -48,18 +47,22 @@ function passes(filter: Filter, { isActive, tone }: RunState): boolean {
   }
 }
 
+const isLiveRun = ({ status }: TaskRun): boolean => stateOf(status).isActive;
+
 /** The account's task runs, polled while one of them is active. */
 export function TaskRuns({ onOpen }: { readonly onOpen: (runId: string) => void }) {
   const [limit, setLimit] = useState(INITIAL_LIMIT);
   const [filter, setFilter] = useState<Filter>("all");
-  const { data, error, loading, reload } = useQuery<TaskRunList>(`/api/tasks/runs?limit=${limit}`);
+  const path = `/api/tasks/runs?limit=${limit}`;
+  const { data, error, loading, reload } = useQuery<TaskRunList>(
+    path,
+    (list) => list?.runs.some(isLiveRun) === true && 2_500,
+  );
   const [latest, setLatest] = useState(data);
   // The current runs stay visible while more are loaded.
   if (data !== undefined && data !== latest) setLatest(data);
   const runs = latest?.runs;
-  const isLive = runs?.some(({ status }) => stateOf(status).isActive) ?? false;
-  usePoll(reload, isLive && !loading);
-  const now = useClock(isLive);
+  const now = useClock(runs?.some(isLiveRun) ?? false);
 
   if (runs === undefined) {
     return error === null ? (

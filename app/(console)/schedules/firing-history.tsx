@@ -3,7 +3,6 @@ import { History } from "lucide-react";
 import Link from "next/link";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import type { TaskFiring } from "@/lib/schedules/task.ts";
@@ -17,13 +16,15 @@ import { durationOf, FiringStrip } from "./firing-strip.tsx";
 const ACTIVE_POLL_MS = 2_500;
 const IDLE_POLL_MS = 15_000;
 
+const isActive = ({ status }: TaskFiring): boolean => stateOf(status).isActive;
+
 /** The runs of a schedule, newest first. */
 export function FiringHistory({ taskId }: { readonly taskId: string }) {
-  const runs = usePages<TaskFiring>(`/api/tasks/${taskId}/runs`, "runs", (run) => run.task_run_id);
-  const { items, error, loading, refresh } = runs;
-  const isLive = items?.some(({ status }) => stateOf(status).isActive) ?? false;
-  usePoll(refresh, !loading, isLive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
-  const now = useClock(isLive);
+  const runs = usePages<TaskFiring>(`/api/tasks/${taskId}/runs`, "runs", (loaded) =>
+    loaded.some(isActive) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
+  );
+  const { items, error, refresh } = runs;
+  const now = useClock(items?.some(isActive) ?? false);
   return (
     <section aria-label="History">
       <h2 className="mb-2 text-sm font-medium text-muted-foreground">History</h2>

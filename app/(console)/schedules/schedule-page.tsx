@@ -5,12 +5,11 @@ import { useRouter } from "next/navigation";
 import { type ReactNode, useState } from "react";
 import type { z } from "zod";
 import { api } from "@/app/(console)/_api/request.ts";
+import { useArtist } from "@/app/(console)/_hooks/shared-reads.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { formatUntil } from "@/app/(console)/_ui/format-time.ts";
 import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
-import type { getArtistContract } from "@/lib/artists/contract.ts";
 import type { getTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
@@ -30,7 +29,6 @@ import { FiringHistory } from "./firing-history.tsx";
 import { RunNowButton } from "./run-now-button.tsx";
 
 type Found = z.output<(typeof getTaskContract)["responses"][200]["schema"]>;
-type FoundArtist = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
 
 // The parser of cron expressions comes with these.
 const ScheduleDialog = lazyComponent(() =>
@@ -46,9 +44,7 @@ const POLL_MS = 30_000;
 /** One scheduled prompt: when it runs next, what it says, and how its runs have ended. */
 export function SchedulePage({ id }: { readonly id: string }) {
   const path = `/api/tasks/${encodeURIComponent(id)}`;
-  const query = useQuery<Found>(path);
-  const { data, loading, reload } = query;
-  usePoll(reload, data !== undefined && !loading, POLL_MS);
+  const query = useQuery<Found>(path, POLL_MS);
   return (
     <Page>
       <BackLink href="/schedules">Schedules</BackLink>
@@ -74,7 +70,7 @@ export function SchedulePage({ id }: { readonly id: string }) {
           </EmptyState>
         }
       >
-        {({ task }) => <Details task={task} onChange={reload} />}
+        {({ task }) => <Details task={task} onChange={query.reload} />}
       </Loaded>
     </Page>
   );
@@ -188,14 +184,12 @@ function Actions({ task, onChange }: { readonly task: Task; readonly onChange: (
 
 /** What the schedule works with, unless that is the default. */
 function Choices({ task }: { readonly task: Task }) {
-  const artist = useQuery<FoundArtist>(task.artist_id && `/api/artists/${task.artist_id}`).data;
+  const artist = useArtist(task.artist_id);
   return (
     <Facts className="text-sm">
       <Fact name="Model">{task.model ?? "Default"}</Fact>
       {task.artist_id !== null && (
-        <Fact name="Artist">
-          {artist === undefined ? "…" : <ArtistTag artist={artist.artist} />}
-        </Fact>
+        <Fact name="Artist">{artist === undefined ? "…" : <ArtistTag artist={artist} />}</Fact>
       )}
       <Fact name="Cron">
         <code className="font-mono text-xs">{task.schedule}</code>

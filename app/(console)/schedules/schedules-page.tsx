@@ -4,11 +4,10 @@ import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
-import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
+import { useArtists } from "@/app/(console)/_hooks/shared-reads.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
 import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { formatUntil } from "@/app/(console)/_ui/format-time.ts";
 import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
@@ -40,11 +39,13 @@ export function SchedulesPage() {
   const router = useRouter();
   const timezone = useTimeZone();
   const [isCreating, setIsCreating] = useOpenedByLink();
-  const tasks = usePages<Task>("/api/tasks", "tasks", ({ id }) => id);
-  const { items, error, loading, refresh } = tasks;
+  const tasks = usePages<Task>("/api/tasks", "tasks", (loaded) =>
+    loaded.some(({ last_run }) => last_run && stateOf(last_run.status).isActive)
+      ? ACTIVE_POLL_MS
+      : IDLE_POLL_MS,
+  );
+  const { items, error, refresh } = tasks;
   const artists = useArtists(items?.some(({ artist_id }) => artist_id !== null));
-  const isLive = items?.some(({ last_run }) => last_run && stateOf(last_run.status).isActive);
-  usePoll(refresh, !loading, isLive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
   const create = (
     <Button onClick={() => setIsCreating(true)}>
       <Plus aria-hidden />

@@ -1,5 +1,5 @@
 "use client";
-import { useAccount } from "../_hooks/use-account.ts";
+import { useAccount } from "../_hooks/shared-reads.ts";
 import { ErrorState } from "../_ui/error-state.tsx";
 import { Skeleton } from "../_ui/skeleton.tsx";
 import { DeleteAccount } from "./delete-account.tsx";

@@ -1,6 +1,6 @@
 "use client";
 import { type FormEvent, useState } from "react";
-import type { Me } from "../_hooks/use-account.ts";
+import type { Me } from "../_hooks/shared-reads.ts";
 import { useFocusFirstError } from "../_hooks/use-focus-first-error.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";

@@ -1,7 +1,7 @@
 "use client";
 import { LayoutTemplate, Plus, Search, SearchX } from "lucide-react";
 import { useState } from "react";
-import { useOwnAccount } from "@/app/(console)/_hooks/use-own-account.ts";
+import { useOwnAccount } from "@/app/(console)/_hooks/shared-reads.ts";
 import {
   filterTemplates,
   isMine,
@@ -46,7 +46,7 @@ export function TemplatesPage() {
   const [draft, setDraft] = useState<TemplateValues | null>(null);
 
   const own = account ?? creator;
-  const { loaded } = templates;
+  const { items: loaded } = templates;
   const shown = filterTemplates(loaded ?? [], { filter, text, account: own });
   const isFiltered = filter !== "all" || text.trim() !== "";
 

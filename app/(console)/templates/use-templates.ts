@@ -1,95 +1,59 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { listTemplatesContract, setFavoriteContract } from "@/lib/templates/contract.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { type ApiError, api } from "../_api/request.ts";
+import { usePages } from "../_hooks/use-pages.ts";
+import { keyOf } from "../_hooks/use-query.ts";
 
 type TemplatePage = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;
 type OneTemplate = z.output<(typeof setFavoriteContract)["responses"][200]["schema"]>;
 
-export interface Templates {
-  /** The templates loaded so far, newest first; undefined until the first page is loaded. */
-  readonly loaded: readonly Template[] | undefined;
-  readonly hasMore: boolean;
-  readonly loading: boolean;
-  readonly error: ApiError | null;
-  /** Loads the next page, or retries the page that failed. */
-  readonly loadMore: () => void;
-  /** Replaces a template, or adds a new one at the beginning. */
-  readonly put: (template: Template) => void;
-  readonly remove: (id: string) => void;
-  /** Shows the change at once and reverts it if the API refuses it. Resolves to the error, if any. */
-  readonly setFavourite: (template: Template, isFavourite: boolean) => Promise<ApiError | null>;
-}
+const PATH = "/api/agents/templates?limit=48";
 
-/** Loads the templates that the caller can see, page by page. */
-export function useTemplates(): Templates {
-  const [loaded, setLoaded] = useState<readonly Template[]>();
-  const [cursor, setCursor] = useState<string | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [loading, setLoading] = useState(true);
-  const controller = useRef<AbortController | null>(null);
-
-  const load = useCallback(async (from: string | null) => {
-    controller.current?.abort();
-    controller.current = new AbortController();
-    const { signal } = controller.current;
-    setLoading(true);
-    const query = from === null ? "" : `&cursor=${encodeURIComponent(from)}`;
-    const result = await api<TemplatePage>(`/api/agents/templates?limit=48${query}`, { signal });
-    if (signal.aborted) return;
-    setLoading(false);
-    setError(result.ok ? null : result.error);
-    if (!result.ok) return;
-    const { templates, next_cursor } = result.data;
-    setCursor(next_cursor);
-    setLoaded((old = []) => [
-      ...old,
-      // A template that was created meanwhile is already in the list.
-      ...templates.filter(({ id }) => !old.some((one) => one.id === id)),
-    ]);
-  }, []);
-
-  useEffect(() => {
-    void load(null);
-    return () => controller.current?.abort();
-  }, [load]);
-
-  const put = useCallback((template: Template) => {
-    setLoaded((old = []) =>
-      old.some(({ id }) => id === template.id)
-        ? old.map((one) => (one.id === template.id ? template : one))
-        : [template, ...old],
+/** Reads the templates that the caller can see, newest first, page by page. */
+export function useTemplates() {
+  const pages = usePages<Template>(PATH, "templates");
+  const client = useQueryClient();
+  const change = (update: (templates: Template[], page: number) => Template[]) =>
+    client.setQueryData<InfiniteData<TemplatePage>>(
+      [...keyOf(PATH), "pages"],
+      (old) =>
+        old && {
+          ...old,
+          pages: old.pages.map((page, index) => ({
+            ...page,
+            templates: update(page.templates, index),
+          })),
+        },
     );
-  }, []);
-  const remove = useCallback((id: string) => {
-    setLoaded((old) => old?.filter((one) => one.id !== id));
-  }, []);
-  const setFavourite = useCallback(
-    async (template: Template, isFavourite: boolean) => {
-      const step = Number(isFavourite) - Number(template.is_favourite);
-      put({
-        ...template,
-        is_favourite: isFavourite,
-        favorites_count: Math.max(0, template.favorites_count + step),
-      });
-      const result = await api<OneTemplate>(`/api/agents/templates/${template.id}/favorite`, {
-        method: "PUT",
-        body: { is_favourite: isFavourite },
-      });
-      put(result.ok ? result.data.template : template);
-      return result.ok ? null : result.error;
-    },
-    [put],
-  );
-  return {
-    loaded,
-    hasMore: cursor !== null,
-    loading,
-    error,
-    loadMore: () => void load(cursor),
-    put,
-    remove,
-    setFavourite,
+  /** Replaces a template, or adds a new one at the start. */
+  const put = (template: Template) => {
+    const isKnown = pages.items?.some(({ id }) => id === template.id);
+    change((templates, page) =>
+      !isKnown && page === 0
+        ? [template, ...templates]
+        : templates.map((one) => (one.id === template.id ? template : one)),
+    );
   };
+  /** Shows the change at once and reverts it if the API refuses it. Resolves to the error, if any. */
+  const setFavourite = async (
+    template: Template,
+    isFavourite: boolean,
+  ): Promise<ApiError | null> => {
+    const step = Number(isFavourite) - Number(template.is_favourite);
+    put({
+      ...template,
+      is_favourite: isFavourite,
+      favorites_count: Math.max(0, template.favorites_count + step),
+    });
+    const result = await api<OneTemplate>(`/api/agents/templates/${template.id}/favorite`, {
+      method: "PUT",
+      body: { is_favourite: isFavourite },
+    });
+    put(result.ok ? result.data.template : template);
+    return result.ok ? null : result.error;
+  };
+  const remove = (id: string) => change((templates) => templates.filter((one) => one.id !== id));
+  return { ...pages, put, remove, setFavourite };
 }

@@ -1,6 +1,6 @@
 "use client";
 import { type FormEvent, useState } from "react";
-import { type Me, useAccount } from "@/app/(console)/_hooks/use-account.ts";
+import { type Me, useAccount } from "@/app/(console)/_hooks/shared-reads.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import { formatCost, formatUsd } from "@/app/(console)/_ui/format-number.ts";

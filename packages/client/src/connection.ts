@@ -11,13 +11,16 @@ export interface ConnectionOptions {
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** For how long `streamTurn` and `waitForRun` go on without an answer. Default: five minutes. */
   readonly retryForMs?: number | undefined;
-  /** Called before each repetition of a request of theirs; `attempt` counts from 1. */
+  /** Called before each repetition of a request of theirs, and when a stream breaks; `attempt` counts from 1. */
   readonly onRetry?: ((attempt: number) => void) | undefined;
+  /** Resolves when a request should be repeated, and rejects on abort. Default: an exponential delay. */
+  readonly waitForRetry?: ((attempt: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 export interface Connection {
   /** Sends a request once. @throws TypeError without a response */
   send(request: Request): Promise<Response>;
+  onRetry(attempt: number): void;
   /**
    * Repeats a request that may be repeated, until it has a final response.
    * @throws what the last attempt did after `retryForMs`; the signal's reason when it aborts
@@ -29,7 +32,8 @@ const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { baseUrl, apiKey, bearer, onRetry, retryForMs = 300_000 } = options;
+  const { baseUrl, apiKey, bearer, retryForMs = 300_000 } = options;
+  const onRetry = options.onRetry ?? (() => {});
   if (apiKey !== undefined && bearer !== undefined) {
     throw new TypeError("At most one of apiKey and bearer can be given");
   }
@@ -55,11 +59,12 @@ export function createConnection(options: ConnectionOptions): Connection {
       });
       if (response && (isLast || !isTransient(response, request.method))) return response;
       await response?.body?.cancel();
-      onRetry?.(attempt);
-      await delay(delayBefore(attempt, response), signal);
+      onRetry(attempt);
+      const waiting = options.waitForRetry?.(attempt, signal);
+      await (waiting ?? delay(delayBefore(attempt, response), signal));
     }
   };
-  return { send, repeat };
+  return { send, repeat, onRetry };
 }
 
 /**

@@ -157,6 +157,7 @@ async function* readTurn(
     } catch (error) {
       ignoreNetworkError(error, signal);
     }
+    connection.onRetry(1);
     if (next === before) await delay(PAUSE_MS, signal);
     response = await resume(connection, address.chatId, { startIndex: next, runId }, signal);
     if (response && runId === null) {

@@ -1,10 +1,9 @@
 /** The console's chat transport over HTTP, without a browser. */
 import type { UIMessage, UIMessageChunk } from "ai";
 import { expect } from "vitest";
-import {
-  type Connection,
-  createDurableChatTransport,
-} from "@/app/(console)/chat/_state/durable-chat-transport.ts";
+import { createChatTransport } from "@/app/(console)/chat/_state/chat-transport.ts";
+import type { ConnectionState } from "@/app/(console)/chat/_state/live-chat.ts";
+import { createConnection } from "@/packages/client/src/connection.ts";
 import type { Conversation } from "./conversation.ts";
 import { assemble } from "./turn-stream.ts";
 
@@ -16,19 +15,25 @@ export function openTransport(
   /** `answer`: the answer of a service in trouble to a path; null: the service answers itself. */
   more: { waitForRetry?: () => Promise<void>; answer?: (path: string) => Response | null } = {},
 ) {
-  const reported = { missedEnds: 0, connections: [] as Connection[] };
-  const transport = createDurableChatTransport({
-    sessionId,
-    fetch: async (path, init) =>
-      more.answer?.(path) ??
-      fetch(origin + path, {
-        ...init,
-        headers: { ...headers(), "accept-encoding": "identity", connection: "close" },
-      }),
-    onMissedEnd: async () => void reported.missedEnds++,
-    onConnection: (state) => void reported.connections.push(state),
+  const reported = { missedEnds: 0, connections: [] as ConnectionState[] };
+  const connection = createConnection({
+    ...{ baseUrl: origin, retryForMs: Number.POSITIVE_INFINITY },
+    fetch: async (request) => {
+      const answer = more.answer?.(new URL(request.url).pathname);
+      if (answer) return answer;
+      const sent = { ...headers(), "accept-encoding": "identity", connection: "close" };
+      for (const [name, value] of Object.entries(sent)) request.headers.set(name, value);
+      const response = await fetch(request);
+      reported.connections.push("live");
+      return response;
+    },
+    onRetry: () => void reported.connections.push("lost"),
     // Another event is let in, so that a server that is away is not asked without a pause.
     waitForRetry: more.waitForRetry ?? (() => new Promise((resolve) => setImmediate(resolve))),
+  });
+  const transport = createChatTransport({
+    ...{ sessionId, connection },
+    onMissedEnd: async () => void reported.missedEnds++,
   });
   return { transport, reported };
 }

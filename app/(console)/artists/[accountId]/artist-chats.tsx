@@ -12,7 +12,7 @@ import { NewChatButton } from "./new-chat-button.tsx";
 const idOf = (chat: Chat): string => chat.id;
 
 export function ArtistChats({ artist }: { readonly artist: Artist }) {
-  const chats = usePages<Chat>(`/api/chats?artist_id=${artist.account_id}`, "chats", idOf);
+  const chats = usePages<Chat>(`/api/chats?artist_id=${artist.account_id}`, "chats");
   return (
     <ArtistList
       label="Chats"

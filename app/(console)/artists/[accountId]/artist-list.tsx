@@ -13,7 +13,7 @@ export function ArtistList<T>({
   children,
 }: {
   readonly label: string;
-  readonly pages: Omit<Pages<T>, "refresh">;
+  readonly pages: Omit<Pages<T>, "refresh" | "isLoadingMore" | "isPrevious">;
   readonly empty: ReactNode;
   readonly idOf: (item: T) => string;
   readonly children: (item: T) => ReactNode;

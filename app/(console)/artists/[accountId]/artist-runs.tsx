@@ -17,7 +17,7 @@ import { ArtistList, lineStyle } from "./artist-list.tsx";
 const idOf = (run: RunItem): string => run.runId;
 
 export function ArtistRuns({ id }: { readonly id: string }) {
-  const runs = usePages<RunItem>(`/api/chat/runs?artist_id=${id}`, "runs", idOf);
+  const runs = usePages<RunItem>(`/api/chat/runs?artist_id=${id}`, "runs");
   return (
     <ArtistList
       label="Runs"

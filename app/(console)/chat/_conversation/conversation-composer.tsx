@@ -11,7 +11,7 @@ import { useEscape } from "./use-escape.ts";
 
 /** The end of a conversation: its notices, the messages that wait, and the form for the next one. */
 export function ConversationComposer({
-  shown: { conversation, view, messages, queued, isBusy },
+  shown: { conversation, view, messages, isBusy },
   attachments,
   canSend,
   returned,
@@ -42,7 +42,7 @@ export function ConversationComposer({
         onRetry={onRetry}
         onDismiss={() => conversation.dismissError()}
       />
-      <QueuedMessages conversation={conversation} messages={queued} />
+      <QueuedMessages conversation={conversation} messages={view.queued} />
       <Composer
         draftKey={conversation.chatId}
         attachments={attachments}

@@ -1,6 +1,6 @@
 "use client";
 import { Code2, FolderTree } from "lucide-react";
-import { titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
+import { titleOfChat } from "@/app/(console)/chat/_list/use-chat-list.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { Button } from "../../_ui/button.tsx";
 import { Skeleton } from "../../_ui/skeleton.tsx";

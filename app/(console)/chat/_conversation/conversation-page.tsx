@@ -3,7 +3,7 @@ import type { UIMessage } from "ai";
 import { MessageSquareOff } from "lucide-react";
 import Link from "next/link";
 import { useCallback, useMemo, useRef, useState } from "react";
-import { titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
+import { titleOfChat } from "@/app/(console)/chat/_list/use-chat-list.ts";
 import { attachmentsOf } from "@/app/(console)/chat/_state/attachments.ts";
 import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
 import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";

@@ -8,7 +8,7 @@ import { useScope } from "@/app/(console)/_session/scope.ts";
 import type { ChatError } from "@/app/(console)/chat/_state/chat-error.ts";
 import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import { keepUnsent, type UnsentMessage } from "@/app/(console)/chat/_state/drafts.ts";
-import type { Connection } from "@/app/(console)/chat/_state/durable-chat-transport.ts";
+import type { ConnectionState } from "@/app/(console)/chat/_state/live-chat.ts";
 import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
 import type { Template } from "@/lib/templates/template.ts";
@@ -47,7 +47,7 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   const [modelId, setModelId] = useState("");
   const [connectors, setConnectors] = useState<readonly string[]>([]);
   const [isBusy, setBusy] = useState(false);
-  const [connection, setConnection] = useState<Connection>("live");
+  const [connection, setConnection] = useState<ConnectionState>("live");
   const [error, setError] = useState<ChatError | null>(null);
 
   const params = useSearchParams();

@@ -19,8 +19,7 @@ export function useConversation(sessionId: string, chatId: string) {
     conversation.getView,
     conversation.getView,
   );
-  const { chat, queue } = conversation;
-  const queued = useSyncExternalStore(queue.subscribe, queue.getMessages, queue.getMessages);
+  const { chat } = conversation;
   const messages = useSyncExternalStore(chat.subscribe, chat.getShown, chat.getShown);
   useEffect(() => {
     const release = retainConversation(chatId);
@@ -40,5 +39,5 @@ export function useConversation(sessionId: string, chatId: string) {
       release();
     };
   }, [conversation, chatId]);
-  return { conversation, view, messages, queued, isBusy: view.isReading || queued.length > 0 };
+  return { conversation, view, messages, isBusy: view.isReading || view.queued.length > 0 };
 }

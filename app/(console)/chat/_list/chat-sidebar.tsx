@@ -2,9 +2,8 @@
 import { Ellipsis, MessageSquarePlus } from "lucide-react";
 import Link from "next/link";
 import { usePathname, useRouter } from "next/navigation";
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { useCallback, useState } from "react";
 import { useScope } from "@/app/(console)/_session/scope.ts";
-import { ChatFeed, titleOfChat } from "@/app/(console)/chat/_list/chat-feed.ts";
 import { heightOf, type ListRow, rowsOf } from "@/app/(console)/chat/_list/list-rows.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
@@ -16,8 +15,8 @@ import { ListFilters } from "./list-filters.tsx";
 import { ListNotes } from "./list-notes.tsx";
 import { MenuButton } from "./menu-button.tsx";
 import { Row } from "./row.tsx";
-import type { ListFilter } from "./sections.ts";
 import { SelectableRow } from "./selectable-row.tsx";
+import { type ListFilter, titleOfChat, useChatList } from "./use-chat-list.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 const ListMenu = lazyComponent(() => import("./list-menu.tsx").then((module) => module.ListMenu));
@@ -29,20 +28,15 @@ const SelectionBar = lazyComponent(() =>
 export function ChatSidebar() {
   const artistId = useScope().artist?.id ?? null;
   const [filter, setFilter] = useState<ListFilter>({ query: "", isArchived: false });
-  const [feed] = useState(() => new ChatFeed({ ...filter, artistId }));
-  const view = useSyncExternalStore(feed.subscribe, feed.getView, feed.getView);
   const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
   const path = usePathname();
   const router = useRouter();
-  useEffect(() => feed.start(), [feed]);
-  useEffect(() => feed.setFilter({ ...filter, artistId }), [feed, filter, artistId]);
-  useEffect(() => feed.setOpened(addressIn(path)), [feed, path]);
-  const rows = useMemo(() => rowsOf(view, new Date()), [view]);
+  const view = useChatList({ ...filter, artistId }, addressIn(path));
+  const rows = rowsOf(view, new Date());
   const change = useCallback(
     (part: Partial<ListFilter>) => setFilter((now) => ({ ...now, ...part })),
     [],
   );
-  const loadMore = useCallback(() => void feed.loadMore(), [feed]);
   const chats = rows.flatMap((row) => ("chat" in row ? [row.chat] : []));
   const leaveDeleted = (deleted: readonly Chat[]) => {
     if (deleted.some((chat) => path === hrefOf(chat))) router.push("/chat");
@@ -59,7 +53,7 @@ export function ChatSidebar() {
         label="Chats"
         rows={rows}
         heightOf={heightOf}
-        onNearEnd={view.hasMore && view.error === null ? loadMore : null}
+        onNearEnd={view.error === null ? view.loadMore : null}
         render={(row) =>
           renderRow(row, path, view.filter.query, selected, (id) =>
             setSelected((now) => toggled(now, id)),
@@ -69,10 +63,7 @@ export function ChatSidebar() {
         <ListNotes view={view} isEmpty={rows.length === 0} />
         {view.error && (
           <div className="mt-2">
-            <ErrorState
-              error={view.error}
-              onRetry={() => void (view.phase === "failed" ? feed.load() : feed.loadMore())}
-            />
+            <ErrorState error={view.error} onRetry={() => view.loadMore?.()} />
           </div>
         )}
       </VirtualList>

@@ -2,7 +2,7 @@
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { ArtistChip } from "@/app/(console)/_session/artist-chip.tsx";
-import type { ListFilter } from "./sections.ts";
+import type { ListFilter } from "./use-chat-list.ts";
 
 /** The time without a key after which what was typed is searched for. */
 const TYPING_PAUSE_MS = 200;

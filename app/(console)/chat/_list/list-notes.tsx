@@ -1,14 +1,14 @@
 "use client";
 import { cn } from "../../_ui/class-names.ts";
 import { Skeleton } from "../../_ui/skeleton.tsx";
-import type { ChatFeedView } from "./chat-feed.ts";
+import type { ChatList } from "./use-chat-list.ts";
 
 /** What the list says while it loads, and when it has nothing to show. */
 export function ListNotes({
   view: { phase, filter, isLoadingMore },
   isEmpty,
 }: {
-  readonly view: ChatFeedView;
+  readonly view: ChatList;
   readonly isEmpty: boolean;
 }) {
   if (phase === "loading") return <ListSkeleton />;
@@ -19,7 +19,7 @@ export function ListNotes({
   return <p className="px-2 py-3 text-sm text-muted-foreground">{emptyText(filter)}</p>;
 }
 
-function emptyText({ query, isArchived, artistId }: ChatFeedView["filter"]): string {
+function emptyText({ query, isArchived, artistId }: ChatList["filter"]): string {
   if (query !== "") {
     return `No chat has “${query}” in its title or messages. Try fewer words, or the beginning of one.`;
   }

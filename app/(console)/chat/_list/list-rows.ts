@@ -1,7 +1,7 @@
 /** The rows of the chat list: headings and chats, each with its height, so that only visible ones are rendered. */
 import type { FoundChat } from "@/lib/sessions/session.ts";
 import { lazily } from "../../_ui/lazily.ts";
-import type { ChatFeedView } from "./chat-feed.ts";
+import type { ChatList } from "./use-chat-list.ts";
 
 export type ListRow =
   | { readonly key: string; readonly heading: string }
@@ -23,7 +23,7 @@ export function heightOf(row: ListRow): number {
   return row.snippet === null ? CHAT_HEIGHT : SNIPPET_HEIGHT;
 }
 
-export function rowsOf({ sections, current, filter }: ChatFeedView, now: Date): ListRow[] {
+export function rowsOf({ sections, current, filter }: ChatList, now: Date): ListRow[] {
   const rows: ListRow[] = [];
   if (current) {
     rows.push(

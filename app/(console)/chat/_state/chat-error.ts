@@ -1,5 +1,5 @@
 import { describeError, unreachable } from "@/app/(console)/_api/describe-error.ts";
-import { ChatRequestError } from "./chat-request-error.ts";
+import { ApiError } from "@/packages/client/src/api-error.ts";
 
 /** What a chat's page says about a failure. */
 export interface ChatError {
@@ -21,7 +21,7 @@ const BUDGET_CODES: readonly string[] = ["budget_reached", "unpriced_model"];
 
 /** Returns the text for a refused request, or for a turn that ended with an error. */
 export function toChatError(error: Error): ChatError {
-  if (!(error instanceof ChatRequestError)) {
+  if (!(error instanceof ApiError)) {
     const [code = ""] = error.message.split(":");
     if (BUDGET_CODES.includes(code)) {
       const text = describeError({ status: 402, code });

@@ -9,16 +9,12 @@
  */
 import type { FileUIPart } from "ai";
 import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
+import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
+import { type Connection, createConnection } from "@/packages/client/src/connection.ts";
 import { type ChatError, outdatedPage, toChatError, unreachableChat } from "./chat-error.ts";
-import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
+import { createChatTransport, joinsRunningTurn } from "./chat-transport.ts";
 import type { Outbox, SentMessage } from "./drafts.ts";
-import {
-  type Connection,
-  createDurableChatTransport,
-  type DurableChatTransportOptions,
-  joinsRunningTurn,
-} from "./durable-chat-transport.ts";
-import { LiveChat } from "./live-chat.ts";
+import { type ConnectionState, LiveChat } from "./live-chat.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
 import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
 import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
@@ -29,7 +25,7 @@ export interface ConversationView extends Marks {
   /** `missing`: the chat does not exist or is not the caller's. `failed`: it could not be read; see `error`. */
   readonly phase: "loading" | "ready" | "missing" | "failed";
   readonly chat: ChatRow | null;
-  readonly connection: Connection;
+  readonly connection: ConnectionState;
   /** True while a turn is being started or read. */
   readonly isReading: boolean;
   readonly isStopping: boolean;
@@ -37,13 +33,21 @@ export interface ConversationView extends Marks {
   readonly error: ChatError | null;
   /** A message that was not accepted, was dropped by a stop or is edited, to be sent again. */
   readonly returned: WrittenMessage | null;
+  /** The messages that wait for the turns before them. */
+  readonly queued: readonly QueuedMessage[];
   /** The newest message that was sent or answered again in this tab. */
   readonly sentMessageId: string | null;
 }
 
-export interface ConversationOptions
-  extends Pick<DurableChatTransportOptions, "sessionId" | "fetch" | "waitForRetry"> {
+export interface ConversationOptions {
+  readonly sessionId: string;
   readonly chatId: string;
+  /** The origin of the service. */
+  readonly baseUrl: string;
+  /** Sends a request with the caller's credential. Rejects without a response, as `fetch` does. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Resolves when a request should be retried; `attempt` counts from 0. Rejects on abort. */
+  readonly waitForRetry: (attempt: number, signal: AbortSignal) => Promise<void>;
   /** Keeps messages until the service has stored or refused them. */
   readonly outbox: Outbox;
   /** Called when a turn of this chat began or ended in this tab, or was refused. */
@@ -60,6 +64,7 @@ export class Conversation {
   /** The token budget of the next turns; null for none. */
   contextLimit: number | null = null;
   readonly #options: ConversationOptions;
+  readonly #connection: Connection;
   readonly #listeners = new Set<() => void>();
   readonly #closed = new AbortController();
   #view: ConversationView = {
@@ -70,6 +75,7 @@ export class Conversation {
     isStopping: false,
     error: null,
     returned: null,
+    queued: [],
     sentMessageId: null,
     ...noMarks,
   };
@@ -87,22 +93,21 @@ export class Conversation {
     this.#options = options;
     this.chatId = options.chatId;
     this.#unsent = options.outbox.read();
-    const transport = createDurableChatTransport({
-      ...options,
+    this.#connection = this.#connect((request) => this.#transmit(request));
+    const transport = createChatTransport({
+      sessionId: options.sessionId,
       contextLimit: () => this.contextLimit,
-      fetch: async (path, init) => {
-        const response = await options.fetch(path, init);
-        if (path === "/api/chat" && response.ok) this.#onStarted();
+      connection: this.#connect(async (request) => {
+        const response = await this.#transmit(request);
+        if (request.url.endsWith("/api/chat") && response.ok) this.#onStarted();
         return response;
-      },
+      }),
       onMissedEnd: () => this.#loadStored().then(() => {}),
-      onConnection: (connection) => this.#show({ connection }),
     });
     this.queue = new MessageQueue({
       ...options,
-      fetch: (path, init) => this.#fetch(path, init),
-      waitForRetry: (attempt) => this.#waitForRetry(attempt),
-      isClosed: () => this.#closed.signal.aborted,
+      repeat: (path, init) => this.#repeat(path, init),
+      onChange: (queued) => this.#show({ queued }),
       onBegun: () => void this.refresh(),
     });
     this.chat = new LiveChat({
@@ -138,20 +143,23 @@ export class Conversation {
     this.#isOutdated = true;
     if (this.#isRefreshing) return;
     this.#isRefreshing = true;
+    try {
+      await this.#refreshUntilCurrent();
+    } finally {
+      this.#isRefreshing = false;
+    }
+  }
+
+  async #refreshUntilCurrent(): Promise<void> {
     for (let attempt = 0; this.#isOutdated && !this.#closed.signal.aborted; attempt++) {
       this.#isOutdated = false;
       if (this.isReading) break;
-      const [stored] = await Promise.all([this.#loadStored(), this.branches.load()]);
+      const stored = await this.#loadStored();
       if (stored) {
         this.#returnDropped(stored);
+        this.#returnUnsent(stored);
         void this.#showFailure(stored);
       }
-      const wasWaiting = this.#isWaiting;
-      if (stored?.isStreaming && this.#unsent.length === 0) void this.queue.load();
-      else if (wasWaiting || !this.queue.isLoaded) await this.queue.load();
-      if (stored) this.#returnUnsent(stored);
-      // The turn of the message that waited has begun after the chat was read.
-      if (wasWaiting && !this.#isWaiting) this.#isOutdated = true;
       if (this.chat.isOutdated) break;
       // The turn of the first message that waits begins in a moment.
       if (!stored || !(stored.isStreaming || this.#isWaiting) || this.isReading) continue;
@@ -159,11 +167,12 @@ export class Conversation {
       if (attempt > 0 || !stored.isStreaming) await this.#waitForRetry(attempt);
       if (stored.isStreaming) {
         await this.#read(() => this.#join());
+        const { error } = this.chat;
+        if (error instanceof ApiError && error.status >= 500) break;
         attempt = 0;
       }
       this.#isOutdated = true;
     }
-    this.#isRefreshing = false;
   }
 
   /**
@@ -196,7 +205,7 @@ export class Conversation {
     const parts = toParts(text, files);
     this.#show({ sentMessageId: id });
     await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
-    if (this.chat.error instanceof ChatRequestError || this.chat.isOutdated) {
+    if (this.chat.error instanceof ApiError || this.chat.isOutdated) {
       this.chat.messages = this.chat.messages.filter((message) => message.id !== id);
       this.#show({ returned: { text, files } });
       this.#options.outbox.forget(id);
@@ -233,12 +242,12 @@ export class Conversation {
     const path = `/api/chat/${this.#options.chatId}/stop`;
     const isBusy = () => this.isReading || this.#isWaiting;
     for (let attempt = 0; isBusy() && !this.#closed.signal.aborted; attempt++) {
-      const response = await this.#fetch(path, { method: "POST" });
-      if (response && !response.ok && response.status < 500) {
-        this.#show({ error: toChatError(await toChatRequestError(response)) });
+      const response = await this.#repeat(path, { method: "POST" });
+      if (response?.ok === false) {
+        this.#show({ error: toChatError(await toApiError(response)) });
         break;
       }
-      const answer: unknown = response?.ok ? await response.json() : null;
+      const answer: unknown = (await response?.json().catch(() => null)) ?? null;
       if (answer !== null) this.#dropped = [...this.#dropped, ...this.queue.takeAll()];
       if (typeof answer === "object" && answer && "stopped" in answer && answer.stopped) break;
       await this.#waitForRetry(attempt);
@@ -268,7 +277,7 @@ export class Conversation {
       body: JSON.stringify({ modelId }),
     });
     if (!response) this.#show({ error: unreachableChat });
-    else if (!response.ok) this.#show({ error: toChatError(await toChatRequestError(response)) });
+    else if (!response.ok) this.#show({ error: toChatError(await toApiError(response)) });
     else this.#show({ chat: ((await response.json()) as { chat: ChatRow }).chat });
   }
 
@@ -288,12 +297,12 @@ export class Conversation {
   }
 
   get #isWaiting(): boolean {
-    return this.queue.getMessages().length > 0;
+    return this.#view.queued.length > 0;
   }
 
   /** Returns the messages that did not arrive before the page was left. */
   #returnUnsent({ messages }: StoredChat): void {
-    const known = [...messages, ...this.queue.getMessages()].map(({ id }) => id);
+    const known = [...messages, ...this.#view.queued].map(({ id }) => id);
     const lost = this.#unsent.filter(({ id }) => !known.includes(id));
     for (const { id } of this.#unsent) this.#options.outbox.forget(id);
     this.#unsent = [];
@@ -342,7 +351,7 @@ export class Conversation {
     const { error } = this.chat;
     this.#show({ isReading: false, ...(error ? { error: toChatError(error) } : {}) });
     if (this.#closed.signal.aborted) return;
-    this.#options.onTurn(error instanceof ChatRequestError ? "refused" : "ended");
+    this.#options.onTurn(error instanceof ApiError ? "refused" : "ended");
   }
 
   /**
@@ -359,25 +368,30 @@ export class Conversation {
   async #loadStored(): Promise<StoredChat | null> {
     const { sessionId, chatId } = this.#options;
     const wasReading = this.isReading;
-    let response: Response | null = null;
-    for (let attempt = 0; !response; attempt++) {
-      response = await this.#fetch(`/api/sessions/${sessionId}/chats/${chatId}`, {});
+    const showMarks = this.branches.receive();
+    const path = `/api/sessions/${sessionId}/chats/${chatId}?include=branches,feedback,queue`;
+    let stored: StoredChat | null = null;
+    for (let attempt = 0; stored === null; attempt++) {
+      const response = await this.#repeat(path, {});
+      if (!response) return null;
+      // The API answers 400 when the ids in the address are not UUIDs.
+      if (response.status === 404 || response.status === 400) {
+        this.#show({ phase: "missing" });
+        return null;
+      }
+      if (!response.ok) {
+        const error = toChatError(await toApiError(response));
+        this.#show(this.#view.phase === "ready" ? { error } : { phase: "failed", error });
+        return null;
+      }
+      // A body may break off, and a network that asks for a sign-in answers with a page.
+      stored = await response.json().catch(() => null);
       if (this.#closed.signal.aborted) return null;
-      if (response && response.status >= 500) response = null;
-      this.#show({ connection: response ? "live" : "lost" });
-      if (!response) await this.#waitForRetry(attempt);
+      this.#show({ connection: stored ? "live" : "lost" });
+      if (!stored) await this.#waitForRetry(attempt);
     }
-    // The API answers 400 when the ids in the address are not UUIDs.
-    if (response.status === 404 || response.status === 400) {
-      this.#show({ phase: "missing" });
-      return null;
-    }
-    if (!response.ok) {
-      const error = toChatError(await toChatRequestError(response));
-      this.#show(this.#view.phase === "ready" ? { error } : { phase: "failed", error });
-      return null;
-    }
-    const stored = (await response.json()) as StoredChat;
+    showMarks(stored);
+    this.queue.show(stored);
     // A turn that began or ended meanwhile is newer than this response.
     if (this.isReading !== wasReading || this.#closed.signal.aborted) return null;
     this.chat.messages = reuseUnchanged(this.chat.messages, stored.messages);
@@ -385,15 +399,34 @@ export class Conversation {
     return stored;
   }
 
-  /** Returns null when there is no response, or a JSON body does not arrive whole: reading it never fails. */
-  async #fetch(path: string, init: RequestInit): Promise<Response | null> {
-    try {
-      const response = await this.#options.fetch(path, { ...init, signal: this.#closed.signal });
-      const isJson = response.headers.get("content-type")?.startsWith("application/json");
-      return isJson ? new Response(await response.arrayBuffer(), response) : response;
-    } catch {
-      return null;
-    }
+  #connect(fetch: (request: Request) => Promise<Response>): Connection {
+    const { baseUrl, waitForRetry } = this.#options;
+    return createConnection({
+      ...{ baseUrl, fetch, retryForMs: Number.POSITIVE_INFINITY },
+      onRetry: () => this.#show({ connection: "lost" }),
+      waitForRetry: (attempt, signal) => waitForRetry(attempt - 1, signal),
+    });
+  }
+
+  async #transmit(request: Request): Promise<Response> {
+    const response = await this.#options.fetch(request);
+    if (response.status < 502) this.#show({ connection: "live" });
+    return response;
+  }
+
+  /** Repeats a request until it has a final response. Resolves to null when the chat is closed. */
+  #repeat(path: string, init: RequestInit): Promise<Response | null> {
+    return this.#connection.repeat(path, withType(init), this.#closed.signal).catch(() => null);
+  }
+
+  /** Sends a request once. Resolves to null when there is no response. */
+  #fetch(path: string, init: RequestInit): Promise<Response | null> {
+    const { signal } = this.#closed;
+    const request = new Request(new URL(path, this.#options.baseUrl), {
+      ...withType(init),
+      signal,
+    });
+    return this.#transmit(request).catch(() => null);
   }
 
   #waitForRetry(attempt: number): Promise<void> {
@@ -410,3 +443,6 @@ export class Conversation {
     for (const listener of this.#listeners) listener();
   }
 }
+
+const withType = (init: RequestInit): RequestInit =>
+  init.body === undefined ? init : { ...init, headers: { "content-type": "application/json" } };

@@ -5,13 +5,15 @@
 import type { ChatTransport, UIMessage } from "ai";
 import { isOutdated, loadModule } from "../../_load/load-module.ts";
 import { ChatMessages } from "./chat-messages.ts";
-import type { Connection } from "./durable-chat-transport.ts";
 import type { TurnReader } from "./turn-reader.ts";
+
+/** `lost`: a request failed or a stream broke off, and it is being retried. */
+export type ConnectionState = "live" | "lost";
 
 interface LiveChatOptions {
   readonly chatId: string;
   readonly transport: ChatTransport<UIMessage>;
-  readonly onConnection: (state: Connection) => void;
+  readonly onConnection: (state: ConnectionState) => void;
   /** Resolves when the SDK, which could not be loaded, should be requested again. */
   readonly waitForRetry: (attempt: number) => Promise<void>;
   readonly isClosed: () => boolean;

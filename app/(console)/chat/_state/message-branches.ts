@@ -3,11 +3,12 @@
  * of its answers; and what a person does with them.
  */
 import type { Branch, Feedback } from "@/lib/sessions/session.ts";
+import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
-import { ChatRequestError, toChatRequestError } from "./chat-request-error.ts";
 import type { Outbox } from "./drafts.ts";
 import type { LiveChat } from "./live-chat.ts";
 import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
+import type { StoredChat } from "./stored-messages.ts";
 
 export interface Marks {
   /** The ids of all messages at the place of a message, oldest first. None for one that is alone there. */
@@ -50,20 +51,14 @@ export class MessageBranches {
     this.#options = options;
   }
 
-  /** Reads branches and ratings. Those that cannot be read stay as they are. */
-  async load(): Promise<void> {
+  /** Returns a function that shows the branches and ratings of a chat being read, unless they change before. */
+  receive(): (stored: StoredChat) => void {
     const version = ++this.#version;
-    const [branches, feedback] = await Promise.all([
-      this.#read<{ branches: Branch[] }>("branches"),
-      this.#read<{ feedback: Feedback[] }>("feedback"),
-    ]);
-    if (version !== this.#version) return;
-    this.#set({
-      ...(branches && { siblings: toSiblings(branches.branches) }),
-      ...(feedback && {
-        ratings: new Map(feedback.feedback.map((rated) => [rated.message_id, rated])),
-      }),
-    });
+    return ({ branches = [], feedback = [] }) => {
+      if (version !== this.#version) return;
+      const ratings = new Map(feedback.map((rated) => [rated.message_id, rated]));
+      this.#set({ siblings: toSiblings(branches), ratings });
+    };
   }
 
   /** Sends another text in place of a message, with its files. The chat goes on from there. */
@@ -82,7 +77,7 @@ export class MessageBranches {
     const body = { parentId: messages[place - 1]?.id ?? "" };
     outbox.keep({ id, text, files });
     await this.#options.read(() => chat.sendMessage({ id, role: "user", parts }, { body }));
-    if (chat.error instanceof ChatRequestError || chat.isOutdated) {
+    if (chat.error instanceof ApiError || chat.isOutdated) {
       show({ returned: { text, files } });
       outbox.forget(id);
     }
@@ -144,16 +139,11 @@ export class MessageBranches {
     return `/api/sessions/${sessionId}/chats/${chatId}/${what}`;
   }
 
-  async #read<T>(what: string): Promise<T | null> {
-    const response = await this.#options.fetch(this.#pathOf(what), {});
-    return response?.ok ? await response.json() : null;
-  }
-
   async #put<T extends object>(what: string, body: unknown): Promise<T | ChatError> {
     const init = { method: "PUT", body: JSON.stringify(body) };
     const response = await this.#options.fetch(this.#pathOf(what), init);
     if (!response) return unreachableChat;
-    return response.ok ? await response.json() : toChatError(await toChatRequestError(response));
+    return response.ok ? await response.json() : toChatError(await toApiError(response));
   }
 }
 

@@ -3,9 +3,9 @@
  * their turns by itself; this is what the page shows of them.
  */
 import type { UIMessage } from "ai";
-import type { QueuedMessages } from "@/lib/turns/queue-contract.ts";
+import { toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError } from "./chat-error.ts";
-import { toChatRequestError } from "./chat-request-error.ts";
+import type { StoredChat } from "./stored-messages.ts";
 
 export interface QueuedMessage {
   readonly id: string;
@@ -17,11 +17,9 @@ export interface QueuedMessage {
 interface MessageQueueOptions {
   readonly sessionId: string;
   readonly chatId: string;
-  /** Resolves with null when there is no response. */
-  readonly fetch: (path: string, init: RequestInit) => Promise<Response | null>;
-  /** Resolves when a request should be repeated. Every request here is idempotent. */
-  readonly waitForRetry: (attempt: number) => Promise<void>;
-  readonly isClosed: () => boolean;
+  /** Repeats a request, each of which is idempotent, until it has a final response; null when the chat is closed. */
+  readonly repeat: (path: string, init: RequestInit) => Promise<Response | null>;
+  readonly onChange: (messages: readonly QueuedMessage[]) => void;
   /** Called when a message did not have to wait, so that its turn has begun. */
   readonly onBegun: () => void;
 }
@@ -30,32 +28,20 @@ const EMPTY: readonly QueuedMessage[] = [];
 
 export class MessageQueue {
   readonly #options: MessageQueueOptions;
-  readonly #listeners = new Set<() => void>();
   #messages = EMPTY;
-  /** Whether the service was asked. */
-  isLoaded = false;
 
   constructor(options: MessageQueueOptions) {
     this.#options = options;
   }
 
-  getMessages = (): readonly QueuedMessage[] => this.#messages;
-
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  /** Reads what waits. What cannot be read stays as it was. */
-  async load(): Promise<void> {
-    const response = await this.#options.fetch(this.#path, {});
-    if (!response?.ok) return;
-    const { messages } = (await response.json()) as QueuedMessages;
-    const isListed = ({ id }: QueuedMessage) => messages.some((message) => message.id === id);
+  /** Shows the messages that wait in a chat that was just read. */
+  show({ queue = [], messages }: StoredChat): void {
+    // The turn of a message may have begun while the chat was read.
+    const waiting = queue.filter(({ id }) => !messages.some((message) => message.id === id));
+    const isListed = ({ id }: QueuedMessage) => waiting.some((message) => message.id === id);
     const sending = this.#messages.filter((one) => one.state === "sending" && !isListed(one));
-    this.isLoaded = true;
     this.#show([
-      ...messages.map(({ id, parts }) => ({
+      ...waiting.map(({ id, parts }) => ({
         id,
         // The service checked these parts with the SDK's own validator.
         parts: parts as UIMessage["parts"],
@@ -87,7 +73,7 @@ export class MessageQueue {
   async remove(id: string): Promise<UIMessage["parts"] | null> {
     const message = this.#messages.find((one) => one.id === id);
     const path = `${this.#path}/${encodeURIComponent(id)}`;
-    const response = await this.#request(path, { method: "DELETE" });
+    const response = await this.#options.repeat(path, { method: "DELETE" });
     if (!response?.ok && response?.status !== 404) return null;
     this.#drop(id);
     return response.ok && message ? message.parts : null;
@@ -108,12 +94,12 @@ export class MessageQueue {
     const { sessionId, chatId } = this.#options;
     const messages = [{ id, role: "user", parts }];
     const body = JSON.stringify({ sessionId, chatId, onBusy, messages });
-    return this.#request("/api/chat", { method: "POST", body });
+    return this.#options.repeat("/api/chat", { method: "POST", body });
   }
 
   async #settle(message: QueuedMessage, response: Response | null): Promise<ChatError | null> {
     if (response === null) return null;
-    if (!response.ok) return toChatError(await toChatRequestError(response));
+    if (!response.ok) return toChatError(await toApiError(response));
     // The stream of a message that waits begins with its turn, which the page joins then.
     await response.body?.cancel();
     if (response.headers.has("x-workflow-run-id")) {
@@ -127,23 +113,12 @@ export class MessageQueue {
     return null;
   }
 
-  /** Repeats a request until it has a final response; null when the chat is closed. */
-  async #request(path: string, init: RequestInit): Promise<Response | null> {
-    for (let attempt = 0; !this.#options.isClosed(); attempt++) {
-      const response = await this.#options.fetch(path, init);
-      if (response && response.status < 502) return response;
-      await response?.body?.cancel();
-      await this.#options.waitForRetry(attempt);
-    }
-    return null;
-  }
-
   #drop(id: string): void {
     this.#show(this.#messages.filter((one) => one.id !== id));
   }
 
   #show(messages: readonly QueuedMessage[]): void {
     this.#messages = messages.length === 0 ? EMPTY : messages;
-    for (const listener of this.#listeners) listener();
+    this.#options.onChange(this.#messages);
   }
 }

@@ -2,7 +2,7 @@
  * The conversations of this tab. A conversation whose turn is being read stays open while another
  * chat is shown, so that returning to it shows its current state.
  */
-import { fetchWithBearer } from "../../_api/request.ts";
+import { fetchSignedIn } from "../../_api/request.ts";
 import { waitForRetry } from "../../_load/wait-for-retry.ts";
 import { onChatEvent, publishChatEvent } from "./chat-events.ts";
 import { Conversation } from "./conversation.ts";
@@ -22,11 +22,8 @@ export function openConversation(sessionId: string, chatId: string): Conversatio
   const conversation = new Conversation({
     sessionId,
     chatId,
-    fetch: (path, init) =>
-      fetchWithBearer(path, {
-        ...init,
-        ...(init.body === undefined ? {} : { headers: { "content-type": "application/json" } }),
-      }),
+    baseUrl: typeof window === "undefined" ? "http://localhost" : location.origin,
+    fetch: fetchSignedIn,
     waitForRetry,
     outbox: {
       read: () => readUnsent(chatId),

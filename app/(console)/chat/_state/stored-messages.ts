@@ -1,9 +1,9 @@
 import type { UIMessage } from "ai";
 import type { z } from "zod";
-import type { chatWithMessages } from "@/lib/sessions/session.ts";
+import type { getChatContract } from "@/lib/sessions/contract.ts";
 
 /** A chat as the API stores it. */
-export type StoredChat = z.output<typeof chatWithMessages>;
+export type StoredChat = z.output<(typeof getChatContract)["responses"][200]["schema"]>;
 
 /**
  * Returns the stored messages. A message that did not change stays the same object, so that nothing

@@ -1,8 +1,7 @@
 "use client";
+import { useQuery } from "@tanstack/react-query";
 import { Inbox as InboxIcon } from "lucide-react";
-import { useCallback, useEffect, useState } from "react";
 import type { DeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts";
-import { usePoll } from "../../_hooks/use-poll.ts";
 import { buttonStyle } from "../../_ui/button.tsx";
 import { Card } from "../../_ui/card.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
@@ -13,13 +12,14 @@ import { ListSkeleton } from "../../_ui/skeleton.tsx";
 
 /** The mails of a development server, which sends none. New ones appear by themselves. */
 export function Inbox() {
-  const [mails, setMails] = useState<readonly DeveloperMail[]>();
-  const load = useCallback(async () => {
-    const response = await fetch("/auth/developer/mail", { method: "POST" }).catch(() => null);
-    setMails(response?.ok ? (await response.json()).mails : []);
-  }, []);
-  useEffect(() => void load(), [load]);
-  usePoll(() => void load(), mails !== undefined);
+  const { data: mails } = useQuery({
+    queryKey: ["developer mail"],
+    queryFn: async (): Promise<readonly DeveloperMail[]> => {
+      const response = await fetch("/auth/developer/mail", { method: "POST" }).catch(() => null);
+      return response?.ok ? (await response.json()).mails : [];
+    },
+    refetchInterval: 2_500,
+  });
   return (
     <Page className="max-w-3xl">
       <PageHeader

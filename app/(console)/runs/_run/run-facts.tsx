@@ -1,28 +1,24 @@
 "use client";
 import type { ReactNode } from "react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { useArtist } from "@/app/(console)/_hooks/shared-reads.ts";
 import { formatCost, formatCount } from "@/app/(console)/_ui/format-number.ts";
 import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
 import { RUN_KIND_LABELS, runDurationOf } from "@/app/(console)/runs/_state/run-state.ts";
-import type { getArtistContract } from "@/lib/artists/contract.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
 import { ArtistTag } from "../../artists/artist-tag.tsx";
-
-type FoundArtist = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
 
 /** What a run is and what it has used, in one row. */
 export function RunFacts({ run, now }: { readonly run: RunTrace["run"]; readonly now: number }) {
   const { usage } = run;
-  const found = useQuery<FoundArtist>(run.artist_id && `/api/artists/${run.artist_id}`).data;
+  const artist = useArtist(run.artist_id);
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3 rounded-xl border bg-surface px-4 py-3.5 sm:grid-cols-3 lg:flex lg:flex-wrap lg:gap-x-10">
       <Fact name="Started">{formatDateTime(run.createdAt)}</Fact>
       <Fact name="Duration">{formatDuration(run.duration_ms ?? runDurationOf(run, now))}</Fact>
       <Fact name="Kind">{RUN_KIND_LABELS[run.kind]}</Fact>
-      {found !== undefined && (
+      {artist !== undefined && (
         <Fact name="Artist">
-          <ArtistTag artist={found.artist} />
+          <ArtistTag artist={artist} />
         </Fact>
       )}
       <Fact name="Model">{run.model_id}</Fact>

@@ -5,7 +5,6 @@ import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { api } from "@/app/(console)/_api/request.ts";
 import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { usePoll } from "@/app/(console)/_hooks/use-poll.ts";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { runStateOf } from "@/app/(console)/runs/_state/run-state.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
@@ -35,11 +34,9 @@ const POLL_MS = 1_500;
 /** One run with the timeline of its model calls and tools, kept up to date until it ends. */
 export function RunPage({ runId }: { readonly runId: string }) {
   const path = `/api/chat/runs/${encodeURIComponent(runId)}/steps`;
-  const query = useQuery<RunTrace>(path);
-  const { data: trace, loading, reload } = query;
-  const isActive = trace !== undefined && trace.run.finishedAt === null;
-  usePoll(reload, isActive && !loading, POLL_MS);
-  const now = useClock(isActive);
+  const query = useQuery<RunTrace>(path, (trace) => trace?.run.finishedAt === null && POLL_MS);
+  const { data, reload } = query;
+  const now = useClock(data?.run.finishedAt === null);
   return (
     <Page>
       <BackLink href="/runs">Runs</BackLink>

@@ -2,16 +2,14 @@
 import { type FormEvent, useState } from "react";
 import type { z } from "zod";
 import type { ApiError } from "@/app/(console)/_api/request.ts";
-import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
+import { useArtists, useTemplateChoices } from "@/app/(console)/_hooks/shared-reads.ts";
 import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import { ModelPicker } from "@/app/(console)/_models/model-picker.tsx";
 import { useScope } from "@/app/(console)/_session/scope.ts";
 import { fromCron, type Recurrence, toCron } from "@/app/(console)/schedules/_state/recurrence.ts";
 import type { createTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
-import type { listTemplatesContract } from "@/lib/templates/contract.ts";
 import { Button } from "../../_ui/button.tsx";
 import { Dialog, DialogActions, DialogClose } from "../../_ui/dialog.tsx";
 import { ErrorState } from "../../_ui/error-state.tsx";
@@ -25,7 +23,6 @@ import { NextFiringsList } from "./next-firings-list.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
 
 type Saved = z.output<(typeof createTaskContract)["responses"][201]["schema"]>;
-type Templates = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;
 
 const NEW_RECURRENCE: Recurrence = { kind: "weekly", days: [1], time: "09:00" };
 
@@ -190,7 +187,7 @@ function Choices({
   readonly onModel: (id: string) => void;
 }) {
   const artists = useArtists();
-  const templates = useQuery<Templates>("/api/agents/templates?limit=100").data?.templates ?? [];
+  const templates = useTemplateChoices().data?.templates ?? [];
   return (
     <div className="grid gap-4 sm:grid-cols-3">
       <Field label="Artist" error={errorOf("artist_id")}>

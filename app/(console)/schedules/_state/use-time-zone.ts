@@ -1,4 +1,4 @@
-import { useAccount } from "@/app/(console)/_hooks/use-account.ts";
+import { useAccount } from "@/app/(console)/_hooks/shared-reads.ts";
 
 /** Returns the time zone of the account, else the browser's; undefined while the account loads. */
 export function useTimeZone(): string | undefined {

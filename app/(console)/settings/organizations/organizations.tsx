@@ -23,12 +23,10 @@ const NameDialog = lazyComponent(() =>
 
 type Received = z.output<(typeof listInvitationsContract)["responses"][200]["schema"]>;
 
-const idOf = (one: Organization): string => one.organization_id;
-
 /** The organizations of the account, and a hint at open invitations to others. */
 export function Organizations() {
   const router = useRouter();
-  const list = usePages<Organization>("/api/organizations", "organizations", idOf);
+  const list = usePages<Organization>("/api/organizations", "organizations");
   const received = useQuery<Received>("/api/invitations?limit=100");
   const [creating, setCreating] = useState(false);
   const invitations = received.data?.invitations.length ?? 0;

@@ -3,10 +3,8 @@ import { RefreshCw, ScrollText, SearchX } from "lucide-react";
 import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
-import type { z } from "zod";
+import { useKeys } from "@/app/(console)/_hooks/shared-reads.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
@@ -21,8 +19,6 @@ import { ListSkeleton } from "../../_ui/skeleton.tsx";
 import { listHeadStyle } from "../../_ui/table.tsx";
 import { CREDENTIAL_LABELS, credentialOf, StatusBadge } from "./request-labels.tsx";
 import { RequestPanel } from "./request-panel.tsx";
-
-type Keys = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
 
 const STATUSES = [
   { value: "", label: "All" },
@@ -51,8 +47,8 @@ export function RequestLog() {
     ...(key && (key in CREDENTIAL_LABELS ? { credential: key } : { api_key_id: key })),
   });
   const path = filters.size === 0 ? "/api/requests" : `/api/requests?${filters}`;
-  const requests = usePages<LoggedRequest>(path, "requests", ({ id }) => id);
-  const keys = useQuery<Keys>("/api/keys").data?.keys ?? [];
+  const requests = usePages<LoggedRequest>(path, "requests");
+  const keys = useKeys().data?.keys ?? [];
   const { items, error, loading, refresh } = requests;
   const [open, setOpen] = useState<LoggedRequest | null>(null);
   const routes = [

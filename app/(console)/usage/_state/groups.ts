@@ -1,13 +1,8 @@
 /** What usage is told apart by. */
-import type { z } from "zod";
-import { useArtists } from "@/app/(console)/_hooks/use-artists.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
+import { useArtists, useKeys } from "@/app/(console)/_hooks/shared-reads.ts";
 import { formatDay } from "@/app/(console)/_ui/format-time.ts";
 import { RUN_KIND_LABELS } from "@/app/(console)/runs/_state/run-state.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
-import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
-
-type Keys = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
 
 export const GROUPS = [
   { value: "model", label: "Model" },
@@ -32,7 +27,7 @@ export interface Names {
 
 /** Loads the names of a group. */
 export function useNames(group: Group): Names {
-  const keys = useQuery<Keys>(group === "api_key" ? "/api/keys" : null).data?.keys;
+  const keys = useKeys(group === "api_key").data?.keys;
   const artists = useArtists(group === "artist");
   const artistOf = (key: string | null) => artists.find(({ account_id }) => account_id === key);
   const nameOf = (key: string | null): string => {

@@ -18,12 +18,10 @@ import { ListSkeleton } from "../../../_ui/skeleton.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { RoleBadge } from "../role-badge.tsx";
 
-const idOf = (invitation: SentInvitation): string => invitation.id;
-
 /** The open invitations, and the form to send one. */
 export function InvitationsSection({ organizationId }: { readonly organizationId: string }) {
   const path = `/api/organizations/${organizationId}/invitations`;
-  const sent = usePages<SentInvitation>(path, "invitations", idOf);
+  const sent = usePages<SentInvitation>(path, "invitations");
   const revoke = async ({ id, email }: SentInvitation): Promise<string | null> => {
     const result = await api(`${path}/${id}`, { method: "DELETE" });
     // One that was answered or revoked meanwhile is gone as well.

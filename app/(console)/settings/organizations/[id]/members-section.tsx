@@ -1,7 +1,7 @@
 "use client";
 import { useRouter } from "next/navigation";
 import { api } from "@/app/(console)/_api/request.ts";
-import { useOwnAccount } from "@/app/(console)/_hooks/use-own-account.ts";
+import { useOwnAccount } from "@/app/(console)/_hooks/shared-reads.ts";
 import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import { chooseOrganization, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { Member, Organization, Role } from "@/lib/organizations/organization.ts";
@@ -15,7 +15,6 @@ import { ListSkeleton } from "../../../_ui/skeleton.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { RoleBadge } from "../role-badge.tsx";
 
-const idOf = (member: Member): string => member.account_id;
 const LAST_OWNER = "The last owner stays. Make another member an owner first.";
 
 /** The members with their roles, which owners change. Everyone can leave. */
@@ -29,7 +28,7 @@ export function MembersSection({
 }) {
   const router = useRouter();
   const own = useOwnAccount();
-  const members = usePages<Member>(`/api/organizations/${id}/members`, "members", idOf);
+  const members = usePages<Member>(`/api/organizations/${id}/members`, "members");
   const pathOf = (member: Member) => `/api/organizations/${id}/members/${member.account_id}`;
   const setRole = async (member: Member, next: Role) => {
     const result = await api(pathOf(member), { method: "PATCH", body: { role: next } });

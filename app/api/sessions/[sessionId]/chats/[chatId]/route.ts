@@ -3,12 +3,12 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/sessions/contract.ts";
 import { deleteChat } from "@/lib/sessions/delete-chat.ts";
-import { selectChatBody } from "@/lib/sessions/store.ts";
+import { openChat } from "@/lib/sessions/open-chat.ts";
 import { updateChat } from "@/lib/sessions/update-chat.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getChatContract, ({ caller, params }) =>
-    answer(selectChatBody({ accountId: caller.accountId, ...params }), jsonText),
+  GET: endpoint(contracts.getChatContract, ({ caller: { accountId }, params, query }) =>
+    answer(openChat({ accountId, ...params }, query.include), jsonText),
   ),
   PATCH: endpoint(contracts.updateChatContract, ({ caller: { accountId }, params, body }) =>
     answer(updateChat({ accountId, ...params }, body), (chat) => ({ body: { chat } })),

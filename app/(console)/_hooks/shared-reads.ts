@@ -1,0 +1,50 @@
+/** The reads that several pages share: one request and one copy for all of them. */
+import type { z } from "zod";
+import type { getAccountContract, getAccountIdContract } from "@/lib/accounts/contract.ts";
+import type { ModelList } from "@/lib/agent/models/contract.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
+import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
+import type { Organization } from "@/lib/organizations/organization.ts";
+import type { Template } from "@/lib/templates/template.ts";
+import type { listRunsContract } from "@/lib/turns/run-contract.ts";
+import { type Poll, type Query, useQuery } from "./use-query.ts";
+
+/** The response of `GET /api/accounts/me`. */
+export type Me = z.output<(typeof getAccountContract)["responses"][200]["schema"]>;
+type AccountId = z.output<(typeof getAccountIdContract)["responses"][200]["schema"]>;
+type Runs = z.output<(typeof listRunsContract)["responses"][200]["schema"]>;
+export type KeyList = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
+export type Model = ModelList["models"][number];
+
+export const useAccount = (): Query<Me> => useQuery<Me>("/api/accounts/me");
+
+/** Returns the id of the signed-in account; null while it loads. */
+export const useOwnAccount = (): string | null =>
+  useQuery<AccountId>("/api/accounts/id").data?.accountId ?? null;
+
+export const useModels = (): Query<ModelList> => useQuery<ModelList>("/api/models");
+
+/** Reads the newest runs of the account. */
+export const useNewestRuns = (poll: Poll<Runs>): Query<Runs> =>
+  useQuery<Runs>("/api/chat/runs?limit=50", poll);
+
+/** Reads the API keys; nothing if they are not wanted. */
+export const useKeys = (isWanted = true, poll: Poll<KeyList> = false): Query<KeyList> =>
+  useQuery<KeyList>(isWanted ? "/api/keys" : null, poll);
+
+/** Reads the templates to choose from, at most 100. */
+export const useTemplateChoices = (): Query<{ templates: Template[] }> =>
+  useQuery<{ templates: Template[] }>("/api/agents/templates?limit=100");
+
+/** Returns the artists to choose from, at most 100; none until they are loaded or if they are not wanted. */
+export const useArtists = (isWanted = true): Artist[] =>
+  useQuery<{ artists: Artist[] }>(isWanted ? "/api/artists?limit=100" : null).data?.artists ?? [];
+
+/** Returns an artist; undefined for null, and until it is loaded. */
+export const useArtist = (id: string | null): Artist | undefined =>
+  useQuery<{ artist: Artist }>(id && `/api/artists/${id}`).data?.artist;
+
+/** Returns the organizations of the account, which has at most 100; none until they are loaded. */
+export const useOrganizations = (): Organization[] =>
+  useQuery<{ organizations: Organization[] }>("/api/organizations?limit=100").data?.organizations ??
+  [];
