@@ -2,7 +2,9 @@
 import type { AppError } from "../contract/app-error.ts";
 import type { Checkable } from "../platform/outbound/probe.ts";
 
-/** A rendering takes minutes, so that one waits as many times longer than a command or a model call. */
+/**
+ * A rendering takes minutes, so it may wait this many times longer than a command or a model call.
+ */
 export const RENDER_WAITS = 3;
 
 export const VIDEO_MODES = [
@@ -145,12 +147,15 @@ export interface RenderingProvider extends Checkable {
   ): Promise<readonly GeneratedFile[] | AppError>;
 }
 
-/** Identifies an order at the provider that works on it: JSON without secrets. `model` is what it costs by. */
+/**
+ * Identifies an order at the provider that works on it: JSON without secrets. `model` is the id used for
+ * pricing.
+ */
 export type Submission = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * A provider that puts orders into a queue of its own, and is paid from then on: another process can
- * collect what was made.
+ * A provider with its own queue of orders, which is paid from then on: another process can collect the
+ * result.
  *
  * Errors: as of a rendering provider, none of which names the provider.
  */

@@ -1,6 +1,6 @@
 /**
- * Runs a generation that a vendor makes in a queue of its own: a task run with a durable workflow, which
- * outlives this process. The response waits for it up to `CONTENT_TIMEOUT_MS`.
+ * Runs a generation in a vendor's queue: a task run with a durable workflow, which outlives this process.
+ * The response waits for it up to `CONTENT_TIMEOUT_MS`.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
@@ -29,7 +29,7 @@ const POLL_MS = 300;
 const LEASE_SECONDS = 120;
 
 /**
- * Returns the output of the run. Errors: as of `runGeneration`, and those of the provider.
+ * Returns the output of the run. Errors: as for `runGeneration`, and the provider's.
  * @throws DatabaseUnavailable
  */
 export async function queueGeneration<T extends object>(

@@ -57,9 +57,9 @@ export interface Generated<T> {
 /**
  * Returns the output of the work.
  *
- * Errors: those of the work; 403 when the account has no room for media; 409 while another attempt is
- * active; 429 when the account has too many active runs; 504 when the deadline of the response or of
- * the run passes. @throws DatabaseUnavailable
+ * Errors: the work's; 403 when the account has no room for media; 409 while another attempt is active;
+ * 429 when the account has too many active runs; 504 when the deadline of the response or of the run
+ * passes. @throws DatabaseUnavailable
  */
 export async function runGeneration<T extends object>(
   generation: Generation,

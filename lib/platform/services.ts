@@ -56,7 +56,7 @@ import { count } from "./telemetry/metrics.ts";
 
 /** The deadline of one call of the connector provider or the mail server. */
 const DEADLINE_MS = 10_000;
-/** What the files of one local sandbox may take; a running one reserves all of it. */
+/** The maximum for the files of one local sandbox; a running one reserves all of it. */
 const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
 
 const factories = {

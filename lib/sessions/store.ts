@@ -173,8 +173,9 @@ export const selectChat = (address: ChatAddress): Promise<Chat | AppError> =>
 const CHAT_PAGE_BYTES = 512 * 1024;
 
 /**
- * Returns the response body as the JSON text that the database prints, without parsing it. It is read
- * page by page as the reader takes it, so that a slow reader holds one page and no connection. A message that is stored in the meantime may be in a later page.
+ * Returns the response body as the JSON text that the database prints, without parsing it. Each page is
+ * read when the reader asks for it, so a slow reader holds one page and no connection. A message that is
+ * stored in the meantime may be in a later page.
  */
 export async function selectChatBody(
   address: ChatAddress,
@@ -231,7 +232,7 @@ function chatPages(args: ChatArguments, first: ChatPage): ReadableStream<Uint8Ar
   );
 }
 
-/** What is undefined stays as it is; what is empty is removed. */
+/** Undefined fields stay unchanged; empty ones are removed. */
 export interface ChatChanges {
   readonly title?: string | undefined;
   readonly modelId?: string | undefined;
@@ -264,7 +265,7 @@ export function updateChatFields(
 export const removeChat = (address: ChatAddress): Promise<Chat | AppError> =>
   call("delete_chat", chatArguments(address), z.union([oneChat, missing]));
 
-/** Returns those of the account's chats whose turn is active. */
+/** Returns the ids of the account's chats with an active turn. */
 export const selectActiveChats = (accountId: string, ids: readonly string[]): Promise<string[]> =>
   call("active_chats", { p_account_id: accountId, p_ids: ids }, z.array(z.string()));
 

@@ -1,6 +1,6 @@
 /**
- * The lease of a task run tells a process that has died from work that takes long: the process sends
- * heartbeats for the runs it executes, and a run whose lease expires becomes CRASHED
+ * The lease of a task run distinguishes a process that has died from work that takes long: the process
+ * sends heartbeats for the runs it executes, and a run whose lease expires becomes CRASHED
  * (`crash_lost_task_runs` in supabase/schemas/55_generations.sql).
  */
 import { log } from "../platform/log.ts";

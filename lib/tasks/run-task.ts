@@ -35,8 +35,8 @@ export interface RunningTask {
 export interface StartedTask<T> {
   readonly runId: string;
   /**
-   * Resolves with what the work returned, after the run has recorded it. It need not be awaited: the
-   * run continues without it. Rejects with what the work threw, or with DatabaseUnavailable.
+   * Resolves to the result of the work, after the run has recorded it. It need not be awaited: the run
+   * continues without it. Rejects with the error of the work, or with DatabaseUnavailable.
    */
   readonly result: Promise<T | AppError>;
 }
@@ -49,9 +49,9 @@ export interface EarlierRun {
 }
 
 /**
- * Starts a run, then the work. The run becomes COMPLETED with what the work returns as its output,
- * FAILED with the message of an AppError that the work returns, FAILED with a generic message when
- * the work throws, and CRASHED when this process dies first.
+ * Starts a run, then the work. The run becomes COMPLETED with the result of the work as its output,
+ * FAILED with the message of an AppError that the work returns, FAILED with a generic message when the
+ * work throws, and CRASHED when this process dies first.
  *
  * At most one run with a given effect id is active or completed, across all processes. Other callers
  * get that run, and their work does not start. A failed or crashed run frees the effect id.
@@ -74,7 +74,7 @@ export async function runTask<T extends object>(
 }
 
 /**
- * Inserts an active run, which becomes CRASHED when nobody renews its lease. Errors: 429 when the
+ * Inserts an active run, which becomes CRASHED when its lease is not renewed. Errors: 429 when the
  * account has too many active runs, 403 when it has no room for media. @throws DatabaseUnavailable
  */
 export async function beginRun(

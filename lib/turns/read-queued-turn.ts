@@ -12,7 +12,7 @@ const dropped: readonly UIMessageChunk[] = [
   { type: "finish", finishReason: "error" },
 ];
 
-/** Yields the chunks of a turn that waits for its chat, once it has begun. */
+/** Yields the chunks of a turn that waits for its chat, once it has started. */
 export async function* readQueuedTurn(
   accountId: string,
   turnId: string,

@@ -8,7 +8,9 @@ const HEARTBEAT_MS = 15_000;
 /** More characters are encoded and sent in several writes. */
 const MAX_WRITE_CHARS = 256 * 1024;
 
-/** A turn that waits for its chat. Nobody knows its run yet, and its stream begins with its first chunk. */
+/**
+ * A turn that waits for its chat. Its run is not known yet, and its stream starts with its first chunk.
+ */
 interface QueuedTurn {
   readonly accountId: string;
   readonly turnId: string;
@@ -25,8 +27,8 @@ interface EndedTurn {
 export type StreamedTurn = (TurnAddress & { readonly runId: string }) | QueuedTurn | EndedTurn;
 
 /**
- * Streams the turn's chunks from `startIndex` on as Server-Sent Events, each once, then `[DONE]`.
- * Without `[DONE]` the turn goes on, and the client is to resume it.
+ * Streams the turn's chunks from `startIndex` on as Server-Sent Events, each once, then `[DONE]`. Without
+ * `[DONE]` the turn continues, and the client is to resume it.
  * @param onEnd is called when the stream has ended or its client has disconnected.
  */
 export async function streamResponse(

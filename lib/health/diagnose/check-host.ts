@@ -1,4 +1,4 @@
-/** What this machine offers: an address, a writable folder with space, and isolation. */
+/** Checks of this machine: an address, a writable folder with space, and isolation. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { access, constants, mkdir, rm, statfs, writeFile } from "node:fs/promises";

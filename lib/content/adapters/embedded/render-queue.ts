@@ -4,15 +4,12 @@ import { processShare } from "../../../platform/process-share.ts";
 import { processWide } from "../../../platform/process-wide.ts";
 import { RENDER_WAITS } from "../../port.ts";
 
-/**
- * More than `CONTENT_AT_ONCE` admits by default, so that a run that was admitted is not refused
- * here.
- */
+/** More than `CONTENT_AT_ONCE` admits by default: an admitted run must not be refused here. */
 const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
 
 /**
- * Returns the queue that shares this process's renderings fairly between accounts. A rendering uses
- * all the processor time it gets, so that more of them at a time would only delay each one.
+ * Returns the queue that shares this process's renderings fairly between accounts. A rendering uses all
+ * available processor time, so more of them at a time would only delay each one.
  */
 export function renderQueue(): FairQueue {
   return processWide("renderings", () => {
