@@ -2,7 +2,7 @@ import { checkOverridden, checkParsing } from "../lib/health/diagnose/check-sett
 import type { Finding } from "../lib/health/diagnose/finding.ts";
 import type { Environment } from "../lib/platform/config.ts";
 
-/** Stands for what the embedded parts provide once they run. */
+/** Placeholders for the settings that the embedded parts provide once they run. */
 const embedded: Environment = {
   SUPABASE_URL: "http://127.0.0.1",
   SUPABASE_SECRET_KEY: "embedded",
@@ -21,7 +21,7 @@ export function checkGiven(env: Environment): Finding[] {
   return [...checkParsing(complete), ...checkOverridden(env)];
 }
 
-/** Prints what is wrong with the settings that were given. Returns whether a server can start with them. */
+/** Prints the problems of the given settings. Returns whether a server can start with them. */
 export function reportGiven(): boolean {
   const findings = checkGiven(process.env);
   for (const { detail, remedy } of findings) console.error(`${detail}. ${remedy}`);

@@ -16,8 +16,8 @@ let earlyExits = 0;
 let stopping = false;
 
 cluster.setupPrimary({ exec: join(import.meta.dirname, "server-process.ts") });
-// The first process checks the installation. The others, and those that replace one, do not: what has
-// become wrong meanwhile must not keep a server from coming back.
+// The first process checks the installation. The others, and their replacements, do not: a later fault
+// must not keep a server from coming back.
 cluster.on("listening", () => {
   if (hasListened) return;
   hasListened = true;

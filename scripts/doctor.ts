@@ -23,7 +23,7 @@ export interface Installation {
 }
 
 /**
- * Checks the installation as its server would run it, and prints what it found with a remedy for each
+ * Checks the installation as its server would run it, and prints its findings with a remedy for each
  * fault; with `--json`, as JSON. The server may be running.
  *
  * @returns the exit code: 0 when the server can run, perhaps with warnings; 1 when a check failed

@@ -1,6 +1,6 @@
 /**
- * Program: generates the types of the client and of the tests' client from the OpenAPI document. They
- * are not committed, so that they cannot be out of date.
+ * Program: generates the types of the client and of the tests' client from the OpenAPI document. They are
+ * not committed and cannot be out of date.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Program: writes the documents that are made from the code. It fails when one was out of date, so
- * that the committed files are what the code says.
+ * Program: writes the documents that are made from the code. It fails when one was out of date, so the
+ * committed files always match the code.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";

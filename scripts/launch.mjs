@@ -49,7 +49,7 @@ function readJson(file) {
   return JSON.parse(readFileSync(join(root, file), "utf8"));
 }
 
-/** Installs under a lock, so that concurrent commands do not write `node_modules` at the same time. */
+/** Installs under a lock: concurrent commands must not write `node_modules` at the same time. */
 async function installOnce() {
   const lock = join(root, ".data.install.lock");
   while (!takeLock(lock)) await delay(500);
@@ -119,11 +119,10 @@ async function runScript() {
     ["--disable-warning=ExperimentalWarning", join("scripts", "run.ts"), ...process.argv.slice(2)],
     {
       cwd: root,
-      // The closing of the IPC channel tells the child that this process has exited, even after a
-      // kill.
+      // The child detects the exit of this process by the closed IPC channel, even after a kill.
       stdio: ["inherit", "inherit", "inherit", "ipc"],
       env: {
-        // Compiled modules are kept from one process to the next, so that servers start sooner.
+        // Compiled modules are kept from one process to the next, and servers start sooner.
         NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "compiled"),
         ...process.env,
         PATH: `${dirname(ownNode)}:${process.env.PATH ?? ""}`,

@@ -23,8 +23,8 @@ export type RunningNext = {
 /**
  * Starts one Next server process, or several that share the port, and waits until `GET /api/health` answers.
  *
- * @param options.processes the number of server processes of `start`, which are then replaced when
- * they exit. Default: one, and `died` tells when it exits.
+ * @param options.processes the number of server processes of `start`, which are then replaced when they
+ * exit. Default: one, and `died` resolves when it exits.
  * @param options.graceMs how long `stop()` waits for the server to exit by itself. Default: 2 s.
  * @param options.output `collect` for `logs()`, `show` to pass the output through.
  * @throws Error when the port is in use or the server exits before it answers
@@ -50,8 +50,8 @@ export async function runNext(options: {
     mode === "dev" ? dev : ["--disable-warning=ExperimentalWarning", program],
     {
       cwd: projectRoot,
-      // Its own process group, so that its helper processes stop with it and Ctrl-C reaches them
-      // through us, in order.
+      // Its own process group, so its helper processes stop with it and Ctrl-C reaches them through us,
+      // in order.
       detached: true,
       env: nextEnv(
         {

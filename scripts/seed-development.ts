@@ -8,8 +8,8 @@ import { formatKey, hashKey, PREFIX_LENGTH } from "../lib/identity/keys/key-form
 
 /**
  * Ensures that the development account has an API key. Keys are derived from the local secret and a
- * number, so that the same key can be printed at every start although only its hash is stored. A
- * revoked or rotated key stays revoked, and the next number replaces it.
+ * number, so the same key can be printed at every start although only its hash is stored. A revoked or
+ * rotated key stays revoked, and the next number replaces it.
  *
  * @returns the raw key
  */
@@ -48,8 +48,8 @@ const createdSchema = z.object({
 export type Place = z.output<typeof placeSchema>;
 
 /**
- * Ensures that the development account has a session with a chat and a sandbox, so that a first turn
- * takes one request. It uses the API like any client.
+ * Ensures that the development account has a session with a chat and a sandbox, so a first turn takes one
+ * request. It uses the API like any client.
  *
  * @throws Error with the request that failed
  */

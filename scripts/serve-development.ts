@@ -11,7 +11,7 @@ import { supervise } from "./supervise.ts";
 
 /**
  * `npm run dev`: runs the development server, with the embedded parts unless a Supabase project is
- * configured, until a signal arrives or a part exits. Creates what a newcomer needs for a first turn.
+ * configured, until a signal arrives or a part exits. Creates the resources for a first turn.
  *
  * @param keyCommand the command that creates an API key, for a project that has no account yet
  * @returns the exit code

@@ -1,7 +1,7 @@
 /**
- * Program: one production server process. It also listens on a port of its own on loopback, at which
- * it reaches itself where several processes share the public port. After SIGTERM it accepts no
- * further connection, hands its runs over, ends its responses and exits.
+ * Program: one production server process. It also listens on a separate port on loopback, at which it
+ * reaches itself where several processes share the public port. After SIGTERM it accepts no further
+ * connection, hands its runs over, ends its responses and exits.
  */
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";

@@ -12,7 +12,7 @@ const SAME_SIGNAL_MS = 500;
 export async function supervise(options: {
   startParts(): Promise<Parts>;
   startServer(parts: Parts): Promise<RunningNext>;
-  /** Prints what a person needs to know once the server answers. */
+  /** Prints the addresses and keys that a person needs once the server answers. */
   announce(parts: Parts): Promise<void>;
 }): Promise<number> {
   const signalled = untilSignalled();

@@ -1,7 +1,7 @@
 /**
- * The module that `WORKFLOW_TARGET_WORLD` names, so that the Workflow SDK's tools and servers use the
- * PostgreSQL World: docs/deploy.md says how. Without `DATABASE_URL` it takes the embedded database of
- * the service that is running.
+ * The module that `WORKFLOW_TARGET_WORLD` names to make the Workflow SDK's tools and servers use the
+ * PostgreSQL World: docs/deploy.md says how. Without `DATABASE_URL` it takes the embedded database of the
+ * service that is running.
  */
 import { PostgresWorld } from "../lib/engine/adapters/postgres/postgres-world.ts";
 import { dataDirOf } from "./data-dir.ts";

@@ -1,6 +1,7 @@
 /**
- * What the tasks at Trigger.dev do: they ask the service, which has the state, the budget and the promise
- * of one run for each task. A task that is delivered twice, or repeated, asks again and changes nothing.
+ * The work of the tasks at Trigger.dev: they ask the service, which has the state, the budget and the
+ * promise of one run for each task. A task that is delivered twice, or repeated, asks again and changes
+ * nothing.
  */
 import { AbortTaskRunError } from "@trigger.dev/sdk";
 import { z } from "zod";
@@ -13,12 +14,12 @@ export interface Service {
   readonly secret: string;
 }
 
-/** All that Trigger.dev is told of a task. */
+/** All data of a task that Trigger.dev receives. */
 export interface TaskPayload {
   readonly taskRunId: string;
 }
 
-/** The service answers at once; what it starts goes on there. */
+/** The service answers at once; the work that it starts continues there. */
 const TIMEOUT_MS = 60_000;
 const PAUSE_SECONDS = 10;
 

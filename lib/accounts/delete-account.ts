@@ -9,9 +9,9 @@ import { leaveOrganizations, mediaToRemove, removeAccount } from "./store.ts";
 const BATCH = 100;
 
 /**
- * Deletes a person's account with everything that it owns. Until the last step the account exists, so
- * that the request can be repeated when the process dies; what that step leaves outside of the
- * database is noted with it, and removed by the retention job if not here.
+ * Deletes a person's account with everything that it owns. The account exists until the last step, so the
+ * request can be repeated after a crash. The last step also records the files that it leaves outside the
+ * database, and the retention job removes them if this request does not.
  * @param confirm the account's e-mail address
  * Errors: 400, 403 for accounts of other kinds, 409 for the last owner of an organization.
  */

@@ -33,7 +33,7 @@ async function* chatEntries(
 ): AsyncGenerator<ZipEntry> {
   const chats = everyItem(async (page) => {
     const found = await selectChats(accountId, sessionId, page);
-    // A session that is deleted meanwhile has no chats.
+    // A session that was deleted in the meantime has no chats.
     return isAppError(found) ? { items: [], nextCursor: null } : found;
   });
   for await (const { id, updatedAt } of chats) {

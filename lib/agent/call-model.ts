@@ -25,7 +25,7 @@ import { storableJson } from "./tools/make-storable.ts";
 /** How often an answer whose stream breaks is requested. */
 const MAX_STREAM_ATTEMPTS = 3;
 
-/** What a model call needs to know of its turn. */
+/** The part of a turn's state that a model call needs. */
 interface Conversation {
   /** The account whose share of the model calls is used. */
   readonly account_id: string;
@@ -97,7 +97,7 @@ export async function callModel({
     try {
       for await (const chunk of contentOf(result, fail)) write(chunk);
     } catch (error) {
-      // An answer that nobody reads would keep its connection and its slot.
+      // An unread answer would keep its connection and its slot.
       unread.abort();
       throw error;
     }
@@ -113,7 +113,7 @@ export async function callModel({
   }
 }
 
-/** The model calls of a turn in this process share its history, so that it is converted once. */
+/** The model calls of a turn in this process share its history, which is converted once. */
 const convertedHistories = new WeakMap<readonly UIMessage[], Promise<ModelMessage[]>>();
 
 function convertHistory(history: readonly UIMessage[], tools: ToolSet): Promise<ModelMessage[]> {

@@ -7,8 +7,8 @@ const CONTEXT_TOO_LONG =
   /context[ _-]?(length|window|limit)|maximum context|prompt is too long|too many (input )?tokens/i;
 
 /**
- * Says why a model call has failed and what helps, for the person in the chat. The words are always
- * ours, because those of a provider may have secrets in them.
+ * Explains to the person in the chat why a model call failed and how to fix it. The text is always ours,
+ * because a provider's message may contain secrets.
  */
 export function describeFailure(failure: unknown): string {
   if (isQueueRefusal(failure)) return "Too many model calls are waiting: try again later";

@@ -13,9 +13,9 @@ export function estimateTokens(messages: readonly ModelMessage[]): number {
 }
 
 /**
- * Returns the messages unchanged when they fit or there is no limit. Otherwise it replaces tool
- * results by a note, oldest first, then drops whole turns, oldest first, so that a tool call never
- * loses its result. What is then still too large is not reduced further.
+ * Returns the messages unchanged when they fit or there is no limit. Otherwise it replaces tool results
+ * by a note, oldest first, then drops whole turns, oldest first; a tool call never loses its result. A
+ * context that is still too large is not reduced further.
  */
 export function limitContext(messages: ModelMessage[], tokens: number | undefined): ModelMessage[] {
   if (tokens === undefined) return messages;
@@ -52,7 +52,7 @@ function emptyResults(message: ToolModelMessage, excess: number) {
   return { message: { ...message, content }, saved: savedSoFar() };
 }
 
-/** Splits before every user message. What precedes the first one is a turn of its own. */
+/** Splits before every user message. Messages before the first one form a separate turn. */
 function splitTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
   const turns: ModelMessage[][] = [];
   for (const message of messages) {

@@ -11,7 +11,7 @@ export interface PromptOptions {
   readonly headless: boolean;
   /** The artist that the session is about. */
   readonly artistId?: string;
-  /** What the account has told the agent for this conversation. */
+  /** The account's instructions for this conversation. */
   readonly instructions?: string;
 }
 

@@ -3,7 +3,7 @@ import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
 const DATA_URL = /^data:[^,]*,/i;
-/** What the usual models take. */
+/** The image types that most models accept. */
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/i;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 /** Of a conversation, the newest first. */
@@ -49,7 +49,7 @@ export async function showFiles(
   return shown.every((message, index) => message === history[index]) ? history : shown;
 }
 
-/** The path is relative to the home, where commands begin. */
+/** The path is relative to the home, where commands start. */
 function describe(part: FileUIPart): string {
   const { url, filename, mediaType } = part;
   if (SANDBOX_URL.test(url)) {

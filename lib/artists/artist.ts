@@ -1,4 +1,4 @@
-/** The artist as callers see it: an account of its own, which is worked for. */
+/** The artist as callers see it: a separate account that others act for. */
 import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
 

@@ -91,7 +91,7 @@ function urlOf(path: string, query: Readonly<Record<string, string>>): string {
   return `${serviceOrigin()}${path}?${new URLSearchParams(query)}`;
 }
 
-/** Identifies a page of a listing, so that its neighbours can be linked. */
+/** Identifies a page of a listing, for the links to its neighbours. */
 export interface PagePlace {
   readonly path: string;
   /** The query of the caller without `limit` and `offset`. */

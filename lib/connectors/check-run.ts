@@ -3,9 +3,8 @@ import type { Caller } from "../identity/credentials/caller.ts";
 import { hasChatConnector } from "./store.ts";
 
 /**
- * Refuses the credential of a run for a connector that was not named for its chat. Injected text can
- * make an agent do anything, so a connection is out of its reach unless somebody wanted it there.
- * Errors: forbidden.
+ * Refuses the credential of a run for a connector that was not named for its chat. Injected text can make
+ * an agent do anything, so it can reach a connection only if a person has allowed it. Errors: forbidden.
  */
 export async function checkRun(
   { ownerId, credential }: Caller,

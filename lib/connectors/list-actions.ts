@@ -5,7 +5,7 @@ import { checkRun } from "./check-run.ts";
 import { describeFault, notConfigured } from "./describe-fault.ts";
 
 /**
- * Returns a page of what a connector can do. Errors: forbidden, not_found, upstream_error,
+ * Returns a page of a connector's actions. Errors: forbidden, not_found, upstream_error,
  * upstream_timeout, not_configured.
  */
 export async function listActions(

@@ -20,7 +20,7 @@ interface ActionResult {
   /** False when the service has refused the action. */
   readonly successful: boolean;
   readonly output: unknown;
-  /** What the service says about a refusal. */
+  /** The service's message about a refusal. */
   readonly error: string | null;
 }
 
@@ -53,7 +53,7 @@ export interface ConnectorProvider extends Checkable {
     readonly accountId: string;
     readonly connector: string;
   }): Promise<{ readonly kind: "disconnected"; readonly count: number } | ConnectorFault>;
-  /** Lists a page of what the connector can do. */
+  /** Lists a page of the connector's actions. */
   listActions(request: {
     readonly connector: string;
     readonly limit: number;

@@ -55,7 +55,7 @@ export async function recordLink(
   await call("record_connector_link", { ...args, ...starterArguments(starter) }, z.unknown());
 }
 
-/** Returns those of the active connections at a vendor that were completed without the right to it. */
+/** Returns the active connections at a vendor that were completed without the right to do so. */
 export const refusedConnections = (
   accountId: string,
   activeIds: readonly string[],
@@ -108,7 +108,9 @@ export const setChatConnectors = (
     z.union([chosen, missing]),
   );
 
-/** Returns what was named for the chat. Errors: 404 for the session or the chat. */
+/**
+ * Returns the connectors that are selected for the chat. Errors: 404 for the session or the chat.
+ */
 export const selectChatConnectors = (
   address: ChatAddress,
 ): Promise<{ readonly connectors: string[] } | AppError> =>

@@ -8,8 +8,8 @@ export interface Motion {
 }
 
 /**
- * Chooses one movement and one mood of the template by the effect id, so that a repeated request gets
- * the same ones.
+ * Chooses one movement and one mood of the template by the effect id, so a repeated request gets the same
+ * ones.
  */
 export function chooseMotion({ video }: ContentTemplate, effectId: string): Motion {
   const choose = (purpose: string, choices: readonly string[] = []) =>

@@ -1,4 +1,4 @@
-/** What the steps of `generation-workflow.ts` do. Each may run in another process. */
+/** The steps of `generation-workflow.ts`. Each may run in another process. */
 import { z } from "zod";
 import { appError, isAppError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
@@ -19,7 +19,7 @@ import { withWorkFolder } from "./work-folder.ts";
 
 /** How long a vendor may take. */
 const MAX_WORK_MS = 15 * 60 * 1000;
-/** The lease of a run whose workflow is on its way: nobody renews it while the workflow sleeps. */
+/** The lease of a run whose workflow is on its way: it is not renewed while the workflow sleeps. */
 const LEASE_SECONDS = 30 * 60;
 const STEP_TIMEOUT_MS = 4 * 60 * 1000;
 
@@ -43,7 +43,7 @@ export type GenerationRequest = z.output<typeof generationRequest>;
 export interface SubmittedGeneration {
   readonly submission: Submission;
   readonly submittedAt: number;
-  /** What the output of the run says besides the URLs. */
+  /** The fields of the run's output besides the URLs. */
   readonly details: object;
   /** How many images are still wanted, or one video. */
   readonly count: number;

@@ -1,4 +1,4 @@
-/** What a request for images orders: planned before a run starts, and fetched inside of it. */
+/** The order of an image request: planned before a run starts, and fetched within the run. */
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { seedOf } from "./choose-motion.ts";
 import type { ImageRequest } from "./contract.ts";
@@ -15,7 +15,7 @@ export interface ImagePlan {
   /** The order without its files. */
   readonly order: Omit<ImageOrder, "references">;
   readonly inputs: readonly Input[];
-  /** What the output of the run says besides the URLs of the images. */
+  /** The fields of the run's output besides the URLs of the images. */
   readonly details: { readonly captionText?: string; readonly template?: string };
 }
 
@@ -67,7 +67,7 @@ export async function fetchImageOrder(
   return { ...order, accountId, references };
 }
 
-/** Returns the references of the request, or those of the template when it has none. */
+/** Returns the references of the request, or the template's when the request has none. */
 function referencesOf(body: ImageRequest, template: ContentTemplate | null): Input[] {
   const own = [
     ...(body.reference_image_url ? [["reference_image_url", body.reference_image_url]] : []),

@@ -39,7 +39,8 @@ export async function reserveMedia(
 }
 
 /**
- * Gives back what an attempt at storing the results of a run has reserved and perhaps stored.
+ * Releases the reservation of an attempt at storing the results of a run, and the files that it may have
+ * stored.
  *
  * @param urls of the results that stay
  */

@@ -1,5 +1,5 @@
 /**
- * Plans what a template adds to a result: a caption, and edits of the generated video. The request
+ * Plans a template's additions to a result: a caption, and edits of the generated video. The request
  * takes precedence: the template's length, shape and audio apply only where the request sets none.
  */
 import { seedOf } from "./choose-motion.ts";
@@ -22,8 +22,8 @@ export type PlannedStep =
   | (Omit<Extract<EditStep, { readonly kind: "audio" }>, "audio"> & { readonly url: string });
 
 /**
- * Chooses one of the template's example captions by the effect id, so that a repeated request gets the
- * same one. No model writes captions; the template's guide is for people and agents who do.
+ * Chooses one of the template's example captions by the effect id, so a repeated request gets the same
+ * one. No model writes captions; the template's guide is for people and agents who do.
  */
 export function chooseCaption(
   template: ContentTemplate | null,
@@ -48,7 +48,7 @@ export function planEdit(
   });
 }
 
-/** Returns the aspect ratio to generate in, so that the edit crops as little as possible. */
+/** Returns the aspect ratio of the generation at which the edit crops as little as possible. */
 export function aspectRatioOf(request: VideoRequest, steps: readonly PlannedStep[]): AspectRatio {
   if (request.aspect_ratio !== "auto") return request.aspect_ratio;
   const frame = steps.find((step) => step.kind === "frame");

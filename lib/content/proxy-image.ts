@@ -15,7 +15,7 @@ const MAX_KEPT_BYTES = 256 * 1024;
 
 const HEADERS = {
   "x-content-type-options": "nosniff",
-  // Opened by itself, the image is in an origin of its own, and executes and loads nothing.
+  // Opened by itself, the image has an opaque origin, and executes and loads nothing.
   "content-security-policy": "default-src 'none'; sandbox",
   "cross-origin-resource-policy": "same-origin",
 };
@@ -41,7 +41,7 @@ interface Fetched {
   readonly type: string;
 }
 
-/** Of each account its own, so that nobody can measure what others look at. */
+/** One cache per account: timing reveals nothing about other accounts. */
 const thumbnails = () =>
   processWide("proxied thumbnails", () =>
     createTtlCache<Fetched | AppError>({

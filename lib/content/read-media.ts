@@ -7,7 +7,7 @@ import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 
 /**
  * A browser executes nothing of a file, whatever its bytes are. It can still show or play a file that
- * someone opens: the browser wraps it in a document of its own, with some inline style.
+ * someone opens: the browser wraps it in its own document, with some inline style.
  */
 const POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
@@ -93,7 +93,7 @@ function parseRange(header: string | null, bytes: number): Range | "unsatisfiabl
   return first >= bytes ? "unsatisfiable" : { first, last: Math.min(last, bytes - 1) };
 }
 
-/** Opens the file on the first read, so that a body that is never read, as for HEAD, opens nothing. */
+/** Opens the file on the first read, so a body that is never read, as for HEAD, opens nothing. */
 function read(path: string, first: number, last: number): ReadableStream<Uint8Array> {
   const chunks = readChunks(path, first, last);
   return new ReadableStream(

@@ -27,7 +27,7 @@ export async function readThumbnail(
   return made ?? appError("not_found", "Media not found");
 }
 
-/** Resolves to null for what is not an image of a raster format, whatever its name says. */
+/** Resolves to null for anything but an image of a raster format, regardless of its name. */
 async function shrink(path: string, width: number): Promise<Uint8Array<ArrayBuffer> | null> {
   if (!(await sniffFile(path))?.startsWith("image/")) return null;
   return shrinkImage(await readFile(path), width);

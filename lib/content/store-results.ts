@@ -59,8 +59,8 @@ async function recordFiles(
 }
 
 /**
- * Returns the price of an image or a video in USD, or null when it is not known. What this machine renders
- * is free, unless `MODEL_PRICES` says otherwise.
+ * Returns the price of an image or a video in USD, or null when it is not known. Renderings on this
+ * machine are free, unless `MODEL_PRICES` says otherwise.
  */
 export async function filePrice(kind: Origin["kind"], model: string): Promise<number | null> {
   const { models, content } = services();

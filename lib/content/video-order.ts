@@ -1,4 +1,4 @@
-/** What a request for a video orders: planned before a run starts, and fetched inside of it. */
+/** The order of a video request: planned before a run starts, and fetched within the run. */
 import { basename } from "node:path";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { chooseMotion, seedOf } from "./choose-motion.ts";
@@ -32,7 +32,7 @@ export interface VideoPlan {
   readonly template: string | undefined;
 }
 
-/** What the output of the run says besides the URL of the video. */
+/** The fields of the run's output besides the URL of the video. */
 export interface VideoDetails {
   readonly imageUrl?: string;
   readonly captionText?: string;

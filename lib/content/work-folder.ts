@@ -21,7 +21,7 @@ export async function withWorkFolder<T>(work: (folder: string) => Promise<T>): P
   }
 }
 
-/** On the same file system as the media, so that a rename stores a file; Vercel has only `/tmp`. */
+/** On the same file system as the media, where a rename stores a file; Vercel has only `/tmp`. */
 const workRoot = (): string =>
   config().VERCEL
     ? join(tmpdir(), "content-work")

@@ -51,7 +51,7 @@ export interface AppError {
   readonly message: string;
   /** Dotted paths of the invalid fields, for the `missing` family. */
   readonly fields?: readonly string[];
-  /** What the caller can do about it, in one sentence; sent by the `message` family. */
+  /** The remedy for the caller, in one sentence; sent by the `message` family. */
   readonly remedy?: string;
   /** Headers of the response, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;

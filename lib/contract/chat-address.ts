@@ -14,7 +14,7 @@ export const chatArguments = ({ accountId, sessionId, chatId }: ChatAddress) => 
   p_chat_id: chatId,
 });
 
-/** The errors of such a function, by what it answers as `missing`. */
+/** The errors of such a function, by its `missing` value. */
 export const chatErrors = {
   session: appError("not_found", "Session not found"),
   chat: appError("not_found", "Chat not found"),

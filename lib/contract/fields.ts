@@ -4,7 +4,7 @@ import { z } from "zod";
 /** A UUID of any version, converted to lower case. */
 export const uuid = z.guid().toLowerCase();
 
-/** What an account tells the agent in addition to the message. */
+/** The account's instructions to the agent in addition to the message. */
 export const instructions = z.string().trim().max(10_000);
 
 /** A date and time of a response: ISO 8601 in UTC. */

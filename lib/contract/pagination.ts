@@ -67,8 +67,8 @@ export interface Page<T> {
 }
 
 /**
- * Returns the schema of what a SQL function answers for a page: the next place, and its items.
- * @param name what the function calls them
+ * Returns the schema of a SQL function's page: the next place, and its items.
+ * @param name the function's name for the items
  */
 export const storedPage = <S extends z.ZodType>(item: S, name = "items") =>
   z.object({ [name]: z.array(item), next: storedCursor }).transform((answer) => ({

@@ -8,7 +8,7 @@ import { appError } from "./app-error.ts";
 /** The account has spent its budget of the month. */
 export const budgetReached = appError("budget_reached", "Monthly budget reached");
 
-/** The account has a budget, which cannot count what has no price. */
+/** The account has a budget, which cannot count usage without a price. */
 export const unpricedModel = appError(
   "unpriced_model",
   "The price of this model is not known, so it cannot count against the monthly budget: choose another model, or allow unpriced models in the account's settings (allow_unpriced_models)",

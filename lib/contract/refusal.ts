@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AppError } from "./app-error.ts";
 
 /**
- * Returns the schema that reads what a SQL function answers as `{refused}`, by the errors' keys.
+ * Returns the schema of a SQL function's `{refused}` result, by the errors' keys.
  * @param name what the function calls it
  */
 export const refusalOf = <R extends string>(

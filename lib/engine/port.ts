@@ -1,5 +1,5 @@
 /**
- * The port of the durable engine: what the product needs beyond the Workflow SDK itself. It has two
+ * The port of the durable engine: the product's requirements beyond the Workflow SDK. It has two
  * adapters: PostgreSQL with a chunk log, and any World of the SDK, such as Vercel's service.
  */
 
@@ -19,7 +19,7 @@ export interface TurnLog {
   /** Ends the stream with these chunks, in one write. Does nothing when the stream has ended. */
   close(last: readonly string[]): Promise<void>;
   /**
-   * Ends writing in the present step and drops what is in no write yet. The log may be kept and
+   * Ends writing in the present step and drops chunks that are in no write yet. The log may be kept and
    * written again in a later step.
    */
   release(): void;
@@ -76,9 +76,9 @@ export interface Engine {
   /** Resolves with the index of the last committed chunk; -1 when there is none. */
   tailIndex(turn: TurnAddress): Promise<number>;
   runState(runId: string): Promise<RunState>;
-  /** Tells the process that executes the turn to stop it. The caller has stored the request. */
+  /** Signals the process that executes the turn to stop it. The caller has stored the request. */
   signalStop(turnId: string): Promise<void>;
-  /** Calls `stop` on `signalStop`, in whichever process. Returns a function that ends listening. */
+  /** Calls `stop` on a `signalStop` of any process. Returns a function that ends listening. */
   onStop(turnId: string, stop: () => void): () => void;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Names of workflows and their steps that do not depend on a file's path. The Workflow SDK stores a name
- * with every run and step, and derives it from the path unless one is given here, so that moving a file
- * would lose the turns in flight. A name given here is permanent: it never changes when its function is
- * moved or renamed, and is removed only when no stored run has it.
+ * with every run and step, and derives it from the path unless one is given here, so moving a file would
+ * lose the turns in flight. A name given here is permanent: it never changes when its function is moved
+ * or renamed, and is removed only when no stored run has it.
  *
  * This module runs in the SDK's workflow context, too, and therefore imports nothing.
  */

@@ -17,7 +17,7 @@ const TIMEOUT_MS = 5_000;
  */
 export async function checkStart(env: NodeJS.ProcessEnv): Promise<void> {
   const settings = config();
-  // Detected here, so that no request waits for it. On Vercel nothing is started on the machine.
+  // Detected here, so no request waits for it. On Vercel nothing is started on the machine.
   if (!settings.VERCEL) isolation();
   if (!settings.CHECK_START) return;
   const found = await diagnose(

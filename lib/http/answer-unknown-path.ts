@@ -6,7 +6,7 @@ import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 const notFound = appError("not_found", "Not found");
 
-/** Responds with a JSON 404, and to a browser's preflight with success, so that a page can read it. */
+/** Responds with a JSON 404, and to a browser's preflight with success, so a page can read it. */
 export async function answerUnknownPath(request: Request): Promise<Response> {
   const requestId = requestIdOf(request.headers);
   if (request.method === "OPTIONS") {

@@ -20,7 +20,7 @@ const OWN_HEADERS = [
 
 /**
  * Resolves to the endpoint's response.
- * @param input parameters, query and fields of the body under their names; what it lacks is absent
+ * @param input parameters, query and fields of the body under their names; missing ones are absent
  * @param from the request whose caller is asking, and whose end aborts the call
  */
 export function callEndpoint(
@@ -32,7 +32,7 @@ export function callEndpoint(
   const params = textsOf(contract.params, input);
   const query = textsOf(contract.query, input);
   const url = new URL(from.url);
-  // Handlers get their parameters as values: the path is for whoever reads it in a log.
+  // Handlers get their parameters as values: the path is for readers of a log.
   url.pathname = contract.path;
   url.search = new URLSearchParams(query).toString();
   const headers = new Headers(from.headers);

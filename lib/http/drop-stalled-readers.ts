@@ -1,6 +1,6 @@
 /**
- * Disconnects clients that stop reading a response. Until then, such a client holds what was read for it:
- * a page of a chat, a part of an export, a stream's slot.
+ * Disconnects clients that stop reading a response. Such a client otherwise holds resources: a page of a
+ * chat, a part of an export, a stream's slot.
  */
 import { subscribe } from "node:diagnostics_channel";
 import { ServerResponse } from "node:http";

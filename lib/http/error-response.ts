@@ -63,7 +63,7 @@ const bodyOf: Readonly<Record<ErrorFamily, (error: AppError) => unknown>> = {
   }),
   plain: (error) => ({ error: error.message }),
   catalog: (error) => ({ error: { status: statusOf[error.code], message: error.message } }),
-  // Refused before the message was read, so that its id is unknown.
+  // Refused before the message was read, so its id is unknown.
   rpc: ({ code, message }) => ({
     jsonrpc: "2.0",
     id: null,

@@ -1,4 +1,4 @@
-/** One request on its way through the pipeline, and what the stages have found out about it. */
+/** One request on its way through the pipeline, with the findings of its stages. */
 import type { Logger } from "pino";
 import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
@@ -13,7 +13,7 @@ import { requestIdOf } from "./shared-headers.ts";
 export interface Plan {
   readonly contract: Contract;
   readonly validate: Validator;
-  /** Whether the body names accounts, so that it is read before the caller is known. */
+  /** Whether the body names accounts and must be read before the caller is known. */
   readonly bodyNamesAccounts: boolean;
   readonly handle: (input: HandlerInput) => Promise<AppError | Response | PlainSuccess>;
 }
@@ -34,7 +34,7 @@ export interface PlainSuccess {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Each stage reads what earlier stages found and adds what it found itself. */
+/** Each stage reads the findings of earlier stages and adds its own. */
 export interface Exchange {
   readonly plan: Plan;
   readonly request: Request;
@@ -49,7 +49,7 @@ export interface Exchange {
   caller: Caller | null;
   /** From `identify`: the refusal of an account that the request names, reported by `authorize`. */
   denied: AppError | null;
-  /** From `identify`: what the rate limit said; null where none applies. */
+  /** From `identify`: the verdict of the rate limit; null where none applies. */
   rate: RateVerdict | null;
   /** From `identify` where the body names accounts, else from `readBody`. */
   body: ReadBody | AppError | undefined;

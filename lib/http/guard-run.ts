@@ -1,7 +1,7 @@
 /**
- * Limits requests from a sandbox, where injected text can make the agent do anything. Such a request
- * may do what the credential of its run allows, or what needs no credential. It can neither create an
- * account nor use another credential that it has found.
+ * Limits requests from a sandbox, where injected text can make the agent do anything. Such a request may
+ * do only what its run's credential allows, or call endpoints that need no credential. It can neither
+ * create an account nor use another credential that it has found.
  */
 
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";

@@ -59,8 +59,8 @@ export interface KeyedRequest {
 }
 
 /**
- * Resolves to the stored response, or to that of `answer`, which is called at most once.
- * Errors: 409 while another attempt runs, 422 when the key was used with another content.
+ * Resolves to the stored response, or to the response of `answer`, which is called at most once. Errors:
+ * 409 while another attempt runs, 422 when the key was used with another content.
  */
 export async function answerOnce(
   { accountId, key, content, log }: KeyedRequest,
@@ -105,14 +105,14 @@ export async function answerOnce(
   }
 }
 
-/** Uses an HMAC with a purpose, so that neither a key nor a request can be guessed from its hash. */
+/** Uses an HMAC with a purpose, so neither a key nor a request can be guessed from its hash. */
 function hash(purpose: "key" | "content", text: string): string {
   return createHmac("sha256", config().API_KEY_SECRET)
     .update(`idempotency ${purpose}\n${text}`)
     .digest("hex");
 }
 
-/** Returns JSON with sorted keys, so that their order makes no difference. */
+/** Returns JSON with sorted keys, so their order makes no difference. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)

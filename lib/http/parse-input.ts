@@ -16,7 +16,7 @@ const issueText = { error: describeIssue };
 /** Bounds the reported issues of params, query or body: a body can have a million. */
 const MAX_VALIDATION_ISSUES = 1_000;
 
-/** What the schemas return; undefined where the contract has none. */
+/** The output of the schemas; undefined where the contract has none. */
 export interface ParsedInput {
   readonly params: unknown;
   readonly query: unknown;

@@ -16,7 +16,7 @@ const INSTRUCTIONS =
   "it has ended; its answer is the last message of getChat, its files are in listSandboxFiles and " +
   "readSandboxFile.";
 
-/** What the protocol itself refuses a message with. */
+/** The codes with which the protocol itself refuses a message. */
 const codeOf: Readonly<Record<number, ErrorCode>> = { 400: "invalid_request", 404: "not_found" };
 
 interface Asked {
@@ -28,7 +28,7 @@ interface Asked {
   readonly call: CallTool;
 }
 
-/** Resolves when the message is accepted. A call goes on while the response streams. */
+/** Resolves when the message is accepted. A call continues while the response streams. */
 export async function serveMessage({
   request,
   message,
@@ -36,7 +36,7 @@ export async function serveMessage({
   call,
   log,
 }: Asked): Promise<Response> {
-  // As a stream the response begins before the call, which a proxy would otherwise find too long, and
+  // As a stream the response starts before the call, which a proxy would otherwise find too long, and
   // which must not wait for the slot that this request holds. Nothing changes that one could listen to.
   const handler = createMcpHandler(() => createServer(tools, call, log), {
     responseMode: "sse",
@@ -66,7 +66,7 @@ function createServer(tools: readonly Tool[], call: CallTool, log: Logger): Serv
   server.setRequestHandler("tools/call", async ({ params }) => {
     const response = call(params.name, params.arguments ?? {});
     if (!response) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool");
-    // The protocol would tell the caller the text of whatever is thrown.
+    // The protocol would return the text of any error to the caller.
     return response.then(toolResult).catch((error: unknown) => {
       log.error({ err: error, tool: params.name }, "tool");
       return textResult("Internal server error", true);

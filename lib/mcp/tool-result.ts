@@ -12,7 +12,7 @@ export const textResult = (text: string, isError = false): CallToolResult => ({
 
 /**
  * Resolves to the body as text, or as a resource when it is bytes. The error of an endpoint is a result
- * with `isError`. A turn that streams goes on without its reader: the result is the id of its run.
+ * with `isError`. A turn that streams continues without its reader: the result is the id of its run.
  */
 export async function toolResult(response: Response): Promise<CallToolResult> {
   const { status, headers } = response;

@@ -11,7 +11,7 @@ import { type Operation, operations } from "./registry.ts";
 import { errorCodes } from "./responses.ts";
 
 export interface ReferenceField {
-  /** Dotted, with `[]` after what is a list: `messages[].id`. */
+  /** Dotted, with `[]` after a list: `messages[].id`. */
   readonly name: string;
   /** Such as `string (uuid)` or `"image" | "video"`. */
   readonly type: string;
@@ -31,7 +31,9 @@ export interface ReferenceOperation {
     readonly description: string;
     readonly fields: readonly ReferenceField[];
   }[];
-  /** In the order of their statuses. What an error holds is the same everywhere: its example says it. */
+  /**
+   * In the order of their statuses. An error has the same content everywhere, as in its example.
+   */
   readonly errors: readonly {
     readonly status: number;
     readonly code: ErrorCode;
@@ -70,7 +72,7 @@ export const describeReference = (): readonly ReferenceSection[] =>
       .map(describeOperation),
   }));
 
-/** Puts what one resource offers together, and lists before their items. */
+/** Groups the operations of one resource, and puts lists before their items. */
 const addressOf = ({ contract: { path, method } }: Operation): string => `${path} ${method}`;
 
 function describeOperation({ id, contract }: Operation): ReferenceOperation {

@@ -1,4 +1,4 @@
-/** Why a SQL function of organizations refuses, as errors: keys are what it answers as `refused`. */
+/** The refusals of the organizations' SQL functions as errors, by the value of `refused`. */
 import { appError } from "../contract/app-error.ts";
 import { refusalOf } from "../contract/refusal.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The only place in `lib` that touches `process.env`. It is parsed once per process; an error lists every
- * setting that is missing or malformed. The launcher in `scripts` sets those of the embedded parts.
+ * setting that is missing or malformed. The launcher in `scripts` sets the ones of the embedded parts.
  */
 import type { z } from "zod";
 import { processWide } from "./process-wide.ts";

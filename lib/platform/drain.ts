@@ -1,12 +1,12 @@
 import { processWide } from "./process-wide.ts";
 
 /**
- * What must be done before the process exits, at the latest until `deadline` aborts. `served` resolves
- * when all requests have been answered, or with the deadline.
+ * Work to finish before the process exits, at the latest when `deadline` aborts. `served` resolves when
+ * all requests have been answered, or with the deadline.
  */
 type LastWork = (deadline: AbortSignal, served: Promise<unknown>) => Promise<void>;
 
-/** The graceful end of this process: after SIGTERM it takes no new work and hands over what it has. */
+/** The graceful end of this process: after SIGTERM it takes no new work and hands over its runs. */
 class Drain {
   readonly #work: LastWork[] = [];
   #hasBegun = false;

@@ -119,7 +119,7 @@ export class FairQueue {
     });
   }
 
-  /** Runs the work in a slot of the account. @throws as `acquire`, and what the work throws */
+  /** Runs the work in a slot of the account. @throws as `acquire`, and the work's own errors */
   async run<T>(
     accountId: string,
     signal: AbortSignal | undefined,

@@ -6,7 +6,7 @@ import { processWide } from "./process-wide.ts";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param context what the text belongs to; it can be opened only with the same context */
+/** @param context the owner of the text; it can be opened only with the same context */
 export function sealText(text: string, context: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", sealingKey(), iv).setAAD(Buffer.from(context));

@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { modelPrice } from "./model-price.ts";
 
-/** What the document says of a setting. */
+/** The documentation of a setting. */
 interface About {
   readonly description: string;
   /** Replaces the default in the documents, where it depends on something. */

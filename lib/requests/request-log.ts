@@ -1,6 +1,6 @@
 /**
- * Collects the requests of this process and stores them in batches, so that no request waits for the
- * database because of the log. A process that crashes loses what it has collected since its last batch.
+ * Collects the requests of this process and stores them in batches, so no request waits for the database
+ * because of the log. A process that crashes loses what it has collected since its last batch.
  */
 import { waitUntil } from "@vercel/functions";
 import { drain } from "../platform/drain.ts";
@@ -11,7 +11,7 @@ import { insertRequests, type NewRequest } from "./store.ts";
 
 const INTERVAL_MS = 1_000;
 const BATCH = 500;
-/** About 3 MB. What comes while the database is away for longer is not logged. */
+/** About 3 MB. During a longer outage of the database, further requests are not logged. */
 const MAX_WAITING = 10_000;
 
 export class RequestLog {
@@ -50,7 +50,10 @@ export class RequestLog {
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  /** Resolves when what has been collected is stored. After a failure it stays for the next time. Never throws. */
+  /**
+   * Resolves when the collected requests are stored. After a failure they stay for the next time. Never
+   * throws.
+   */
   flush(): Promise<void> {
     this.#flushed = this.#flushed.then(() => this.#store());
     return this.#flushed;

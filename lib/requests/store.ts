@@ -10,7 +10,7 @@ import { type LoggedRequest, loggedRequest, type RequestFilters } from "./contra
 /** A request as it is stored. */
 export type NewRequest = Omit<LoggedRequest, "id"> & { readonly account_id: string };
 
-/** Stores requests of any accounts; those of deleted accounts are left out. */
+/** Stores requests of any accounts, without deleted ones. */
 export async function insertRequests(requests: readonly NewRequest[]): Promise<void> {
   await call("record_requests", { p_requests: requests }, z.null());
 }

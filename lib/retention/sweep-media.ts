@@ -25,8 +25,8 @@ export async function removeDeletedMedia(): Promise<number> {
 }
 
 /**
- * Measures files that have not been checked for a day, and deletes the rows of those that the
- * storage does not have. Returns the number of deleted rows.
+ * Measures files that have not been checked for a day, and deletes the rows of files that the storage
+ * does not have. Returns the number of deleted rows.
  */
 export async function checkMediaRows(): Promise<number> {
   const storage = services().media;

@@ -23,8 +23,8 @@ export async function archiveFolder(
 }
 
 /**
- * Lists a folder of the session's sandbox, by default its home, and yields its files and folders as
- * each is read. Files that are deleted meanwhile are left out; a failure of the sandbox is thrown.
+ * Lists a folder of the session's sandbox, by default its home, and yields its files and folders as each
+ * is read. Files that are deleted in the meantime are left out; a failure of the sandbox is thrown.
  * Errors: 400, 404, 502, 503.
  */
 export async function folderEntries({

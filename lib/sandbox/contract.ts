@@ -83,10 +83,10 @@ export const sandboxFile = z
   .meta({ id: "SandboxFile" });
 
 /**
- * Entries are in the byte order of their names and include hidden files. The paths of the response
- * are absolute, so that each can be the `path` of the next request.
- * Errors: 400 `Sandbox not initialized` and `path is not a folder`, 404 `Session not found` and
- * `Folder not found`, 502 `Failed to read sandbox files`.
+ * Entries are in the byte order of their names and include hidden files. The paths of the response are
+ * absolute, so each can be the `path` of the next request. Errors: 400 `Sandbox not initialized` and
+ * `path is not a folder`, 404 `Session not found` and `Folder not found`, 502 `Failed to read sandbox
+ * files`.
  */
 export const listSandboxFilesContract = contract({
   ...shared,

@@ -1,7 +1,7 @@
 /**
- * The headers of requests that leave a sandbox. Code in a sandbox must not set headers that
- * describe the origin or the framing of a request, or that a server's parts use among themselves.
- * Every request is marked, so that the service recognizes its own sandboxes under any host name.
+ * The headers of requests that leave a sandbox. Code in a sandbox must not set headers that describe the
+ * origin or the framing of a request, or that a server's parts use among themselves. Every request is
+ * marked, so the service recognizes its own sandboxes under any host name.
  *
  * The mark only restricts a request (lib/http/guard-run.ts). A client that sends it gains nothing,
  * so the mark is not a secret.

@@ -1,6 +1,6 @@
 /**
- * The port of sandboxes. A sandbox belongs to one session and outlives the turn and the server
- * process: what one turn writes, the next one reads.
+ * The port of sandboxes. A sandbox belongs to one session and outlives the turn and the server process:
+ * the next turn reads the files of the previous one.
  */
 import type { Checkable } from "../platform/outbound/probe.ts";
 
@@ -49,8 +49,7 @@ export class SandboxError extends Error {
 }
 
 /**
- * Compares by name, because the parts of the server are bundled apart, and each bundle has a class
- * of its own.
+ * Compares by name, because the parts of the server are bundled apart, and each bundle has its own class.
  */
 export function isSandboxError(error: unknown): error is SandboxError {
   return error instanceof Error && error.name === "SandboxError";
@@ -70,7 +69,7 @@ export const MAX_TREE_ENTRIES = 10_000;
 
 interface FolderEntry {
   readonly name: string;
-  /** The type of a link is that of its target. Links without a target are not listed. */
+  /** The type of a link is its target's. Links without a target are not listed. */
   readonly type: "file" | "directory";
   /** In bytes; 0 for a directory. */
   readonly size: number;
@@ -104,8 +103,8 @@ export interface WrittenFile {
 }
 
 /**
- * Access to the files from outside. Reads never wait for a command; changes may wait for those that
- * came before. Paths as in `Sandbox`.
+ * Access to the files from outside. Reads never wait for a command; changes may wait for earlier ones.
+ * Paths as in `Sandbox`.
  */
 export interface SandboxFiles {
   /** Throws a SandboxError: `not_found` for a missing folder, `refused` for a file. */
@@ -126,8 +125,8 @@ export interface SandboxFiles {
    */
   writeStream(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile>;
   /**
-   * Removes a file, or a folder with all that is in it. Throws a SandboxError: `not_found`, and
-   * `refused` for the home and for what is not the sandbox's own.
+   * Removes a file, or a folder with all that is in it. Throws a SandboxError: `not_found`, and `refused`
+   * for the home and for paths outside the sandbox.
    */
   remove(path: string): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { destroySandbox } from "./destroy-sandbox.ts";
 import type { SandboxState } from "./port.ts";
 import { replaceSandboxState, selectSandbox } from "./store.ts";
 
-/** Every attempt after the first means that another request has changed the state meanwhile. */
+/** Every attempt after the first means that another request has changed the state. */
 const MAX_ATTEMPTS = 10;
 
 const failed = appError("upstream_error", "Failed to provision sandbox");
@@ -50,7 +50,7 @@ async function provisionStored({
 
     const change = await replaceSandboxState(accountId, sessionId, { expected, next: ready });
     if (isAppError(change)) {
-      // The session was deleted meanwhile, so nothing else refers to this sandbox.
+      // The session was deleted in the meantime, so nothing else refers to this sandbox.
       await destroySandbox(ready, log);
       return change;
     }
@@ -61,7 +61,7 @@ async function provisionStored({
   return failed;
 }
 
-/** The limit applies to sandboxes on this machine; a sandbox service has limits of its own. */
+/** The limit applies to sandboxes on this machine; a sandbox service has its own limits. */
 async function isFull(accountId: string): Promise<boolean> {
   const { ACCOUNT_SANDBOX_BYTES: limit } = config();
   return (

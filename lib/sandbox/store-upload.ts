@@ -7,8 +7,8 @@ const MAX_SAME_NAMES = 100;
 
 /**
  * Stores a file that came with a message in the folder `uploads` of the sandbox's home. A file of the
- * same name and content is used again, so that a repetition stores nothing twice; a file with another
- * content keeps its name, and the new one gets a number.
+ * same name and content is used again, so a repetition stores nothing twice. A file with another content
+ * keeps its name, and the new one gets a number.
  * @param name as the client sent it
  * @returns the path relative to the home. Throws a SandboxError.
  */
@@ -39,7 +39,10 @@ async function contentOf(sandbox: Sandbox, path: string): Promise<Uint8Array | "
   }
 }
 
-/** Returns the last segment without what a shell, a file system or a reader could misunderstand. */
+/**
+ * Returns the last segment without characters that a shell, a file system or a reader could
+ * misunderstand.
+ */
 function safeName(name: string): string {
   const last = name.normalize("NFC").split(/[/\\]/).at(-1) ?? "";
   const plain = last.replace(/[^\p{L}\p{N}._ -]/gu, "_").replace(/^[.\s-]+|[.\s]+$/g, "");

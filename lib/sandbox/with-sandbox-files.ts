@@ -21,7 +21,7 @@ export interface FilesRequest {
 
 /**
  * Calls `use` with the files of the session's sandbox.
- * @param refusals the errors to return for what the sandbox itself refuses
+ * @param refusals the errors to return for refusals of the sandbox itself
  * @param failed the error to return for any other failure of the sandbox
  * Errors: `refusals`, 404 `Session not found`, 400 `Sandbox not initialized`, 502, and 503 when too
  * many requests of the account are waiting, or the disk is full.

@@ -1,4 +1,4 @@
-/** Scheduled prompts, and the request with which a scheduler fires those that are due. */
+/** Scheduled prompts, and the request with which a scheduler fires the due ones. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { timezone as anyTimezone, dateTime, uuid, withAnyField } from "../contract/fields.ts";

@@ -5,9 +5,9 @@ import { startTaken } from "./start-taken.ts";
 import { takeTaskRun } from "./store.ts";
 
 /**
- * Starts the work of a task run of any account, unless somebody has, and returns the state that the run
- * was found in. The caller is the task runner, which asks until the run has ended.
- * Errors: 404 `Task run not found`.
+ * Starts the work of a task run of any account, unless it was started before, and returns the state in
+ * which the run was found. The caller is the task runner, which polls until the run has ended. Errors:
+ * 404 `Task run not found`.
  */
 export async function driveTaskRun(
   id: string,

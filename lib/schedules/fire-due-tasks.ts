@@ -15,10 +15,10 @@ const BATCH = 100;
 const MAX_STARTS = 4;
 
 /**
- * Times that were missed are made up by one firing, that of the earliest.
+ * Makes up for missed times with one firing, for the earliest of them.
  * @param now for tests; null, the default, is the database's clock
- * @returns how many firings this call has made, and how many runs it has started, without those that
- *   another service was given
+ * @returns the number of firings made and of runs started by this call, without runs that were handed
+ * over to another service
  * @throws DatabaseUnavailable
  */
 export async function fireDueTasks(

@@ -6,8 +6,8 @@ import { Cron } from "croner";
  * 30 February.
  *
  * Where clocks are put forward, a time that is skipped falls on the end of the gap. Where they are put
- * back, a fixed time counts once, at its first occurrence, and a schedule of every hour or minute goes on
- * through both.
+ * back, a fixed time counts once, at its first occurrence, and a schedule of every hour or minute
+ * continues through both.
  *
  * @throws Error when the schedule or the time zone is invalid
  */

@@ -5,9 +5,9 @@ import { startFiring } from "./start-firing.ts";
 import { discardFiring, fireTaskNow } from "./store.ts";
 
 /**
- * Starts a run of a scheduled prompt, whose caller waits for its id. The task runner, if any, is told of
- * it afterwards. A run that cannot be started leaves nothing behind.
- * Errors: 404 `Task not found`, and those of `startFiring`.
+ * Starts a run of a scheduled prompt, whose caller waits for its id. The run is handed over to the task
+ * runner, if any, afterwards. A run that cannot be started leaves nothing behind. Errors: 404 `Task not
+ * found`, and as `startFiring`.
  */
 export async function runTaskNow(request: {
   readonly accountId: string;

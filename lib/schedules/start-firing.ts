@@ -4,8 +4,9 @@ import { type StartedRun, startRun } from "../turns/start-run.ts";
 import { type Firing, settleFiring } from "./store.ts";
 
 /**
- * Starts the run of a firing. Safe to repeat, also at the same time on several servers: the firing's id is
- * the effect id of its run. Errors: 404 when what the task names is gone, and those of `startRun`.
+ * Starts the run of a firing. Safe to repeat, also at the same time on several servers: the firing's id
+ * is the effect id of its run. Errors: 404 when a resource that the task names is gone, and as
+ * `startRun`.
  */
 export async function startFiring(firing: Firing, log: Logger): Promise<StartedRun | AppError> {
   const { id, accountId, task } = firing;

@@ -164,8 +164,8 @@ const taken = z.object({
 });
 
 /**
- * Returns the state of a task run of any account, and the work of it that nobody has done yet: a leased
- * firing, or the job of a generation. Null without such a run.
+ * Returns the state of a task run of any account, and its pending work: a leased firing, or the job of a
+ * generation. Null without such a run.
  */
 export const takeTaskRun = (taskRunId: string): Promise<z.output<typeof taken> | null> =>
   call("take_task_run", { p_id: taskRunId, p_lease_seconds: LEASE_SECONDS }, taken.nullable());

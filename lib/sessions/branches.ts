@@ -64,8 +64,8 @@ export const rateMessage = (
 const row = z.record(z.string(), z.unknown());
 
 /**
- * Returns what the body of a chat leaves out: the messages of its other branches, the ratings, and what was
- * chosen for it.
+ * Returns the parts that the body of a chat leaves out: the messages of its other branches, the ratings,
+ * and its selections.
  */
 export const exportBranches = (accountId: string, chatId: string) =>
   call(

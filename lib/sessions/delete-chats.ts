@@ -4,8 +4,8 @@ import { stopTurn } from "../turns/stop-turn.ts";
 import { removeChats, selectActiveChats } from "./store.ts";
 
 /**
- * Deletes those of the chats that the account has, after it has stopped their runs, and the sessions that
- * have no chat then, with their sandboxes. Returns the ids of the deleted chats.
+ * Stops the runs of the chats that belong to the account and deletes them, then deletes sessions without
+ * chats and their sandboxes. Returns the ids of the deleted chats.
  */
 export async function deleteChats(input: {
   readonly accountId: string;

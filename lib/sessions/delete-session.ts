@@ -5,9 +5,9 @@ import { stopSessionRuns } from "../turns/stop-session-runs.ts";
 import { removeSession, selectSession } from "./store.ts";
 
 /**
- * Deletes a session with its chats and messages, after it has stopped its runs and its sandbox.
- * Errors: 404 `Session not found`, 502 when the sandbox cannot be stopped; the session then
- * remains, so that the request can be repeated.
+ * Deletes a session with its chats and messages, after it has stopped its runs and its sandbox. Errors:
+ * 404 `Session not found`, 502 when the sandbox cannot be stopped; the session then remains, and the
+ * request can be repeated.
  */
 export async function deleteSession(input: {
   readonly accountId: string;

@@ -14,7 +14,7 @@ export async function readChat(
   const body = await selectChatBody(address);
   if (isAppError(body)) return body;
   const values = valuesOf(typeof body === "string" ? [body] : body);
-  // The body begins with the chat.
+  // The body starts with the chat.
   const first = await values.next();
   return { chat: chat.parse(first.value), messages: messagesIn(values) };
 }

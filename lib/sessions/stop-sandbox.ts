@@ -20,7 +20,7 @@ export async function stopSandbox(input: {
   if (isAppError(found)) return found;
   if (found.sandbox === null) return noSandbox;
   await stopSessionRuns(sessionId);
-  // The sandbox comes first, so that after a crash the state still names what to stop.
+  // The sandbox comes first, so after a crash the state still names the sandbox to stop.
   const failure = await destroySandbox(found.sandbox, log);
   if (failure) return failure;
   const change = await replaceSandboxState(accountId, sessionId, {

@@ -238,7 +238,7 @@ function chatPages(args: ChatArguments, first: ChatPage): ReadableStream<Uint8Ar
   );
 }
 
-/** What is undefined stays as it is; what is empty is removed. */
+/** Undefined fields stay unchanged; empty ones are removed. */
 export interface ChatChanges {
   readonly title?: string | undefined;
   readonly modelId?: string | undefined;
@@ -271,7 +271,7 @@ export function updateChatFields(
 export const removeChat = (address: ChatAddress): Promise<Chat | AppError> =>
   call("delete_chat", chatArguments(address), z.union([oneChat, missing]));
 
-/** Returns those of the account's chats whose turn is active. */
+/** Returns the ids of the account's chats with an active turn. */
 export const selectActiveChats = (accountId: string, ids: readonly string[]): Promise<string[]> =>
   call("active_chats", { p_account_id: accountId, p_ids: ids }, z.array(z.string()));
 

@@ -29,7 +29,7 @@ export interface NewRun {
   readonly credentialId?: string | null;
   /** How many active runs the account may have; 0 means no limit. */
   readonly maxActiveRuns: number;
-  /** What it costs, which is reserved of the account's budget; null when that is not known. */
+  /** The cost, which is reserved from the account's budget; null when it is not known. */
   readonly costUsd: number | null;
   /** No run starts while the media of the account take as many bytes; 0 means no limit. */
   readonly mediaLimitBytes: number;
@@ -123,7 +123,7 @@ export const hasAuthority = (
     z.boolean(),
   );
 
-/** Keeps what the durable run of a task starts with, until `takeJob`. */
+/** Stores the input of a task's durable run until `takeJob`. */
 export async function queueJob(accountId: string, runId: string, job: object): Promise<void> {
   const args = { p_account_id: accountId, p_run_id: runId, p_job: job };
   await call("queue_task_job", args, z.null());

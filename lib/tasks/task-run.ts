@@ -20,7 +20,7 @@ const attempt = z
   })
   .meta({ id: "TaskRunAttempt" });
 
-/** The output of a run that generates content; other tasks have outputs of their own. */
+/** The output of a run that generates content; other tasks have other outputs. */
 const contentOutput = z
   .looseObject({
     videoSourceUrl: z.string().optional(),

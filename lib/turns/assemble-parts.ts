@@ -1,6 +1,6 @@
 /**
- * Assembles the stored message with the AI SDK's own stream reader, so that it equals what a client
- * assembles from the stream. That reader copies the whole message for each chunk; it is fed the
+ * Assembles the stored message with the AI SDK's own stream reader, so it equals the message that a
+ * client assembles from the stream. That reader copies the whole message for each chunk; it is fed the
  * chunks of one part at a time, with deltas merged, which keeps the cost linear in the turn.
  */
 import { setImmediate } from "node:timers/promises";
@@ -33,7 +33,7 @@ function splitIntoSteps(chunks: readonly UIMessageChunk[]): UIMessageChunk[][] {
   return steps;
 }
 
-/** Groups the chunks by part, in the order in which the parts begin. Others are left out. */
+/** Groups the chunks by part, in the order in which the parts start. Others are left out. */
 function splitIntoParts(step: readonly UIMessageChunk[]): UIMessageChunk[][] {
   let parts: UIMessageChunk[][] = [];
   const open = new Map<string, UIMessageChunk[]>();
@@ -74,7 +74,9 @@ function splitIntoParts(step: readonly UIMessageChunk[]): UIMessageChunk[][] {
   return parts;
 }
 
-/** Returns what the chunks of one part share, or undefined for a chunk that is a part by itself. */
+/**
+ * Returns the key that the chunks of one part share, or undefined for a chunk that is a part by itself.
+ */
 function keyOf(chunk: UIMessageChunk): string | undefined {
   if ("toolCallId" in chunk) return `tool ${chunk.toolCallId}`;
   if (chunk.type === "text-delta" || chunk.type === "text-end") return `text ${chunk.id}`;

@@ -42,8 +42,8 @@ export interface Ending extends LoadedTurnKey {
 }
 
 /**
- * Closes what is open, stores the message and releases the chat, and only then writes the last
- * chunks. A client that sees them can rely on the rest, and a crash at any point can be repeated.
+ * Closes open parts, stores the message and releases the chat, and only then writes the last chunks. A
+ * client that sees them can rely on the rest, and a crash at any point can be repeated.
  */
 export function finishStream(log: TurnLog, ending: Ending): Promise<void> {
   const attributes = { "app.turn.id": ending.turnId, "app.turn.status": ending.end };
@@ -62,7 +62,7 @@ async function finish(log: TurnLog, ending: Ending): Promise<void> {
     },
     reason,
   );
-  // A turn that is stopped before its first step gets a start too, so that clients have a message.
+  // A turn that is stopped before its first step gets a start too, because clients need a message.
   const start: UIMessageChunk = { type: "start", messageId: ending.messageId };
   const missing = progress.started ? closing : [start, ...closing];
   log.append(missing.map((chunk) => JSON.stringify(chunk)));

@@ -20,13 +20,15 @@ export async function findRun(accountId: string, runId: string) {
   return wasReaped ? selectRun(accountId, runId) : found;
 }
 
-/** Returns the headers that tell where to poll for the end of a run, and when for the first time. */
+/**
+ * Returns the headers with the URL to poll for the end of a run, and the time of the first poll.
+ */
 export const pollUrl = ({ runId }: Pick<Run, "runId">): Record<string, string> => ({
   location: `/api/chat/runs/${runId}`,
   "retry-after": "1",
 });
 
-/** Returns the headers that tell a poller to ask again in a second, until the run has ended. */
+/** Returns the headers that ask a client to poll again in a second, until the run has ended. */
 export function pollHint({ status }: Run): Record<string, string> {
   return status === "queued" || status === "running" ? { "retry-after": "1" } : {};
 }

@@ -21,7 +21,7 @@ export interface LandedFiles {
 
 /**
  * Moves the files of a history to the sandbox. A file that the sandbox refuses keeps its URL, and one
- * that cannot be fetched is marked, so that it is not requested again. Safe to repeat.
+ * that cannot be fetched is marked and not requested again. Safe to repeat.
  * @param fetchFile resolves to the bytes at a URL
  * @param signal the stop of the turn: files that it keeps from being fetched are not marked
  */

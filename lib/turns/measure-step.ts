@@ -3,20 +3,20 @@ import { type ModelUse, meterModel } from "../agent/models/meter-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { services } from "../platform/services.ts";
 
-/** What one model call of a turn has used, under the key by which it is recorded once. */
+/** The usage of one model call of a turn, with the key under which it is recorded once. */
 export interface UsageEntry {
   /** The index of the step. */
   readonly step: number;
   /** 0 for the step's own model call; for a subagent, the place of its tool call, from 1. */
   readonly tool: number;
-  /** The number of the call among those of the step or the subagent, from 0. */
+  /** The number of the call within the step or the subagent, from 0. */
   readonly call: number;
   readonly model_id: string;
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cost_usd: number | null;
   readonly estimated: boolean;
-  /** What was reserved for the call and is released when it is recorded. Default: 0. */
+  /** The reservation for the call, which is released when the call is recorded. Default: 0. */
   readonly reserved_usd?: number;
 }
 
@@ -49,9 +49,9 @@ export interface StepMeasure {
 }
 
 /**
- * @param earlierAttempts how often processes that died have begun this step
- * @param reserve called before each model call with its cost, if that is known, and the cost of the attempts
- * before it; absent without a budget. A call fails with what this rejects with.
+ * @param earlierAttempts how often processes that died have started this step
+ * @param reserve called before each model call with its cost, if that is known, and the cost of the
+ * attempts before it; absent without a budget. If it rejects, the call fails with the same error.
  */
 export function measureStep(
   index: number,

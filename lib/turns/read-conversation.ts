@@ -5,7 +5,7 @@ import type { ChatEntry } from "./contract.ts";
 import { readMessages, userParts } from "./read-messages.ts";
 
 /**
- * Validates what a headless run starts from.
+ * Validates the initial messages of a headless run.
  * @returns the messages to store, the last of which is the user's. Errors: 400.
  */
 export async function readConversation(

@@ -53,7 +53,7 @@ async function checkParts(message: {
 }
 
 /**
- * Keeps only texts and files, so that a user message cannot pose as a tool's result.
+ * Keeps only texts and files, so a user message cannot pose as a tool's result.
  * @param name of the message in errors
  */
 export function userParts(
@@ -76,8 +76,8 @@ export function userParts(
 
 /**
  * Returns the stored parts with the client's answers filled in. Only the answers are taken from the
- * client; everything else comes from the database. A question that already has an answer stays
- * unchanged, so that a retry finds the turn it started.
+ * client; everything else comes from the database. A question that already has an answer stays unchanged,
+ * so a retry finds the turn it started.
  */
 export function answerQuestions(
   stored: UIMessage["parts"],

@@ -1,12 +1,12 @@
 import type { UIMessageChunk } from "ai";
 
-/** How far a turn's stream has come, and what is open in its last step. */
+/** The progress of a turn's stream, and the open parts of its last step. */
 export interface StreamProgress {
   /** Whether the stream has its `start` chunk. */
   readonly started: boolean;
-  /** How many model calls have begun to stream. */
+  /** The number of model calls that have started to stream. */
   readonly steps: number;
-  /** How often the last of them has begun. */
+  /** How often the last of them has started. */
   readonly attempts: number;
   /** Texts and reasoning that have not ended. */
   readonly openTexts: readonly { readonly type: "text" | "reasoning"; readonly id: string }[];
@@ -92,7 +92,7 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
   };
 }
 
-/** Returns the chunks that close what is open, so that the message of a cut turn is valid. */
+/** Returns the chunks that close open parts, which makes the message of a cut turn valid. */
 export function closeOpenParts(progress: StreamProgress, reason: string): UIMessageChunk[] {
   return [
     ...progress.openTexts.map(({ type, id }) => ({ type: `${type}-end` as const, id })),

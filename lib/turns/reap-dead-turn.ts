@@ -5,8 +5,8 @@ import { readWholeLog } from "./replay-turn.ts";
 import { loadTurn } from "./store/turns.ts";
 
 /**
- * Ends a turn whose run no longer exists although the chat still names it as active, as after a
- * loss of the engine's data. What the turn has streamed is stored.
+ * Ends a turn whose run no longer exists although the chat still names it as active, as after a loss of
+ * the engine's data. The streamed part of its answer is stored.
  * @returns whether the chat is free now.
  */
 export async function reapDeadTurn({ turnId, runId }: TurnAddress): Promise<boolean> {

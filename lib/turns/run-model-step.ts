@@ -16,7 +16,7 @@ import { type ActiveTurn, loadTurn, storeFileParts } from "./store/turns.ts";
 import { type ModelSteps, TurnStep } from "./turn-step.ts";
 
 /**
- * A durable step goes on to further model calls for this long, because each durable step costs several
+ * A durable step makes further model calls for this long, because each durable step costs several
  * milliseconds of CPU. Short, because platforms limit the time of a step.
  */
 const MAX_STEP_MS = 1_000;

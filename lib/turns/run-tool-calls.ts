@@ -32,7 +32,7 @@ export interface ToolCalls {
   readonly turn: ActiveTurn;
   readonly credential?: RunCredentialForm;
   readonly calls: readonly ToolCall[];
-  /** Those that were recorded before, where the calls are recorded already. */
+  /** The calls that were recorded before, where they are recorded already. */
   readonly known: readonly KnownCall[] | undefined;
   readonly signal: AbortSignal;
   readonly write: (chunk: OutputChunk) => void;
@@ -85,7 +85,7 @@ const recordIdOf = (index: number, call: ToolCall): string => `${index} ${call.i
 export const recordIds = (index: number, calls: readonly ToolCall[]): string[] =>
   calls.map((call) => recordIdOf(index, call));
 
-/** Rejects only after all have settled, so that a repeated step meets no call that still runs. */
+/** Rejects only after all have settled: a repeated step must meet no call that still runs. */
 async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(running);
   return Promise.all(running);
@@ -107,7 +107,7 @@ async function runAndRecord(
 
 /**
  * Returns the model of a subagent, whose calls are recorded as they end, because a tool call that a crash
- * has cut is not repeated. Those that could not be recorded are once more by `recorded`.
+ * has cut is not repeated. `recorded` retries the calls that could not be recorded.
  */
 function recordSubagent(key: LoadedTurnKey, step: number, place: number, turn: ActiveTurn) {
   const missed: UsageEntry[] = [];

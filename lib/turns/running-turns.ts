@@ -11,8 +11,8 @@ export interface RunningTurn {
   readonly steps: readonly StepResult[];
   readonly log: TurnLog;
   /**
-   * The tool calls of the last step were recorded as started together with it, so they must run in
-   * this durable step: those of them that had been recorded before.
+   * The tool calls of the last step were recorded as started together with it, so they must run in this
+   * durable step. Contains the calls that had been recorded before.
    */
   readonly knownCalls?: readonly KnownCall[];
 }
@@ -21,8 +21,8 @@ export interface RunningTurn {
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * Turns between two of their steps, so that only a turn's first step in a process loads it. A turn
- * that this process does not continue within a minute is dropped.
+ * Turns between two of their steps, so only a turn's first step in a process loads it. A turn that this
+ * process does not continue within a minute is dropped.
  */
 export class RunningTurns {
   readonly #turns = new Map<string, { turn: RunningTurn; expiry: NodeJS.Timeout }>();
@@ -36,7 +36,7 @@ export class RunningTurns {
     return this.#turns.size;
   }
 
-  /** Counts a turn while the work, which is a step of it, goes on. */
+  /** Counts a turn while `work`, one of its steps, is running. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#inStep++;
     try {

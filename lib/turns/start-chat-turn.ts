@@ -25,7 +25,7 @@ interface ChatTurn {
   readonly location: string;
 }
 
-/** Starts a turn in the chat that the request names. Errors: those of `startTurn` and `startTurnById`. */
+/** Starts a turn in the chat that the request names. Errors: as `startTurn` and `startTurnById`. */
 export async function startChatTurn({
   id = "",
   sessionId,
@@ -46,8 +46,8 @@ const openedChat = z.object({
 
 /**
  * Starts a turn in the chat that the client names. The chat, its session and its sandbox are created if
- * they are missing. A chat whose first message is refused is not kept.
- * Errors: those of `startTurn`; 502 `Failed to provision sandbox`; 403 when the account's sandboxes are full.
+ * they are missing. A chat whose first message is refused is not kept. Errors: as `startTurn`; 502
+ * `Failed to provision sandbox`; 403 when the account's sandboxes are full.
  */
 async function startTurnById(
   id: string,
@@ -85,7 +85,7 @@ async function startTurnById(
   return { turn, location: chatPath({ sessionId, chatId }) };
 }
 
-/** Never throws, because the caller has a failure of its own to report. */
+/** Never throws, because the caller has another failure to report. */
 async function discardEmptySession(
   accountId: string,
   sessionId: string,

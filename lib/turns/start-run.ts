@@ -41,7 +41,7 @@ export interface RunRequest {
   readonly template_id?: string | null | undefined;
   /** Connectors that the run may use. */
   readonly connectors?: readonly string[] | null | undefined;
-  /** Told of the end of the run, besides the webhooks of the account. */
+  /** Notified of the end of the run, in addition to the webhooks of the account. */
   readonly webhook_url?: string | null | undefined;
   readonly log: Logger;
 }
@@ -96,7 +96,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
 
   let result: StartedRun | AppError | undefined;
   try {
-    // Before the run starts, so that it cannot end earlier.
+    // Before the run starts: it must not end earlier.
     if (request.connectors?.length) {
       const chosen = await setChatConnectors(
         { ...run, accountId: caller.accountId },
@@ -141,7 +141,7 @@ const started = ({ chatId, sessionId }: ProvisionedRun, runId: string): StartedR
   sessionId,
 });
 
-/** Never throws, because the caller has a failure of its own to report. */
+/** Never throws, because the caller has another failure to report. */
 async function discard({ turnId, sessionId }: ProvisionedRun, log: Logger): Promise<void> {
   try {
     // A run that has started nevertheless keeps its session; it ends on its own.

@@ -156,7 +156,9 @@ export async function startTurn(
   }
 }
 
-/** A claim may stand although its answer was lost: then it is released, as nobody starts its run. */
+/**
+ * A claim may stand although its answer was lost: then it is released, because its run is never started.
+ */
 async function claimOrRelease(claim: Claim): Promise<ClaimOutcome> {
   try {
     return await claimTurn(claim);
@@ -167,7 +169,7 @@ async function claimOrRelease(claim: Claim): Promise<ClaimOutcome> {
   }
 }
 
-/** Lets a turn that waits begin soon: stops the one that it interrupts, or ends one that is dead. */
+/** Unblocks a queued turn: stops the turn that it interrupts, or ends one that is dead. */
 async function hastenTurn(
   { chatId, onBusy }: TurnRequest,
   { active_turn_id: turnId, run_id: runId = null }: Extract<ClaimOutcome, { outcome: "queued" }>,
@@ -201,8 +203,8 @@ async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
   try {
     return { turnId, runId: await startWorkflow(turnId, runCredentialForm(caller)) };
   } catch (error) {
-    // Release the claim, so that the chat does not stay blocked. If this fails as well, the claim
-    // expires after a minute.
+    // Release the claim, because the chat would stay blocked. If this fails as well, the claim expires
+    // after a minute.
     await abandonTurn(turnId);
     count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;

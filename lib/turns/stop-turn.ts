@@ -8,7 +8,7 @@ import { requestStop } from "./store/claims.ts";
 const MAX_WAIT_MS = 2_000;
 
 /**
- * Stops the chat's active turn and waits for its end, so that the caller can send the next message
+ * Stops the chat's active turn and waits for its end, so the caller can send the next message
  * immediately.
  * @param chatId or the UUID by which the client has named the chat
  */

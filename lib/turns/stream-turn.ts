@@ -51,7 +51,7 @@ export type StreamedTurn = RunningTurn | QueuedTurn | EndedTurn;
  */
 const MAX_STREAMS = 4_000;
 
-/** Limits the streams of an account, so that none takes all readers of a process. */
+/** Limits the streams of an account, so none can take all readers of a process. */
 function streams(): FairQueue {
   return processWide(
     "streams",
@@ -72,13 +72,13 @@ export interface StreamRequest {
   readonly signal: AbortSignal;
 }
 
-/** `location` is the path of the turn's chat, for a client that has named it by an id of its own. */
+/** `location` is the path of the turn's chat, for a client that has chosen its id. */
 type FoundTurn = StreamedTurn | { readonly turn: StreamedTurn; readonly location: string };
 
 /**
- * Streams the turn that `find` returns, or returns its response or error. The stream's slot is
- * taken before the call of `find`, which may start the turn, and is released when the stream ends.
- * Errors: 429 when the account has `ACCOUNT_STREAMS` streams open; those of `find`.
+ * Streams the turn that `find` returns, or returns its response or error. The stream's slot is taken
+ * before the call of `find`, which may start the turn, and is released when the stream ends. Errors: 429
+ * when the account has `ACCOUNT_STREAMS` streams open; as `find`.
  */
 export async function streamTurn(
   { accountId, startIndex, signal }: StreamRequest,

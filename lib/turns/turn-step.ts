@@ -51,7 +51,7 @@ export class TurnStep {
   readonly #step: ModelSteps;
   readonly #current: RunningTurn;
   readonly #index: number;
-  /** What the log has of this step when it is repeated after a failure. */
+  /** The logged progress of this step when it is repeated after a failure. */
   readonly #progress: StreamProgress | undefined;
   readonly #isRestarted: boolean;
   readonly #stop: AbortSignal;
@@ -157,7 +157,7 @@ export class TurnStep {
       signal: AbortSignal.any([this.#stop, this.#tooLong.signal, log.failed]),
       write: (chunk) => this.#write(chunk),
     });
-    // The model may be silent for long, and what it says could not be written.
+    // The model may be silent for long, and its answer could not be written.
     log.failed.throwIfAborted();
     // The step is repeated.
     if (outage !== undefined) throw outage;

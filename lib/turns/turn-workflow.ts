@@ -15,7 +15,7 @@ const endStep = nameStep("step//./lib/turns/turn-workflow//endStep", endFailedTu
 nameWorkflow(TURN_WORKFLOW, executeTurn);
 
 const MAX_MODEL_CALLS = 100;
-/** A crash counts as an attempt, so that a turn that kills its process fails in the end. */
+/** A crash counts as an attempt, so a turn that kills its process fails in the end. */
 const MAX_ATTEMPTS = 20;
 
 interface TurnInput {

@@ -13,7 +13,8 @@ const BATCH = 50;
 
 /**
  * Starts the turn that has waited longest in a chat, if the chat is free. Never rejects, because the
- * timer of any process finds what is not started now. Keeps a function on Vercel alive until it resolves.
+ * timer of any process finds a turn that is not started now. Keeps a function on Vercel alive until it
+ * resolves.
  */
 export function unblockQueuedTurn(chatId: string): Promise<void> {
   const started = startNext(chatId).catch((error: unknown) =>

@@ -1,4 +1,4 @@
-/** What an account has used. */
+/** The usage of an account. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { instant } from "../contract/fields.ts";

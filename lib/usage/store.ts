@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { call } from "../platform/database/query.ts";
 import { type UsageQuery, usageReport } from "./contract.ts";
 
-/** Returns what the account has used. */
+/** Returns the usage of the account. */
 export function selectUsage(
   accountId: string,
   { from, to, group_by, split_by }: UsageQuery,

@@ -3,8 +3,8 @@ import { config } from "../platform/config.ts";
 import { faultOfUrl, isLoopback } from "../platform/outbound/check-url.ts";
 
 /**
- * Returns what is wrong with the URL of an endpoint; undefined when events may be sent to it. The
- * connection also checks the addresses that the host name resolves to, at each attempt.
+ * Returns the problem of an endpoint's URL; undefined when events may be sent to it. The connection also
+ * checks the addresses that the host name resolves to, at each attempt.
  */
 export function checkEndpoint(field: string, url: string): AppError | undefined {
   const fault = faultOfEndpoint(new URL(url));

@@ -1,4 +1,4 @@
-/** The endpoints of webhooks. What a delivery looks like is in docs/webhooks.md. */
+/** The endpoints of webhooks. docs/webhooks.md describes deliveries. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { dateTime, uuid, withAnyField } from "../contract/fields.ts";

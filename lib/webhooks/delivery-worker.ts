@@ -1,6 +1,6 @@
 /**
- * Delivers what is due. Any number of processes deliver from the same outbox: each leases what it
- * attempts, and what a process that dies has leased becomes due again.
+ * Delivers due events. Any number of processes deliver from the same outbox: each leases the deliveries
+ * that it attempts, and deliveries leased by a process that dies become due again.
  */
 import { randomUUID } from "node:crypto";
 import { waitUntil } from "@vercel/functions";
@@ -15,7 +15,7 @@ import { sendEvent } from "./send-event.ts";
 
 /** Attempts of a worker at a time. */
 const SLOTS = 32;
-/** Attempts at endpoints of one account at a time, so that one that hangs leaves room for others. */
+/** Attempts at endpoints of one account at a time, so one that hangs leaves room for others. */
 const SLOTS_PER_ACCOUNT = 4;
 /** Between the end of an attempt and the end of its lease. */
 const LEASE_MARGIN_SECONDS = 15;
@@ -24,13 +24,15 @@ const RETRY_CHECK_MS = 5_000;
 const FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000";
 
 export class DeliveryWorker {
-  /** Workers begin with different accounts, and each goes on where it was. */
+  /** Workers start with different accounts, and each continues after its last one. */
   #lastAccountId: string = randomUUID();
   #underWay = 0;
   #isClaiming = false;
   #hasNews = false;
 
-  /** Looks for what is due, unless it does so already: then it looks once more. Never throws. */
+  /**
+   * Claims due deliveries; calls during a claim are coalesced into one more claim. Never throws.
+   */
   wake(): void {
     this.#hasNews = true;
     if (this.#isClaiming) return;
@@ -54,7 +56,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Begins again with the first account after the last one. */
+  /** Starts again with the first account after the last one. */
   async #claimNext(limit: number): Promise<ClaimedDelivery[]> {
     const leaseSeconds = Math.ceil(config().WEBHOOK_TIMEOUT_MS / 1_000) + LEASE_MARGIN_SECONDS;
     const limits = { limit, perAccount: SLOTS_PER_ACCOUNT, leaseSeconds };

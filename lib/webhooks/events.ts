@@ -1,4 +1,4 @@
-/** The events that webhooks can be told of. SQL queues them (supabase/schemas/85_webhooks.sql). */
+/** The event types of webhooks. SQL queues them (supabase/schemas/85_webhooks.sql). */
 export const EVENT_TYPES = [
   "run.completed",
   "run.failed",

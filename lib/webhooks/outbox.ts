@@ -22,7 +22,7 @@ const claimed = z.array(
 export type ClaimedDelivery = z.output<typeof claimed>[number];
 
 export interface ClaimLimits {
-  /** Only accounts whose ids follow this one are looked at, so that all have their turn. */
+  /** Only accounts whose ids follow this one are considered, so all have their turn. */
   readonly afterAccountId: string;
   readonly limit: number;
   /** How many deliveries of one account may be under way, in all processes. */
@@ -49,7 +49,7 @@ export interface Attempt {
   readonly statusCode: number | null;
   readonly durationMs: number;
   readonly error: string | null;
-  /** How the answer begins. */
+  /** The first part of the answer. */
   readonly response: string | null;
 }
 

@@ -16,8 +16,8 @@ const DELAYS = [
 ];
 
 /**
- * Returns the seconds until the next attempt: as planned, plus or minus a fifth, so that what failed
- * together is not repeated together.
+ * Returns the seconds until the next attempt: as planned, plus or minus a fifth, so deliveries that
+ * failed together are not repeated together.
  * @param attempt the number of the attempt that has failed, from 1
  * @param random a number from 0 to 1
  */

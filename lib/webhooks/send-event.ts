@@ -81,7 +81,7 @@ function signEvent(
   return { headers, body };
 }
 
-/** A status has been received, so that an answer that stalls or breaks off changes nothing. */
+/** A status has been received, so an answer that stalls or breaks off changes nothing. */
 async function readBeginning(response: Response): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -94,7 +94,7 @@ async function readBeginning(response: Response): Promise<string | null> {
       if (bytes >= MAX_RESPONSE_BYTES) break;
     }
   } catch {
-    // What was received is kept.
+    // The received part is kept.
   }
   const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES));
   // PostgreSQL stores neither NUL nor lone surrogates.

@@ -1,6 +1,6 @@
 /**
- * Webhooks and their deliveries as the API sees them (supabase/schemas/85_webhooks.sql).
- * Every function takes the account; what belongs to another one answers exactly like what is missing.
+ * Webhooks and their deliveries as the API sees them (supabase/schemas/85_webhooks.sql). Every function
+ * takes the account; resources of another account answer exactly like missing ones.
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";

@@ -1,7 +1,7 @@
 /**
- * Copies a running cluster of PostgreSQL, by its protocol of low-level base backups: the files are
- * copied while they change, and what the write-ahead log says of that time makes them consistent when
- * the copy is first started. The copy has exactly what was committed when the backup was stopped.
+ * Copies a running cluster of PostgreSQL, by its protocol of low-level base backups: the files are copied
+ * while they change, and the write-ahead log of that time makes them consistent when the copy is first
+ * started. The copy has exactly the data committed when the backup was stopped.
  */
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import type { Archive, Skips } from "./write-archive.ts";
 
 const FOLDER = "postgres";
 const CONTROL_FILE = "global/pg_control";
-/** What PostgreSQL writes anew at every start. Their folders have to be there. */
+/** Files that PostgreSQL writes again at every start. Their folders must exist. */
 const TRANSIENT = new Set(
   ["wal", "dynshmem", "notify", "replslot", "serial", "snapshots", "stat_tmp", "subtrans"].map(
     (name) => `${FOLDER}/pg_${name}`,
@@ -24,9 +24,9 @@ const LOCK_TIMEOUT_MS = 5_000;
 type Snapshot = Pick<BackupHeader, "postgres" | "migrations">;
 
 /**
- * @param describe is called first, for what the archive begins with
- * @param freeze copies the files that must match the tool records of the snapshot. Meanwhile no tool
- * call of any turn is begun or ended, so it must be quick.
+ * @param describe is called first, for the head of the archive
+ * @param freeze copies the files that must match the tool records of the snapshot. No tool call of any
+ *   turn starts or ends during this, so it must be quick.
  * @throws Error when another backup is being taken
  */
 export async function copyCluster(

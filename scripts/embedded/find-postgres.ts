@@ -55,8 +55,8 @@ export async function findPostgres(account: Account | undefined): Promise<Postgr
 }
 
 /**
- * Does what the install script of the binary package would do: creates the links that npm packages
- * cannot contain. npm 11 does not run scripts that are not explicitly allowed.
+ * Replaces the install script of the binary package: creates the links that npm packages cannot contain.
+ * npm 11 does not run scripts that are not explicitly allowed.
  */
 function completeInstallation(home: string, programs: { postgres: string; initdb: string }): void {
   const list = join(home, "pg-symlinks.json");

@@ -92,7 +92,8 @@ async function usableToken(sql: Sql, token: string): Promise<string> {
 
 /**
  * Makes the database store only the hashes of refresh tokens. The library compares the stored value with
- * what the client sends, so `guardAuth` hashes that. Tokens that an earlier version stored are dropped.
+ * the client's token, so `guardAuth` hashes the latter. Tokens that an earlier version stored are
+ * dropped.
  */
 export async function hashRefreshTokens(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {

@@ -15,7 +15,7 @@ export function guardProcess(
   const target = scope === "group" ? `-${child.pid}` : String(child.pid);
   const script = 'while read -r _; do :; done; kill -s "$1" -- "$2" 2>/dev/null';
   const guard = spawn("/bin/sh", ["-c", script, "guard", signal, target], {
-    // Its own session, so that Ctrl-C or a signal to our process group does not end the guard too.
+    // Its own session: Ctrl-C or a signal to our process group must not end the guard too.
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });

@@ -30,8 +30,8 @@ export function keepSecrets(dataDir: string): EmbeddedSecrets {
     publishableKey: `sb_publishable_${secret()}`,
     secretKey: `sb_secret_${secret()}`,
   };
-  // Written under another name and then linked, so that a crash cannot leave a partial file without
-  // the password of the database.
+  // Written under another name and then linked, so a crash cannot leave a partial file without the
+  // password of the database.
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(created, null, 2)}\n`, { mode: 0o600, flush: true });
   linkSync(draft, file);

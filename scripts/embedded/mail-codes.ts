@@ -18,7 +18,7 @@ export function mailCodes({ dataDir, smtpUrl, from }: LiteSettings["mail"]): Ema
   return {
     async send({ to, subject, html }) {
       const sent = await mailer.send({ to, subject, text: textOf(html ?? "") });
-      // A rejected address is answered like any other, so that callers cannot probe addresses.
+      // A rejected address is answered like any other, so callers cannot probe addresses.
       if (sent.kind === "unavailable" || sent.kind === "timeout") {
         throw new Error(`The mail could not be sent (${sent.kind})`);
       }

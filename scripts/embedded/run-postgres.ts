@@ -135,7 +135,7 @@ async function initialize(
   account: Account | undefined,
   password: string,
 ): Promise<void> {
-  // Created under another name and then renamed, so that a partial cluster never has the final name.
+  // Created under another name and then renamed, so a partial cluster never has the final name.
   const draft = `${cluster}.new`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });

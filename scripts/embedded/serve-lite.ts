@@ -96,7 +96,7 @@ async function run(settings: unknown): Promise<void> {
     answer({ kind: "serving", url: `http://127.0.0.1:${port}` }),
   );
   if ("keepAliveTimeout" in server) {
-    // Longer than any client keeps an idle connection, so that none is closed during a request.
+    // Longer than any client keeps an idle connection, so none is closed during a request.
     server.keepAliveTimeout = 120_000;
   }
   // Only a process that exits in order would leave its compiled modules to the next one.

@@ -43,7 +43,7 @@ export async function startEmbedded(options: {
       );
     }
     const secrets = keepSecrets(dataDir);
-    // Started first, so that its modules load while PostgreSQL starts.
+    // Started first, so its modules load while PostgreSQL starts.
     const lite = openLite(join(logs, "supabase.log"));
     const postgres = await runPostgres({
       dataDir,

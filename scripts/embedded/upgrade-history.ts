@@ -11,7 +11,7 @@ const UPGRADABLE = {
   newest: "20261122000343",
   digest: "6a6540bf8667056a4854c18bb09b0888b64e745f49bf6d14b332b228787e113a",
 };
-/** Parts of the baseline that replace those of the old schema: functions, triggers and comments. */
+/** Parts of the baseline that replace their old definitions: functions, triggers and comments. */
 const REPLACED =
   /^(?:create function|create trigger|comment on)\b(?:--.*|'(?:[^']|'')*'|\$\$[\s\S]*?\$\$|[^;'$-]|-(?!-))*;/gm;
 

@@ -10,7 +10,7 @@ import { projectRoot } from "../project-root.ts";
 import { commandNames } from "./command-names.ts";
 import { tracePrograms } from "./trace-programs.ts";
 
-/** What is loaded by a path that no tracer can see. */
+/** Files that are loaded by a path that no tracer can see. */
 const UNTRACED = [
   "supabase/migrations",
   "supabase/seed.sql",

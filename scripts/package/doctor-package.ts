@@ -4,7 +4,7 @@ import { DataDirUnusable, dataDirOf } from "../data-dir.ts";
 import type { Installation } from "../doctor.ts";
 import { startPackagedParts } from "./parts.ts";
 
-/** Stands for what the REST and auth server provides once it runs. */
+/** Placeholders for the settings that the REST and auth server provides once it runs. */
 const provided = {
   SUPABASE_URL: "http://127.0.0.1",
   SUPABASE_SECRET_KEY: "provided",

@@ -37,8 +37,8 @@ async function server(): Promise<number> {
     console.error("Usage: bin/server [--migrate]");
     return 2;
   }
-  // Two servers with databases of their own would delete each other's sandboxes and media. Servers of
-  // one Supabase project may share the folder.
+  // Two servers with separate databases would delete each other's sandboxes and media. Servers of one
+  // Supabase project may share the folder.
   const lock = process.env.SUPABASE_URL ? null : await lockDataDir(dataDirOf(process.env));
   try {
     const code = await serveProduction({
@@ -55,7 +55,7 @@ async function server(): Promise<number> {
 
 /** Loads the adapters of all services, for which the other commands must not wait. */
 async function runDoctor(): Promise<number> {
-  // As the server processes, which look there for what they start.
+  // As the server processes, which look there for the programs that they start.
   process.chdir(projectRoot);
   const { doctor } = await import("../doctor.ts");
   const { packagedInstallation } = await import("./doctor-package.ts");

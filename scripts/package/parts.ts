@@ -3,8 +3,8 @@ import { embeddedParts, hostedParts, type StartParts } from "../parts.ts";
 import { databaseUrl, migrate, ownSecrets, requireMigrations } from "./database.ts";
 
 /**
- * Starts what a package runs beside its server processes: nothing with a Supabase project, otherwise
- * the REST and auth server on the PostgreSQL of `DATABASE_URL`.
+ * Starts the parts that a package runs beside its server processes: nothing with a Supabase project,
+ * otherwise the REST and auth server on the PostgreSQL of `DATABASE_URL`.
  *
  * By default a missing migration is an error, because an update of the schema should be a decision:
  * several machines may serve one database, and the login that serves may lack the rights to change it.

@@ -15,9 +15,7 @@ export const MAX_TOOL_CALLS = 128;
 const MAX_BLOCKS = 1_000;
 const MAX_INPUT_DEPTH = 100;
 const MAX_INPUT_VALUES = 100_000;
-/**
- * Each part of a stream counts for this many characters more, so that empty parts are bounded too.
- */
+/** Each part of a stream counts for this many more characters, which bounds empty parts too. */
 const CHARS_PER_PART = 16;
 const DEADLINE_MS = 30 * 60_000;
 

@@ -1,5 +1,5 @@
 /**
- * Measures what the calls of a model use: tokens as the model reports them, and their cost. Reports are
+ * Measures the usage of model calls: tokens as the model reports them, and their cost. Reports are
  * untrusted input: all consumers of the metered model see only plausible numbers.
  */
 import type {
@@ -16,7 +16,7 @@ import type { ModelProvider } from "./port.ts";
 import { gatewayCost } from "./trace-model.ts";
 import { watchStream } from "./watch-stream.ts";
 
-/** What one model call has used. */
+/** The usage of one model call. */
 export interface ModelUse {
   /** The model that answered, or the requested one if the answer does not name it. */
   readonly modelId: string;
@@ -31,7 +31,7 @@ export interface ModelUse {
 export interface Meter {
   /** The model with calls that are measured. */
   readonly model: LanguageModelV4;
-  /** How many calls have begun, without refused ones. */
+  /** The number of calls started, without refused ones. */
   readonly calls: () => number;
   /** Resolves with the calls so far that have used something, in the order of their ends. */
   readonly uses: () => Promise<ModelUse[]>;
@@ -41,7 +41,7 @@ export interface Meter {
 const CHARS_PER_TOKEN = 4;
 /** Far above what any model reads or writes in one call. */
 const MAX_TOKENS = 100_000_000;
-/** More than most answers have. A longer one exceeds what was reserved for it. */
+/** More than most answers have. A longer one exceeds its reservation. */
 const RESERVED_OUTPUT_TOKENS = 4_096;
 /** As in `usage_entries`. */
 const MAX_MODEL_ID_CHARS = 200;
@@ -50,15 +50,15 @@ interface Metering {
   /** Called with each use, and must not reject; a call that is not streamed waits for it. */
   readonly onUse?: (use: ModelUse) => Promise<void>;
   /**
-   * Called before each call with what it may cost in USD, or null when the price is not known. A call fails
-   * with what this rejects with.
+   * Called before each call with its maximum cost in USD, or null when the price is not known. If it
+   * rejects, the call fails with the same error.
    */
   readonly reserve?: (estimateUsd: number | null) => Promise<void>;
 }
 
 /**
- * Measures a model. A call that is aborted counts with an estimate, because vendors bill what they
- * have read and written until then; one that fails does if its answer had begun.
+ * Measures a model. A call that is aborted counts with an estimate, because vendors bill the tokens read
+ * and written until then. A call that fails counts if its answer had started.
  */
 export function meterModel(
   models: ModelProvider,

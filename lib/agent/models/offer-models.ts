@@ -6,9 +6,9 @@ import { boundAnswer } from "./bound-answer.ts";
 import type { ModelInfo, ModelProvider } from "./port.ts";
 
 /**
- * Applies the operator's choice to a provider: `MODELS` replaces its list, `DEFAULT_MODEL` its
- * default, and `MODEL_PRICES` takes precedence over its prices. `embedded/rules` resolves under every
- * configuration, because chats that began with it may be stored. Every answer is bounded.
+ * Applies the operator's choice to a provider: `MODELS` replaces its list, `DEFAULT_MODEL` its default,
+ * and `MODEL_PRICES` takes precedence over its prices. `embedded/rules` resolves under every
+ * configuration, because stored chats may have started with it. Every answer is bounded.
  */
 export function offerModels(
   provider: ModelProvider,

@@ -7,7 +7,7 @@ export interface ModelInfo {
   readonly id: string;
   readonly name: string;
   readonly provider: string;
-  /** How many tokens the model takes at once; null when its service does not tell. */
+  /** The context window in tokens; null when the service does not report it. */
   readonly contextWindow: number | null;
 }
 
@@ -21,6 +21,6 @@ export interface ModelProvider extends Checkable {
   list(): Promise<readonly ModelInfo[] | null>;
   /** Resolves with the model that an alias such as `auto` stands for at the moment, if it is one. */
   target?(modelId: string): Promise<string | undefined>;
-  /** Resolves with what the model costs, or with null when that is not known. */
+  /** Resolves to the price of the model, or to null when it is not known. */
   price(modelId: string): Promise<ModelPrice | null>;
 }

@@ -27,7 +27,7 @@ function modelCalls(): FairQueue {
  */
 export function shareModel(model: LanguageModelV4, accountId: string): LanguageModelV4 {
   return wrapLanguageModel({
-    // Inside, so that a call's duration leaves out its wait for a slot.
+    // Inside, because a call's duration must not include its wait for a slot.
     model: traceModel(model),
     middleware: {
       specificationVersion: "v4",

@@ -18,7 +18,7 @@ import { watchStream } from "./watch-stream.ts";
 /** No model call costs more, so a vendor that bills more is not believed. */
 const MAX_CALL_USD = 1_000_000;
 
-/** What the AI Gateway adds to an answer, in USD. */
+/** The cost that the AI Gateway adds to an answer, in USD. */
 export const gatewayCost = z.object({
   gateway: z.object({
     // Without the union, null would be coerced to 0.

@@ -1,7 +1,7 @@
 /**
  * Returns the stream, and reports what passes through it.
  * @param watch.part is called with each part before it is passed on
- * @param watch.map returns what is passed on in place of a part
+ * @param watch.map returns the replacement of a part
  * @param watch.end is called once when the stream has ended, has failed or is cancelled
  */
 export function watchStream<T>(

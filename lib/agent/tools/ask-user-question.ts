@@ -30,7 +30,7 @@ export const askUserQuestion = {
   }),
 } as const;
 
-/** What a client may answer. */
+/** An answer from a client. */
 export const userAnswer = z.union([
   z.object({
     answers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),

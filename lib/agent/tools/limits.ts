@@ -6,7 +6,7 @@ export const MAX_OUTPUT_CHARS = 50_000;
 export const COMMAND_DEADLINE_MS = 120_000;
 export const MAX_SUBAGENT_STEPS = 30;
 
-/** Cuts a text at `limit` characters, and tells whether it was longer. */
+/** Cuts a text at `limit` characters, and returns whether it was longer. */
 export function cut(text: string, limit = MAX_OUTPUT_CHARS): { text: string; truncated: boolean } {
   return { text: cutOutput(text, limit), truncated: text.length > limit };
 }

@@ -3,7 +3,7 @@ export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Quotes a path so that no command takes it for an option. */
+/** Quotes a path. No command takes the result for an option. */
 export function quotePath(path: string): string {
   return quoteForShell(path.startsWith("-") ? `./${path}` : path);
 }

@@ -4,8 +4,8 @@ import { countLines, cut, MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 /**
- * Returns raw text without line numbers, because a model copies what it reads into the files that
- * it writes. `startLine` says where a part begins.
+ * Returns raw text without line numbers, because a model copies the text into the files that it writes.
+ * `startLine` is the first line of a part.
  */
 export const read = agentTool({
   name: "read",

@@ -62,9 +62,8 @@ export function splitSkill(text: string): { readonly head: string; readonly body
 }
 
 /**
- * Substitutes the arguments for `$ARGUMENTS` and `$1` to `$9`, or appends them. Stops when the
- * result is longer than what can be shown, because a file may repeat a long argument a million
- * times.
+ * Substitutes the arguments for `$ARGUMENTS` and `$1` to `$9`, or appends them. Stops when the result is
+ * longer than the output limit, because a file may repeat a long argument a million times.
  */
 export function insertArguments(body: string, args = ""): string {
   const words = args.split(/\s+/).filter(Boolean);

@@ -12,7 +12,7 @@ import {
 } from "./skill-file.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
-/** Folders below the sandbox's home, including those of other agents. The first match wins. */
+/** Folders below the sandbox's home, including other agents' folders. The first match wins. */
 const FOLDERS = [".agents/skills", ".claude/skills", ".skills", "skills"];
 const LIST = "list";
 const MAX_SKILLS = 500;

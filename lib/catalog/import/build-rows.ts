@@ -1,6 +1,6 @@
 /**
  * Builds the rows of the catalog's tables from entries, one per track. Missing ids are derived from
- * names, so that the same file always results in the same ids.
+ * names, so the same file always results in the same ids.
  */
 import { createHash } from "node:crypto";
 import { markets } from "../markets.ts";
@@ -67,7 +67,7 @@ export function buildRows(
 ): { readonly rows: CatalogRows } | { readonly faults: readonly string[] } {
   const faults: string[] = [];
   const { merge, merged } = createMerger(faults);
-  // An id that one line gives for an artist applies to all lines, including those that feature the
+  // An id that one line gives for an artist applies to all lines, including lines that feature the
   // artist.
   const idOfName = new Map<string, string>();
   for (const { artist, artist_id } of entries) {

@@ -10,7 +10,7 @@ import { recordLink, refusedConnections } from "../store.ts";
 /** Bounds how many pages of connections are read for one account. */
 const MAX_PAGES = 10;
 const PAGE_SIZE = 100;
-/** Bounds what a service says about an action that it refuses. */
+/** Bounds a service's error message. */
 const MAX_ERROR_CHARS = 2_000;
 
 const createdSession = z.object({ session_id: z.string().min(1) });
@@ -173,7 +173,7 @@ export function createComposioConnectors(options: {
       if (!active) return { kind: "not_connected", cause: `${connector} is not connected` };
       const signal = AbortSignal.timeout(timeoutMs);
       const slug = encodeURIComponent(action);
-      // The name alone does not tell whose action it is.
+      // The name alone does not identify the connector of the action.
       const found = await ask(tool, `/tools/${slug}`, signal);
       if (found.kind === "unavailable" && found.status === 404) {
         return { kind: "unknown_action", cause: found.cause };

@@ -1,4 +1,4 @@
-/** Fetches the media that a request names into files, and checks what they contain. */
+/** Fetches the media that a request names into files, and checks their content. */
 import { join } from "node:path";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
@@ -92,7 +92,7 @@ async function fetchInput(
 }
 
 /**
- * Returns null on success, otherwise the end of a sentence that says what is wrong. Media of another
+ * Returns null on success, otherwise the end of a sentence that names the problem. Media of another
  * account fail exactly like missing media.
  */
 async function copyInput(

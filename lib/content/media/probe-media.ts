@@ -1,5 +1,5 @@
 /**
- * Determines what a caller's file contains from its container alone: parsed in JavaScript, without
+ * Determines the content of a caller's file from its container alone: parsed in JavaScript, without
  * native code and without decoding. Each file gets its own worker thread with a deadline and a heap
  * limit, because a hostile container could keep a parser busy forever.
  */
@@ -15,7 +15,7 @@ import { queueRefused } from "../../platform/queue-refused.ts";
 const TIMEOUT_MS = 15_000;
 const MAX_HEAP_MIB = 256;
 
-/** A queue apart from that of renderings: a probe takes moments and must not wait for minutes. */
+/** Separate from the queue of renderings: a probe takes moments and must not wait for minutes. */
 const probeQueue = () =>
   processWide(
     "probes",
@@ -76,7 +76,7 @@ function runWorker(path: string, signal: AbortSignal): Promise<unknown> {
       .once("message", end)
       .once("exit", giveUp)
       .once("error", (error) => {
-        // Out of memory, or a bug: the worker catches what a file can cause.
+        // Out of memory, or a bug: the worker catches all errors that a file can cause.
         log().warn({ cause: error.message }, "A media probe failed");
         giveUp();
       });

@@ -1,4 +1,4 @@
-/** Small WebP versions of images, so that lists of images load quickly. */
+/** Small WebP versions of images, for lists that load quickly. */
 import { FairQueue } from "../../platform/fair-queue.ts";
 import { processWide } from "../../platform/process-wide.ts";
 import { sniffType } from "./sniff-type.ts";

@@ -25,15 +25,15 @@ const ACCOUNT = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NAME = new RegExp(`^[0-9a-f]{32}\\.(${extensions.join("|")})$`);
 
 /**
- * Creates a name with 128 random bits: anyone who knows a URL can read the file, but nobody can
- * guess one.
+ * Creates a name with 128 random bits: anyone who knows a URL can read the file, but URLs cannot be
+ * guessed.
  */
 export function newMediaKey(accountId: string, contentType: MediaType): MediaKey {
   const extension = extensions.find((one) => typeOf[one] === contentType);
   return { accountId, name: `${randomBytes(16).toString("hex")}.${extension}` };
 }
 
-/** Returns null for anything that `newMediaKey` cannot create, so that nothing else reaches a path. */
+/** Returns null for anything that `newMediaKey` cannot create, so nothing else reaches a path. */
 export function parseMediaKey(accountId: string, name: string): MediaKey | null {
   return ACCOUNT.test(accountId) && NAME.test(name) ? { accountId, name } : null;
 }

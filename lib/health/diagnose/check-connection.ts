@@ -72,7 +72,7 @@ async function examine(client: pg.Client, installationId: string | undefined): P
     .query(
       "select public.installation_id()::text as id, pg_has_role('service_role', 'member') as may_act",
     )
-    // The durable engine may have a login of its own, without access to the product's tables.
+    // The durable engine may have a separate login, without access to the product's tables.
     .catch(() => ({ rows: [] }));
   const identity = identityRow.safeParse(found.rows[0]).data;
   const findings = [

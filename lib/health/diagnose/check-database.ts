@@ -19,7 +19,7 @@ const access = { credentials: ["SUPABASE_SECRET_KEY"], address: ["SUPABASE_URL"]
 
 export interface CheckedDatabase {
   readonly findings: readonly Finding[];
-  /** The identity of the database; undefined when it did not tell. */
+  /** The identity of the database; undefined when it was not reported. */
   readonly installationId?: string;
 }
 

@@ -1,4 +1,6 @@
-/** What the settings alone tell: those that are malformed, without effect, misspelled or unsafe. */
+/**
+ * Findings from the settings alone: settings that are malformed, without effect, misspelled or unsafe.
+ */
 import {
   type Config,
   type Environment,
@@ -52,7 +54,7 @@ function unused(env: Environment): Finding[] {
   return findings;
 }
 
-/** What the launcher replaces by values of the embedded parts. */
+/** The settings that the launcher replaces by values of the embedded parts. */
 const ofHostedDatabase = [
   "SUPABASE_SECRET_KEY",
   "SUPABASE_PUBLISHABLE_KEY",

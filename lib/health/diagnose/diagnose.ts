@@ -28,7 +28,7 @@ export interface DiagnosisOptions {
 
 type Check = () => Promise<readonly Finding[]>;
 
-/** Returns the findings in a fixed order. Checks that take too long are among those that failed. */
+/** Returns the findings in a fixed order. A check that takes too long counts as failed. */
 export async function diagnose(
   { env, settings, services }: Installation,
   { timeoutMs, asksServices }: DiagnosisOptions,
@@ -105,7 +105,7 @@ async function finish(
     if (deadline.aborted) end();
     else deadline.addEventListener("abort", end, { once: true });
   });
-  // The name alone: a message may quote what a service has said.
+  // The name alone: a message may quote a service's answer.
   const broken = (error: unknown) => {
     const kind = error instanceof Error ? error.name : typeof error;
     return [failed(name, { detail: `the check itself failed (${kind})`, remedy: RETRY })];

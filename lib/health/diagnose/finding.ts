@@ -1,8 +1,8 @@
 import type { Probe } from "../../platform/outbound/probe.ts";
 
-/** What one check of an installation found. No text of it contains the value of a secret. */
+/** The finding of one check of an installation. Its texts never contain the value of a secret. */
 export interface Finding {
-  /** What was checked, such as `database` or `mail`. */
+  /** The subject of the check, such as `database` or `mail`. */
   readonly check: string;
   readonly status: "ok" | "warning" | "failed";
   readonly detail: string;

@@ -1,6 +1,6 @@
 /**
- * Refuses what the caller has no access to: 403, and 404 for an artist that it cannot see. A contract
- * can limit the credential of a run to certain requests, so this stage follows `parse`.
+ * Refuses accounts that the caller has no access to: 403, and 404 for an artist that it cannot see. A
+ * contract can limit the credential of a run to certain requests, so this stage follows `parse`.
  */
 import type { AppError } from "../../contract/app-error.ts";
 import type { Exchange } from "../exchange.ts";

@@ -1,6 +1,6 @@
 /**
  * Measures each request, and makes it the first span of a trace. The trace of an incoming `traceparent`
- * is only linked: a caller that could name the trace would decide what is recorded, and where.
+ * is only linked: a caller that could name the trace would decide whether and where it is recorded.
  */
 import { startTimer } from "../../platform/telemetry/metrics.ts";
 import { inSpan } from "../../platform/telemetry/spans.ts";

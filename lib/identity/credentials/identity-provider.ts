@@ -1,4 +1,4 @@
-/** What an identity provider publishes: its signing keys and its userinfo endpoint. */
+/** The public parts of an identity provider: its signing keys and its userinfo endpoint. */
 import { createRemoteJWKSet, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";

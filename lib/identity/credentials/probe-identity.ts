@@ -1,4 +1,7 @@
-/** Whether bearer tokens can be verified and people can sign in, by what the identity provider publishes. */
+/**
+ * Checks that bearer tokens can be verified and people can sign in, from the identity provider's public
+ * endpoints.
+ */
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import { z } from "zod";
 import type { Config } from "../../platform/config.ts";
@@ -14,7 +17,7 @@ const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() });
 const keySet = z.object({ keys: z.array(z.unknown()) });
 const authSettings = z.object({ mailer_autoconfirm: z.boolean() });
 
-/** Returns what was found out about each URL and secret; never throws. */
+/** Returns a finding for each URL and secret; never throws. */
 export async function probeIdentity(settings: Config, deadline: AbortSignal): Promise<Probe[]> {
   if (settings.OIDC_ISSUER !== undefined) return [await probeOidc(settings.OIDC_ISSUER, deadline)];
   if (settings.EMBEDDED_SUPABASE) return [];
@@ -98,7 +101,9 @@ async function probeSupabaseKeys(
   return { outcome: "accepted", detail: "tokens are signed with a shared secret", settings: [] };
 }
 
-/** Only the older form of a project's secret key, a token itself, tells which secret signs tokens. */
+/**
+ * Only the older form of a project's secret key, itself a token, shows which secret signs tokens.
+ */
 async function contradicts(secretKey: string, jwtSecret: string): Promise<boolean> {
   try {
     if (decodeProtectedHeader(secretKey).alg !== "HS256") return false;
@@ -138,7 +143,7 @@ async function probeSupabaseAuth(
   };
   const answer = await requestJson(url, { vendor: "identity", headers: { apikey: key }, deadline });
   if (answer.kind !== "json") return [describeAnswer(url, answer, access)];
-  // Whoever names an address would get the account of its owner.
+  // Anyone who enters an address would get the account of its owner.
   if (authSettings.safeParse(answer.body).data?.mailer_autoconfirm === true) {
     const detail = "the project does not confirm addresses, so that anyone can sign up with any";
     const remedy = "Turn on enable_confirmations of the project, as supabase/config.toml does.";

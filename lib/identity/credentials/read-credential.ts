@@ -10,7 +10,7 @@ export type Credential =
   /** An API key in either header, or the token of a run, which is stored like a key. */
   { readonly kind: "key"; readonly raw: string } | ({ readonly kind: "bearer" } & VerifiedToken);
 
-/** One text for every invalid credential, so that responses reveal nothing about it. */
+/** One text for every invalid credential, so responses reveal nothing about it. */
 export const unauthorized = appError("unauthorized", "Unauthorized");
 
 const notExactlyOne = appError(

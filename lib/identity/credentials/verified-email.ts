@@ -23,7 +23,7 @@ interface CachedEmail {
 }
 
 /**
- * Returns the verified e-mail address of a token, else that of the userinfo endpoint, else null.
+ * Returns the verified e-mail address of a token, else of the userinfo endpoint, else null.
  * `email_verified` must be exactly `true`: text, numbers and null prove nothing. A token without the
  * claim defers to userinfo, unless OIDC_EMAIL_VERIFIED_BY_DEFAULT says that the provider only knows
  * verified addresses.

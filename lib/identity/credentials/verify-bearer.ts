@@ -35,7 +35,7 @@ export interface VerifiedToken {
 }
 
 /**
- * Resolves to what a token proves, or to null when it does not verify.
+ * Resolves to the identity that a token proves, or to null when it does not verify.
  * @throws IdentityProviderUnavailable
  */
 export async function verifyBearer(token: string): Promise<VerifiedToken | null> {
@@ -93,7 +93,7 @@ const issueTime = ({ iat }: JWTPayload): Date | null =>
 /**
  * Verifies a token of Supabase Auth, hosted or embedded, with the shared secret if there is one, else
  * with the published keys. The project may sign other tokens with the same keys, so the issuer, the
- * audience and the role must be those of a person's session.
+ * audience and the role must match a person's session.
  *
  * Supabase adds no `email_verified` next to `email`. It is not required, because Supabase Auth starts
  * a session only for a confirmed address, as long as the project confirms addresses, and a token has a

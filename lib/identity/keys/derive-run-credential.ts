@@ -7,8 +7,8 @@ export type RunCredentialForm = "key" | "bearer";
 
 /**
  * Returns the short-lived credential with which a turn's sandbox calls the API. It is derived from the
- * turn's id and API_KEY_SECRET, so that a run continues after a crash although the credential is stored
- * nowhere, and it contains nothing of the caller's own credential.
+ * turn's id and API_KEY_SECRET: a run continues after a crash although the credential is not stored. It
+ * contains nothing of the caller's own credential.
  */
 export function deriveRunCredential(turnId: string, form: RunCredentialForm): string {
   const purpose = form === "key" ? "run key" : "run token";

@@ -45,7 +45,7 @@ function isWellFormed(pattern: RegExp, text: string): boolean {
   return match?.[1] !== undefined && checksum(match[1]) === match[2];
 }
 
-/** Returns the HMAC-SHA256 of a key in hex, which is what the database stores. */
+/** Returns the HMAC-SHA256 of a key in hex, as the database stores it. */
 export function hashKey(raw: string, secret: string): string {
   return createHmac("sha256", secret).update(raw).digest("hex");
 }

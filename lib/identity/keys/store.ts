@@ -4,7 +4,7 @@ import { timestamp } from "../../platform/database/columns.ts";
 import { call, type Raised, rpc } from "../../platform/database/query.ts";
 import type { NewKey } from "./key-format.ts";
 
-/** Those that are listed, which come in one answer. */
+/** The maximum of listed keys, which come in one answer. */
 const MAX_KEYS = 1_000;
 
 const row = z.object({
@@ -36,13 +36,13 @@ export function insertKey(
   return rpc("create_key", args, row);
 }
 
-/** Returns the account's valid keys, newest first, without those of runs. */
+/** Returns the account's valid keys, newest first, without keys of runs. */
 export const selectKeys = (accountId: string): Promise<KeyRow[]> =>
   call("list_keys", { p_account_id: accountId }, z.array(row));
 
 /**
- * Revokes a key, and stops what it has started. Resolves to false when the account has no such key, or
- * it has ended.
+ * Revokes a key, and stops the runs that it has started. Resolves to false when the account has no such
+ * key, or it has ended.
  */
 export const revokeKey = (accountId: string, id: string): Promise<boolean> =>
   call("revoke_key", { p_account_id: accountId, p_id: id }, z.boolean());

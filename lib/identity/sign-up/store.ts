@@ -1,4 +1,4 @@
-/** Sign-up codes in the database. Each change is one SQL function, so that races have one winner. */
+/** Sign-up codes in the database. Each change is one SQL function, so races have one winner. */
 import { z } from "zod";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";

@@ -6,7 +6,7 @@ import { createTransport } from "nodemailer";
 import { runtimePath } from "../../platform/runtime-path.ts";
 import type { Mailer } from "../port.ts";
 
-/** Names files by time, so that the newest comes last: `2026-11-20T10-15-00.000Z-….eml`. */
+/** Names files by time, newest last: `2026-11-20T10-15-00.000Z-….eml`. */
 export function createMailboxMailer(options: {
   readonly folder: string;
   readonly from: string;

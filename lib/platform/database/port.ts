@@ -40,7 +40,7 @@ export interface Database {
   readonly name: "postgres" | "rest";
   /**
    * Calls a function in one transaction. A set of rows has at most 1,000; for longer texts, a function
-   * returns pages (`get_chat_body_page`), so that a slow reader holds no connection.
+   * returns pages (`get_chat_body_page`), so a slow reader holds no connection.
    */
   call(name: FunctionName, args: Readonly<Record<string, unknown>>): Promise<Answer>;
   /** Closes its connections. */

@@ -59,7 +59,7 @@ export class PostgresDatabase implements Database {
   }
 
   #statement(name: FunctionName, args: Readonly<Record<string, unknown>>) {
-    // JSON leaves out what is undefined, which takes the function's default.
+    // JSON omits undefined arguments, which take the function's default.
     const given = Object.keys(args).filter((key) => args[key] !== undefined);
     const key = `${name} ${given}`;
     let statement = this.#statements.get(key);

@@ -81,9 +81,9 @@ function database(): Promise<Database> {
 }
 
 /**
- * Selects `postgres` if `DATABASE_URL` leads to the database behind `SUPABASE_URL` with a login that
- * may act as the service role, because the durable engine may have a database or a login of its own.
- * On Vercel an integration may have set it, and each of many instances would open connections.
+ * Selects `postgres` if `DATABASE_URL` leads to the database behind `SUPABASE_URL` with a login that may
+ * act as the service role, because the durable engine may have a separate database or login. On Vercel an
+ * integration may have set it, and each of many instances would open connections.
  */
 async function selectDatabase(): Promise<Database> {
   const { DATABASE_URL, SUPABASE_URL, SUPABASE_SECRET_KEY, VERCEL } = config();

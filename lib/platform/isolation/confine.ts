@@ -1,7 +1,9 @@
 /** Builds the command line that starts a program isolated from the server, as far as the host allows. */
 import type { Isolation } from "./isolation.ts";
 
-/** What a confined program can access. All paths are real paths, without symbolic links. */
+/**
+ * The paths that a confined program can access. All paths are real paths, without symbolic links.
+ */
 export interface View {
   readonly read: readonly string[];
   readonly write: readonly string[];
@@ -17,16 +19,16 @@ export interface View {
  */
 export const LAUNCHER_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The id of `nobody`, the user that owns no files. */
+/** The id of the user that owns no files. */
 export const UNPRIVILEGED_ID = 65_534;
 const id = String(UNPRIVILEGED_ID);
 
-/** What the dynamic linker, the font and the codec loaders read; none of it is secret. */
+/** Files that the dynamic linker, the font and the codec loaders read; none is secret. */
 const SYSTEM = [
   ...["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"],
   ...["/etc/fonts", "/usr/share/fonts", "/usr/share/fontconfig", "/etc/alpine-release"],
 ];
-/** What the resolution of host names reads. */
+/** Files that the resolution of host names reads. */
 const NAMES = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf"];
 
 /** Returns the command that starts `argv`, whose first element is the path of Node, in isolation. */

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 const PAGE_BYTES = 4096;
 
 /**
- * Returns the resident memory of a process and of all it started, in bytes: a confined program runs
- * as a grandchild of what was spawned. 0 where there is no `/proc`.
+ * Returns the resident memory of a process and of all it started, in bytes: a confined program runs as a
+ * grandchild of the spawned process. 0 where there is no `/proc`.
  */
 export async function residentBytes(pid: number | string | undefined): Promise<number> {
   const read = (name: string) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");

@@ -2,9 +2,9 @@
 import { isPrivateLiteral } from "./public-address.ts";
 
 /**
- * Returns what is wrong with a URL, as the end of a sentence that begins with the field's name; null
- * when it is allowed. The same rules apply to every redirect. The connection also checks the addresses
- * that the host name resolves to.
+ * Returns the problem of a URL, as the end of a sentence that starts with the field's name; null when it
+ * is allowed. The same rules apply to every redirect. The connection also checks the addresses that the
+ * host name resolves to.
  */
 export function faultOfUrl(url: URL, allowLoopback: boolean): string | null {
   if (url.username !== "" || url.password !== "") return "must not contain credentials";

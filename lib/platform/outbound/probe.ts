@@ -1,6 +1,6 @@
 /**
- * What the cheapest request that needs the credentials found out about a service. It is for the
- * operator, and nothing in it quotes the service, whose errors may repeat a credential.
+ * The result of the cheapest request to a service that needs the credentials. It is for the operator, and
+ * nothing in it quotes the service, whose errors may repeat a credential.
  */
 import { requestJson, type UpstreamAnswer, type UpstreamQuestion } from "./fetch-json.ts";
 
@@ -19,7 +19,7 @@ export interface Probe {
   readonly remedy?: string;
 }
 
-/** What an adapter of an external service offers to the check of an installation. */
+/** The part of an adapter of an external service that checks an installation. */
 export interface Checkable {
   /**
    * Makes the cheapest requests that need the service's settings. Never throws, and costs no money.
@@ -68,7 +68,7 @@ export function describeStatus(url: URL, status: number, access: Access): Probe 
   return isTemporary ? unreachable(url, text, access) : misplaced(url, text, access);
 }
 
-/** The address may be that of another service or project, which knows nothing of the credentials. */
+/** The address may belong to another service or project, which does not know the credentials. */
 function namesOf({ credentials, address }: Access): Pick<Probe, "settings" | "remedy"> {
   const settings = [...new Set([...credentials, ...address])];
   const elsewhere = address.filter((name) => !credentials.includes(name));

@@ -37,9 +37,9 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Replaces `dns.lookup` when a socket connects. The checked addresses are those that the socket
- * connects to, so DNS rebinding gains nothing. One address that is not public refuses the name. Sockets
- * do not look up literal addresses: callers must check them with `isPrivateLiteral`.
+ * Replaces `dns.lookup` when a socket connects. The socket connects to the checked addresses, so DNS
+ * rebinding gains nothing. One address that is not public refuses the name. Sockets do not look up
+ * literal addresses: callers must check them with `isPrivateLiteral`.
  */
 export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   const refuse = (error: Error) => callback(error, "", 0);

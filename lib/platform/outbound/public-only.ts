@@ -1,4 +1,4 @@
-/** Dispatchers of `fetch` that restrict connections, whatever a URL or a redirect names. */
+/** Dispatchers of `fetch` that restrict connections for every URL and redirect. */
 import { Agent, buildConnector } from "undici";
 import { AddressRefused, isPrivateLiteral, lookupPublic } from "./public-address.ts";
 

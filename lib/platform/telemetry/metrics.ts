@@ -1,6 +1,6 @@
 /**
  * The metrics of this service. The labels of each are names from fixed lists (routes, statuses, models
- * that are offered), never ids of accounts, chats or turns. docs/operations.md says what they mean.
+ * that are offered), never ids of accounts, chats or turns. docs/operations.md describes them.
  */
 import type { Counter, Gauge, Histogram, MetricOptions } from "@opentelemetry/api";
 import { processWide } from "../process-wide.ts";

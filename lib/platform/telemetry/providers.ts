@@ -2,9 +2,9 @@ import type { Meter, Tracer } from "@opentelemetry/api";
 import { processWide } from "../process-wide.ts";
 
 /**
- * What the SDK provides once it has started. It is not registered with `@opentelemetry/api`, because
- * the spans that Next, the Workflow SDK and the AI SDK would then add contain URLs and the messages of
- * errors.
+ * The providers of the SDK once it has started. The SDK is not registered with `@opentelemetry/api`,
+ * because the spans that Next, the Workflow SDK and the AI SDK would then add contain URLs and the
+ * messages of errors.
  */
 interface Providers {
   tracer: Tracer | undefined;

@@ -1,7 +1,7 @@
 /**
- * Starts the OpenTelemetry SDK. instrumentation.ts imports this file only where an endpoint is set;
- * what it leaves to the SDK's packages, they read from the standard `OTEL_*` variables themselves:
- * the exporters' endpoint, headers, timeout and compression, and the attributes of the resource.
+ * Starts the OpenTelemetry SDK. instrumentation.ts imports this file only where an endpoint is set; the
+ * SDK's packages read the rest from the standard `OTEL_*` variables themselves: the exporters' endpoint,
+ * headers, timeout and compression, and the attributes of the resource.
  */
 import { context, DiagLogLevel, diag } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
@@ -32,10 +32,10 @@ import { log } from "../log.ts";
 import { providers } from "./providers.ts";
 
 const NAME = "agent-platform-api";
-/** What is left of the telemetry must not hold up the end of a process for longer. */
+/** Unsent telemetry must not hold up the end of a process for longer. */
 const FLUSH_MS = 3_000;
 
-/** Returns a function that sends what is left, when the process is about to exit. */
+/** Returns a function that flushes the telemetry when the process is about to exit. */
 export function startTelemetry(settings: Config): () => Promise<void> {
   const report = (message: string) => log().warn({ message: message.slice(0, 500) }, "telemetry");
   const quiet = () => {};

@@ -1,8 +1,8 @@
 /**
- * Spans of OpenTelemetry. Product code names its spans and attributes here and nowhere else, so that
- * this file shows all that leaves the service: ids, names from a fixed list, numbers and classes of
- * errors, but no text of a caller, a model, a tool or a vendor. Without `OTEL_EXPORTER_OTLP_ENDPOINT`
- * the functions do nothing but call the given work.
+ * Spans of OpenTelemetry. Product code names its spans and attributes only here, so this file shows all
+ * that leaves the service: ids, names from a fixed list, numbers and classes of errors, but no text of a
+ * caller, a model, a tool or a vendor. Without `OTEL_EXPORTER_OTLP_ENDPOINT` the functions do nothing but
+ * call the given work.
  */
 import {
   type Attributes,
@@ -81,8 +81,8 @@ export interface SpanOptions {
   readonly kind?: "server" | "client";
   readonly attributes?: SpanAttributes;
   /**
-   * Whether the span begins a trace where none is active. Others are recorded only within a trace,
-   * so that timers and polls make none.
+   * Whether the span starts a trace where none is active. Others are recorded only within a trace, so
+   * timers and polls start none.
    */
   readonly isRoot?: boolean;
   /** The `traceparent` header of an untrusted caller, whose trace is linked and not joined. */
@@ -96,7 +96,7 @@ export interface OpenSpan {
   fail(error: unknown): void;
   /** Ends the span; further calls do nothing. */
   end(): void;
-  /** Runs the work with this span as the parent of those that it starts. */
+  /** Runs the work with this span as the parent of its spans. */
   run<T>(work: () => T): T;
 }
 

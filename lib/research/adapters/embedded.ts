@@ -18,7 +18,7 @@ export function createEmbeddedResearch(): ResearchProvider {
   };
 }
 
-/** Returns a search of this service for a track that has no page of its own. */
+/** Returns a search of this service for a track without its own page. */
 function searchUrl(title: string): string {
   const query = new URLSearchParams({ q: title.slice(0, 250), type: "track" });
   return `${serviceOrigin()}/api/catalog/search?${query}`;

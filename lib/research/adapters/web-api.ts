@@ -87,7 +87,7 @@ export function createWebApiResearch(settings: WebApiResearchSettings): Research
       };
       const found = await read("/artists/catalog", query, tracksPage, deadline);
       if (isAppError(found)) return found;
-      // Invalid tracks are omitted, so that they do not hide the valid ones.
+      // Invalid tracks are omitted, because they would hide the valid ones.
       tracks.push(...found.catalog.flatMap((item) => track.safeParse(item).data ?? []));
       if (found.catalog.length < PAGE_SIZE) break;
     }

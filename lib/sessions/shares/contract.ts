@@ -15,7 +15,7 @@ const share = z
   })
   .meta({ id: "Share" });
 
-/** What a shared message shows: never reasoning, files, or what a tool was given and has returned. */
+/** The shared parts of a message: never reasoning, files, or a tool's input and output. */
 export const sharedPart = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
   z.object({ type: z.literal("tool"), name: z.string() }),

@@ -19,8 +19,8 @@ export const shareAnswer = <S extends StoredShare | null>(share: S) =>
   ({ body: { status: "success", share: share && { ...share, url: urlOf(share) } } }) as const;
 
 /**
- * Shares a chat as it is now, or renews what is shared of it.
- * Errors: 404 `Session not found`, 404 `Chat not found`, 413 for more than 8 Mi characters.
+ * Shares a chat as it is now, or updates its share. Errors: 404 `Session not found`, 404 `Chat not
+ * found`, 413 for more than 8 Mi characters.
  */
 export async function shareChat(address: ChatAddress): Promise<StoredShare | AppError> {
   const found = await readChat(address);

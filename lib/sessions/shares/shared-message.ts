@@ -1,7 +1,7 @@
 import type { Message } from "../session.ts";
 import type { SharedMessage } from "./contract.ts";
 
-/** Returns what others may see of a message, or null when that is nothing. */
+/** Returns the shared part of a message, or null when there is none. */
 export function sharedMessageOf({ role, parts }: Message): SharedMessage | null {
   const shown = parts.flatMap((part): SharedMessage["parts"] => {
     const { type, text } = part;

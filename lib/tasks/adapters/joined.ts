@@ -3,10 +3,10 @@ import { RUN_ID, type TaskRunner } from "../port.ts";
 import type { TaskRun } from "../task-run.ts";
 
 /**
- * Presents the runs of two task runners as those of one. A task of this service has a run in both: its
- * own has the id, the state and the result, and the remote one what only the service knows, as its
- * attempts and costs. A list needs both runners, because a list that silently lacks half of the runs
- * would be wrong; a run that is found in `own` does without `remote` when that fails. Errors: those of
+ * Presents the runs of two task runners as one list. A task of this service has a run in both: its own
+ * has the id, the state and the result, and the remote one has the data that only that service knows,
+ * such as attempts and costs. A list needs both runners, because a list that silently lacks half of the
+ * runs would be wrong; a run that is found in `own` does without `remote` when that fails. Errors: as
  * `remote`.
  */
 export function createJoinedTaskRunner(remote: TaskRunner, own: TaskRunner): TaskRunner {

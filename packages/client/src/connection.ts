@@ -23,7 +23,7 @@ export interface Connection {
   onRetry(attempt: number): void;
   /**
    * Repeats a request that may be repeated, until it has a final response.
-   * @throws what the last attempt did after `retryForMs`; the signal's reason when it aborts
+   * @throws the last attempt's error after `retryForMs`; the signal's reason when it aborts
    */
   repeat(path: string, init: RequestInit, signal: AbortSignal): Promise<Response>;
 }
@@ -84,7 +84,7 @@ export function ignoreNetworkError(error: unknown, signal: AbortSignal): undefin
   if (signal.aborted || !isNetwork) throw error;
 }
 
-/** Exponential with jitter, so that clients do not all return at once, and not before `retry-after`. */
+/** Exponential with jitter, to spread the clients, and not before `retry-after`. */
 function delayBefore(attempt: number, response: Response | undefined): number {
   const own = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
   return Math.max(own * (0.5 + Math.random() / 2), retryAfterMs(response));

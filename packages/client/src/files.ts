@@ -15,7 +15,7 @@ export interface WrittenFile {
   readonly modified_at: string;
 }
 
-/** What a request sends as it is. */
+/** Content that a request sends unchanged. */
 export type FileContent = string | Blob | ArrayBuffer | Uint8Array | ReadableStream<Uint8Array>;
 
 /** Writes a file with its folders, or replaces it at once. @throws ApiError */

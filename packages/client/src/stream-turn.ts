@@ -1,7 +1,6 @@
 /**
- * Turns of a chat. A turn outlives the connection that reads it: when the network or the server fails
- * in mid-stream, the stream is resumed after the last chunk that was received, so that none is missing
- * or repeated.
+ * Turns of a chat. A turn outlives the connection that reads it: when the network or the server fails in
+ * mid-stream, the stream is resumed after the last received chunk: none is missing or repeated.
  */
 import { toApiError } from "./api-error.ts";
 import { type Connection, delay, ignoreNetworkError } from "./connection.ts";
@@ -36,8 +35,8 @@ export interface ChatAddress {
 
 export interface TurnOptions extends ChatAddress {
   /**
-   * A text, or an entry of `messages` of `POST /api/chat`, for files and answers. The request is
-   * repeated with the same `id`, so that the message is answered once.
+   * A text, or an entry of `messages` of `POST /api/chat`, for files and answers. The request is repeated
+   * with the same `id`, so the message is answered once.
    */
   readonly message: string | { readonly id: string; readonly [field: string]: unknown };
   /**
@@ -45,7 +44,7 @@ export interface TurnOptions extends ChatAddress {
    * is lost before the first chunk cannot be resumed: the events then end with the newest stored message.
    */
   readonly more?: Readonly<Record<string, unknown>>;
-  /** Stops reading. The turn goes on, and `resumeTurn` reads it again. */
+  /** Stops reading. The turn continues, and `resumeTurn` reads it again. */
   readonly signal?: AbortSignal;
 }
 
@@ -59,7 +58,9 @@ export interface ResumeOptions extends ChatAddress {
 
 /** Before a connection that has brought nothing is followed by another one. */
 const PAUSE_MS = 250;
-/** The service sends a comment after 15 s of silence, so that a longer silence means a dead connection. */
+/**
+ * The service sends a comment after 15 s of silence, so a longer silence means a dead connection.
+ */
 const MAX_SILENCE_MS = 40_000;
 
 /**
@@ -151,7 +152,7 @@ async function* readTurn(
         messageId ??= chunk.messageId;
         next++;
         yield { type: "chunk", index, chunk };
-        // It is sent after the turn was stored, so that nothing follows it.
+        // It is sent after the turn was stored, so nothing follows it.
         if (chunk.type === "finish") return;
       }
     } catch (error) {

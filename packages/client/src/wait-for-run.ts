@@ -5,7 +5,7 @@ import type { components } from "./generated/api.ts";
 export type Run = components["schemas"]["Run"];
 
 export interface WaitOptions {
-  /** Stops waiting. The run goes on. */
+  /** Stops waiting. The run continues. */
   readonly signal?: AbortSignal;
   /** Called with each state that is read. */
   readonly onState?: (run: Run) => void;

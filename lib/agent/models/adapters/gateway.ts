@@ -56,7 +56,7 @@ export function createGatewayModels({ apiKey, origin = ORIGIN }: GatewaySettings
     list,
     async price(modelId) {
       const listed = list();
-      // The last ones known, so that a turn does not wait for the list again and again.
+      // Uses the last known prices: a turn must not wait for the list each time.
       if (prices === undefined) await listed;
       return prices?.get(modelId) ?? null;
     },

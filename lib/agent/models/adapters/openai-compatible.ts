@@ -10,7 +10,7 @@ import { boundFetch } from "../bound-fetch.ts";
 import type { ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 
-/** The id for the first model that the server lists, so that a base URL is sufficient. */
+/** The id for the first model that the server lists, so a base URL is sufficient. */
 const AUTO_MODEL_ID = "auto";
 
 const tokens = z.int().positive().nullish().catch(null);
@@ -87,8 +87,8 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
 const access = { credentials: ["OPENAI_API_KEY"], address: ["OPENAI_BASE_URL"] };
 
 /**
- * Lists the models. Some servers do so without a key: they tell whether they accept it by how they
- * refuse a completion without a model.
+ * Lists the models. Some servers do so without a key. Their error for a completion without a model shows
+ * whether they accept the key.
  */
 async function probe(
   { baseUrl, apiKey }: OpenAiCompatibleSettings,

@@ -10,7 +10,7 @@ const ofApi = { credentials, address: ["CATALOG_BASE_URL"] };
 /** RFC 6749, section 5.2: the status is 400 or 401. */
 const refusal = z.object({ error: z.enum(["invalid_client", "unauthorized_client"]) });
 
-/** Fetches a token of its own, and makes the smallest search with it. */
+/** Fetches a separate token, and makes the smallest search with it. */
 export async function probeCatalog(
   settings: TokenSettings & { readonly baseUrl: string },
   deadline: AbortSignal,

@@ -1,7 +1,7 @@
 /**
- * The catalog of a web API compatible with Spotify's: `GET /search` and `GET /artists/{id}/albums`
- * with a client-credentials token. Its responses are parsed into our records, so that nothing
- * outside the contract passes through, and its name does not appear in ours.
+ * The catalog of a web API compatible with Spotify's: `GET /search` and `GET /artists/{id}/albums` with a
+ * client-credentials token. Its responses are parsed into our records: nothing outside the contract
+ * passes through, and the provider's name does not appear.
  */
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
@@ -137,7 +137,7 @@ export function createWebApiCatalog(settings: WebApiCatalogSettings): CatalogPro
   };
 }
 
-/** Splits a page into those that the provider accepts. `limit` is at least 1. */
+/** Splits a page into pages that the provider accepts. `limit` is at least 1. */
 function providerPages({ limit, offset }: Page): [Page, ...Page[]] {
   const first = { limit: Math.min(limit, MAX_PAGE_ITEMS), offset };
   if (limit <= MAX_PAGE_ITEMS) return [first];
@@ -186,7 +186,7 @@ function failure(answer: Exclude<UpstreamAnswer, { kind: "json" }>, missing: str
   return unavailable;
 }
 
-/** Omits null and invalid items, so that they do not hide the valid ones. */
+/** Omits null and invalid items, which would otherwise hide the valid ones. */
 const pageOf = <S extends z.ZodType>(item: S) =>
   z.object({
     total: z.int().min(0),

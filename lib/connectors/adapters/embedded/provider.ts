@@ -47,7 +47,7 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
   };
 }
 
-/** What can be done with a connection that has no service behind it. */
+/** The one action of a connection that has no service behind it. */
 const describeConnection: ConnectorAction = {
   name: "DESCRIBE_CONNECTION",
   description: "Tells which connection of the account is in use, and since when.",

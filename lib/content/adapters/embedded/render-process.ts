@@ -83,7 +83,7 @@ function runChild(
     "--permission",
     "--allow-addons",
     ...view.read.map((path) => `--allow-fs-read=${path}`),
-    // What is in the folder. Node finds out by itself only where the child's user can look it up.
+    // The content of the folder. Node detects a folder by itself only if the child's user can read it.
     ...view.write.map((path) => `--allow-fs-write=${runtimePath(path, "*")}`),
     `--max-old-space-size=${MAX_HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
@@ -96,7 +96,7 @@ function runChild(
     env,
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     serialization: "advanced",
-    // In a process group of its own, for `killGroup`.
+    // In its own process group, for `killGroup`.
     detached: true,
   });
   return new Promise((resolve) => {
@@ -130,7 +130,7 @@ function runChild(
   });
 }
 
-/** Returns what the child may access, for both Node's permission model and the kernel. */
+/** Returns the paths that the child may access, for both Node's permission model and the kernel. */
 export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View {
   // Not import.meta.url, because the server is bundled and the child's code is not.
   const root = realpathSync(process.cwd());

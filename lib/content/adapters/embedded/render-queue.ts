@@ -3,18 +3,15 @@ import { FairQueue } from "../../../platform/fair-queue.ts";
 import { processShare } from "../../../platform/process-share.ts";
 import { processWide } from "../../../platform/process-wide.ts";
 
-/**
- * More than `CONTENT_AT_ONCE` admits by default, so that a run that was admitted is not refused
- * here.
- */
+/** More than `CONTENT_AT_ONCE` admits by default: an admitted run must not be refused here. */
 const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
 
 /** A rendering takes minutes, and waits longer than a command or a model call. */
 const RENDER_WAITS = 2;
 
 /**
- * Returns the queue that shares this process's renderings fairly between accounts. A rendering uses
- * all the processor time it gets, so that more of them at a time would only delay each one.
+ * Returns the queue that shares this process's renderings fairly between accounts. A rendering uses all
+ * available processor time, so more of them at a time would only delay each one.
  */
 export function renderQueue(): FairQueue {
   return processWide("renderings", () => {

@@ -57,7 +57,7 @@ const refusal = z.object({ detail: z.array(z.object({ type: z.string() })) });
 
 type Answer = { readonly kind: "json"; readonly body: unknown } | Fault;
 
-/** Never retried: what is submitted twice is generated and billed twice. */
+/** Never retried: a second submission is generated and billed again. */
 export async function submit(
   settings: QueueSettings,
   model: string,
@@ -139,7 +139,7 @@ async function ask(
   return answer.kind === "timeout" ? { kind: "timeout" } : { kind: "broken", step };
 }
 
-/** Cancels on a best-effort basis: nobody waits for the result any more. */
+/** Cancels on a best-effort basis: the result is no longer needed. */
 export async function cancel({ key }: QueueSettings, request: QueuedRequest): Promise<void> {
   await vendorFetch("fal", request.cancel_url, {
     method: "PUT",

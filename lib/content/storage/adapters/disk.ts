@@ -22,7 +22,7 @@ export function createDiskStorage(options: {
     name: "disk",
     async store(key, file) {
       await mkdir(join(options.folder, key.accountId), { recursive: true });
-      // Synced before the rename, so that after a power failure no name refers to a partial file.
+      // Synced before the rename, so after a power failure no name refers to a partial file.
       await sync(file.path);
       await rename(file.path, pathOf(key));
       return `${options.origin}${PATH}${key.accountId}/${key.name}`;

@@ -1,9 +1,9 @@
 /**
  * The UI message stream of each turn, as an append-only log.
  *
- * A chunk is committed before any reader sees it, so an index that a client holds stays valid after
- * a crash. One write is in flight at a time; it carries the chunks that all turns of this process
- * have appended meanwhile, so a thousand deltas a second cost a few hundred commits.
+ * A chunk is committed before any reader sees it, so an index that a client holds stays valid after a
+ * crash. One write is in flight at a time; it carries the chunks that all turns of this process have
+ * appended since the previous one, so a thousand deltas a second cost a few hundred commits.
  */
 import type { ChunkBatch, ReadEnd, TurnLog } from "../../port.ts";
 import type { Sql } from "./database.ts";

@@ -107,7 +107,7 @@ export class Session {
   async #connect(lose: () => void): Promise<Sql> {
     const client = new pg.Client({
       ...connectionTo(this.#databaseUrl),
-      // So that the server notices within seconds when this machine disappears.
+      // The server must notice within seconds when this machine disappears.
       options: "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3",
     });
     client.on("error", lose);
@@ -133,7 +133,7 @@ export class Listener {
   readonly #onReconnected: () => void;
   readonly #onError: (error: unknown) => void;
 
-  /** @param onReconnected makes up for what was not heard while the connection was lost. */
+  /** @param onReconnected catches up on notifications missed while the connection was lost. */
   constructor(
     databaseUrl: string,
     channels: Readonly<Record<string, (payload: string) => void>>,

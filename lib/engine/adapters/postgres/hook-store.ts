@@ -40,7 +40,7 @@ export class HookStore {
     }
   }
 
-  /** Moves what is in the run's inbox to its events, in the order in which it came. */
+  /** Moves the contents of the run's inbox to its events, in the order of arrival. */
   receive(runId: string): Promise<void> {
     return this.#owned.inOrder(runId, async (owned) => {
       const entries = await this.#tables.inbox(runId);

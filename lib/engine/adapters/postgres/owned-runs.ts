@@ -1,7 +1,7 @@
 /**
- * The runs that this process owns, in memory. Only the owner appends to a run's events, one write
- * after the other: their order in memory, by id and in the database is the same, so that a replay in
- * this process and one in the next owner see the same history.
+ * The runs that this process owns, in memory. Only the owner appends to a run's events, one write after
+ * the other: their order in memory, by id and in the database is the same, and a replay sees the same
+ * history in this process and in the next owner.
  */
 import { EntityConflictError, TooEarlyError } from "@workflow/errors";
 import type { Event, Step, WorkflowRun } from "@workflow/world";

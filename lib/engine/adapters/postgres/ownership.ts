@@ -1,13 +1,13 @@
 /**
  * Leases: which process owns which run.
  *
- * A process is alive while its database session holds the advisory lock of its row in
- * `engine.instances`. When it dies for any reason, PostgreSQL ends the session and releases the
- * lock; the process that acquires the lock next takes the dead one from its runs. All live processes
- * then adopt these runs in small portions, so that each gets some. No clocks are compared, and two
- * processes cannot both win. A process that loses its session to the network and then finds its row
- * deleted was fenced: it has lost its runs, and the `owner` in the predicate of its late writes
- * rejects them. Until it has a row again it gets no run, and those that it creates have no owner.
+ * A process is alive while its database session holds the advisory lock of its row in `engine.instances`.
+ * When it dies for any reason, PostgreSQL ends the session and releases the lock; the process that
+ * acquires the lock next takes the dead one from its runs. All live processes then adopt these runs in
+ * small portions, which spreads them. No clocks are compared, and two processes cannot both win. A
+ * process that loses its session to the network and then finds its row deleted was fenced: it has lost
+ * its runs, and the `owner` in the predicate of its late writes rejects them. Until it has a row again it
+ * gets no run, and the runs that it creates have no owner.
  */
 import { randomUUID } from "node:crypto";
 import { Session, type Sql } from "./database.ts";
@@ -24,7 +24,9 @@ export interface OwnershipOptions {
 }
 
 const REAP_INTERVAL_MS = 1_000;
-/** Runs that are adopted at a time: few, so that processes which adopt at the same time share. */
+/**
+ * Runs that are adopted at a time: few, because processes that adopt at the same time should share them.
+ */
 const PORTION = 4;
 /** The first key of the two-key advisory locks of this table. */
 const LOCK_SPACE = 20_261;
@@ -99,7 +101,7 @@ export class Ownership {
 
   async #register(sql: Sql): Promise<void> {
     for (let first = this.#registeredIn === undefined; ; first = false) {
-      // One statement, so that no other process sees the row without its lock.
+      // One statement: no other process may see the row without its lock.
       const rows = await sql`
         with added as (
           insert into engine.instances (id) values (${this.id}) on conflict do nothing

@@ -17,7 +17,7 @@ export interface PostgresWorldOptions {
   readonly loadHandler: (kind: "flow" | "step") => Promise<void>;
   /** Further channels to listen on, each with what to do with a payload. */
   readonly channels: Readonly<Record<string, (payload: string) => void>>;
-  /** What was sent on those channels for a moment before may not have been heard. */
+  /** Notifications sent on those channels shortly before may have been missed. */
   readonly onReconnected: () => void;
   /** These runs are handed over, because this process drains. */
   readonly onReleased: (runIds: readonly string[]) => void;
@@ -37,13 +37,13 @@ export class PostgresWorld {
   readonly #pool: Pool;
   readonly ownership: Ownership;
   readonly runs: RunStore;
-  /** What the Workflow SDK is given. */
+  /** The World for the Workflow SDK. */
   readonly world: World;
   readonly #queue: InProcessQueue;
   readonly #streams: Streams;
   #started = false;
 
-  /** Opens the World for what has no streams and stops of turns, such as a tool. */
+  /** Opens the World without the streams and stops of turns, for a tool. */
   static open(databaseUrl: string, onError: PostgresWorldOptions["onError"]): PostgresWorld {
     return new PostgresWorld({
       databaseUrl,
@@ -113,7 +113,7 @@ export class PostgresWorld {
       [FREE_RUNS]: () => void this.ownership.adopt().catch(onError),
       engine_streams: (name: string) => this.#streams.wake(name),
     };
-    // What was sent while nobody listened is still there.
+    // Messages sent while no one listened are still in the inbox.
     const onReconnected = () => {
       for (const runId of this.runs.ownedIds()) this.#continue(runId);
       this.#options.onReconnected();
@@ -131,7 +131,7 @@ export class PostgresWorld {
   async drain(deadline: AbortSignal): Promise<void> {
     await this.ownership.retire();
     await this.#queue.drain(this.runs.ownedIds(), deadline);
-    // What has not come to the end of its step is cut, as by a crash.
+    // An unfinished step is cut off, as by a crash.
     await this.#release(this.runs.ownedIds());
   }
 
@@ -142,7 +142,7 @@ export class PostgresWorld {
     this.#options.onReleased(runIds);
   }
 
-  /** Reads what was sent to a run of this process, and replays it. */
+  /** Reads the messages to a run of this process, and replays the run. */
   #continue(runId: string): void {
     this.runs
       .receive(runId)

@@ -1,10 +1,10 @@
 /**
  * Delivers the Workflow SDK's messages inside this process.
  *
- * A message says only "continue this run"; the state is in the run's event log. Messages, delayed
- * ones too, are therefore not stored: a process that takes over a run sends itself a new one, and the
- * replay finds what has become due and what has not. Nothing travels over HTTP, so the SDK's queue
- * routes answer 404 to every request.
+ * A message says only "continue this run"; the state is in the run's event log. Messages, delayed ones
+ * too, are therefore not stored: a process that takes over a run sends itself a new one, and the replay
+ * finds the waits that have become due. Nothing travels over HTTP, so the SDK's queue routes answer 404
+ * to every request.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -38,7 +38,7 @@ export interface QueueOptions {
   readonly loadHandler: (kind: "flow" | "step") => Promise<void>;
   /** Whether this process owns the run. */
   readonly owns: (runId: string) => boolean;
-  /** Tells the process that owns the run to continue it. */
+  /** Notifies the owner of the run, which continues it. */
   readonly forward: (runId: string) => Promise<void>;
   /** While this process drains: the run is between two deliveries, and may be handed over. */
   readonly onIdle: (runId: string) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Lists and single look-ups of the Workflow SDK's `World`, for its tools. They read the database,
- * whichever process owns the run. A cursor is the id of the last item of the page before.
+ * Lists and single look-ups of the Workflow SDK's `World`, for its tools. They read the database and work
+ * on runs of every process. A cursor is the id of the last item of the page before.
  */
 import { HookNotFoundError, WorkflowWorldError } from "@workflow/errors";
 import {

@@ -1,6 +1,6 @@
 /**
- * Translates between the rows of the engine's tables and the Workflow SDK's entities. The entities
- * are wide unions and only this engine writes the rows, so the types assert what the schema holds.
+ * Translates between the rows of the engine's tables and the Workflow SDK's entities. The entities are
+ * wide unions and only this engine writes the rows, so the types assert the content of the schema.
  */
 import { WorkflowWorldError } from "@workflow/errors";
 import {

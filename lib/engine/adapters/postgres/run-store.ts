@@ -1,11 +1,11 @@
 /**
  * The event-sourced run state of the Workflow SDK's `World`, in PostgreSQL.
  *
- * A run has one owner, a live process, and only the owner can write to it. The owner therefore
- * answers the reads of a replay from memory, and combines what the SDK would write one by one: it
- * creates and starts a run in one statement, and likewise a step. The SDK sees no difference, and a
- * model call costs two statements instead of ten. What comes from elsewhere (payloads of hooks, waits
- * that are ended early) goes through the run's inbox; a cancellation needs no owner.
+ * A run has one owner, a live process, and only the owner can write to it. The owner therefore answers
+ * the reads of a replay from memory, and combines writes that the SDK would do one by one: it creates and
+ * starts a run in one statement, and likewise a step. The SDK sees no difference, and a model call costs
+ * two statements instead of ten. Input from other processes (payloads of hooks, waits that are ended
+ * early) goes through the run's inbox; a cancellation needs no owner.
  */
 import {
   EntityConflictError,
@@ -80,14 +80,14 @@ export class RunStore {
     return run;
   }
 
-  /** Leaves these runs to whichever process adopts them. Late writes to them fail. */
+  /** Gives up these runs, which other processes adopt. Late writes to them fail. */
   async release(runIds: readonly string[]): Promise<void> {
     await Promise.allSettled(runIds.map((runId) => this.#creating.get(runId)));
     await this.#tables.release(runIds);
     for (const runId of runIds) this.#owned.drop(runId);
   }
 
-  /** Tells the owner of a run to read what was sent to the run, and to continue it. */
+  /** Notifies the owner of a run, which reads the run's inbox and continues it. */
   notifyOwner(runId: string): Promise<void> {
     return this.#tables.notifyOwner(runId);
   }
@@ -183,7 +183,7 @@ export class RunStore {
     await this.#creating.get(runId)?.catch(() => {});
     const data = request.eventData;
     if (!this.#owned.has(runId) && data?.input && data.workflowName && data.deploymentId) {
-      // The SDK accepted the run although its creation failed; the message has what is needed.
+      // The SDK accepted the run although its creation failed; the message has the required data.
       await this.#createRunOnce(runId, {
         input: data.input,
         workflowName: data.workflowName,

@@ -16,15 +16,15 @@ export interface StepChange {
   readonly retryAfter?: Date | undefined;
 }
 
-/** The channel that tells all processes of runs without an owner. */
+/** The channel that announces runs without an owner to all processes. */
 export const FREE_RUNS = "engine_free_runs";
 /** The owner of a run that no process executes: a live process adopts it. */
 const NO_OWNER = "00000000-0000-0000-0000-000000000000";
 
 /**
- * The statements that write runs and steps. Every write has the owner in its predicate, so a process
- * that has lost a run changes nothing: its inserts return false and its updates undefined. It locks
- * the run, so that a takeover waits for writes that are under way, and then reads them.
+ * The statements that write runs and steps. Every write has the owner in its predicate, so a process that
+ * has lost a run changes nothing: its inserts return false and its updates undefined. It locks the run,
+ * so a takeover waits for writes in flight, and then reads them.
  */
 export class RunTables {
   readonly #sql: Sql;
@@ -58,7 +58,9 @@ export class RunTables {
     return rows.map((row) => String(row.run_id));
   }
 
-  /** Takes the owner from those of these runs that this process owns, and tells the others. */
+  /**
+   * Clears the owner of the given runs that this process owns, and notifies the other processes.
+   */
   async release(runIds: readonly string[]): Promise<void> {
     await this.#sql`
       with free as (

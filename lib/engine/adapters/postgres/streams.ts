@@ -9,7 +9,7 @@ import { WakeUps } from "./wake-ups.ts";
 
 /** A reader polls at this interval, should a notification be lost. */
 const POLL_MS = 1_000;
-/** Bounds what a reader holds in memory: a chunk can be large. */
+/** Bounds a reader's memory: a chunk can be large. */
 const CHUNKS_PER_READ = 20;
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1_000;

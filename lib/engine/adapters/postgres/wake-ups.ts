@@ -15,8 +15,8 @@ export class WakeUps {
   }
 
   /**
-   * Registers a reader. Register before the query, so that a change between the query and the wait
-   * wakes it; then either `wait` or `forget`.
+   * Registers a reader. Register before the query: a change between the query and the wait then wakes the
+   * reader. Afterwards call either `wait` or `forget`.
    */
   next(key: string, signal: AbortSignal) {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -19,13 +19,13 @@ export interface WorkflowEngineOptions extends DeliveriesOptions, TurnStops {
   readonly onError: (error: unknown) => void;
 }
 
-/** The run of a turn that is claimed, but has not begun, is looked for at this interval. */
+/** The poll interval for the run of a claimed turn that has not started. */
 const RUN_POLL_MS = 100;
 const DRAIN_POLL_MS = 50;
 
 /**
- * The durable engine on any World of the Workflow SDK, through the SDK's public interface. What is
- * kept, for how long, and who continues the runs of a process that dies is the World's affair.
+ * The durable engine on any World of the Workflow SDK, through the SDK's public interface. The World
+ * decides about retention and about the runs of a process that dies.
  */
 export class WorkflowEngine implements Engine {
   readonly name: string;
@@ -66,7 +66,7 @@ export class WorkflowEngine implements Engine {
     await getRun("wrun_00000000000000000000000000").exists;
   }
 
-  /** A World has no hand-over: what is not done by the deadline goes on when a process starts. */
+  /** A World has no hand-over: unfinished runs continue when a process starts. */
   async drain(deadline: AbortSignal): Promise<void> {
     this.#isDraining = true;
     while (this.#stops.size > 0 && !deadline.aborted) {
@@ -95,7 +95,7 @@ export class WorkflowEngine implements Engine {
     const follower = this.#follower(runId);
     const { chunks } = follower.order;
     const leave = follower.use();
-    // A generator that nobody resumes never gets to its end.
+    // A generator that is never resumed never reaches its end.
     signal.addEventListener("abort", leave, { once: true });
     try {
       let next = startIndex;

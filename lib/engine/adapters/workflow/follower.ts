@@ -8,7 +8,7 @@ import { type StreamWrite, WriteOrder } from "./write-order.ts";
  */
 const SILENCE_MS = 1_000;
 const MAX_SILENCE_MS = 8_000;
-/** Between two steps of a turn, and while a client reconnects, nobody may be using the stream. */
+/** The stream may be unused between two steps of a turn, and while a client reconnects. */
 const LINGER_MS = 10_000;
 
 interface Open {
@@ -18,8 +18,8 @@ interface Open {
 
 /**
  * Follows the stream of one run, once for everybody in this process: its readers, and the step that
- * writes it, which learns here that its writes are committed. The chunks stay in memory while it is
- * used, so that a client resumes at any index without reading the stream again.
+ * writes it, which learns here that its writes are committed. The chunks stay in memory while it is used,
+ * so a client resumes at any index without another read of the stream.
  */
 export class Follower {
   readonly order = new WriteOrder();
@@ -28,14 +28,14 @@ export class Follower {
   readonly #waiting = new Set<() => void>();
   #users = 0;
   #linger: NodeJS.Timeout | undefined;
-  /** What is being read; undefined while nobody uses the stream, and when it has ended. */
+  /** The open stream; undefined while it is unused, and when it has ended. */
   #open: Open | undefined;
   /** Writes of the stream that were read, whether they count or not. */
   #position = 0;
   #ended = false;
   #failure: Error | undefined;
 
-  /** @param onIdle is called when the stream has failed, or nobody has used it for some seconds. */
+  /** @param onIdle is called when the stream has failed or has been unused for some seconds. */
   constructor(runId: string, onIdle: () => void) {
     this.#runId = runId;
     this.#onIdle = onIdle;
@@ -150,7 +150,7 @@ export class Follower {
       if (!hasMissed) await this.endWithRun();
       else if (this.#open === open) {
         this.#close();
-        // From the start, because a World may sort what was missed before what was read.
+        // From the start, because a World may sort missed writes before writes that were read.
         this.#position = 0;
         void this.#follow();
       }

@@ -11,9 +11,9 @@ const COMMIT_TIMEOUT_MS = 60_000;
 type Writer = WritableStreamDefaultWriter<StreamWrite>;
 
 /**
- * Writes a turn's chunks to the stream of its run. One write is in flight at a time, and one waits:
- * the SDK accepts a write when the one before it is committed. What gathers meanwhile goes into the
- * next, so that 200 deltas are a few writes.
+ * Writes a turn's chunks to the stream of its run. One write is in flight at a time, and one waits: the
+ * SDK accepts a write when the one before it is committed. Chunks that gather during a write go into the
+ * next one, so 200 deltas are a few writes.
  */
 export class StreamLog implements TurnLog {
   readonly #follower: Follower;
@@ -74,9 +74,9 @@ export class StreamLog implements TurnLog {
     this.failed.throwIfAborted();
     if (this.#nextNumber > 0) {
       const outcome = this.#follower.order.outcomeOf(this.#id, this.#nextNumber - 1);
-      // Its step goes on elsewhere. To the SDK this error means that there is nothing left to do.
+      // Its step continues elsewhere. To the SDK this error means that there is nothing left to do.
       if (outcome === "superseded") throw new RunExpiredError("The turn has another writer");
-      // Nothing of this attempt counts, so that it can be repeated.
+      // Nothing of this attempt counts, so it can be repeated.
       if (outcome === "refused") throw new Error("The turn was written to at the same time");
       if (outcome === undefined) return false;
     }

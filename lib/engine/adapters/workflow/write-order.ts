@@ -1,12 +1,12 @@
 /**
  * The order of a turn's chunks in the stream of its run.
  *
- * The SDK's streams have no owner: after a takeover that was premature, or a message that the queue
- * has delivered twice, two attempts of one step may write to the same stream. Each write therefore
- * says who wrote it and where its chunks begin, and all readers apply one rule to the same sequence:
- * a write counts if it begins where the chunks before it end, and comes from the current writer or is
- * the first of a new one. So an index that was read once never changes, and a writer that has been
- * superseded finds out when it reads its own writes.
+ * The SDK's streams have no owner: after a takeover that was premature, or a message that the queue has
+ * delivered twice, two attempts of one step may write to the same stream. Each write therefore names its
+ * writer and the index of its first chunk, and all readers apply one rule to the same sequence: a write
+ * counts if it starts where the chunks before it end, and comes from the current writer or is the first
+ * of a new one. So an index that was read once never changes, and a writer that has been superseded finds
+ * out when it reads its own writes.
  */
 export interface StreamWrite {
   /** An id for each opening of the log. */
@@ -29,7 +29,7 @@ export class WriteOrder {
   #ended = false;
   #current: string | undefined;
   readonly #writers = new Map<string, { state: WriterState; lastNumber: number }>();
-  /** Writes that begin beyond the end: Worlds sort by the clocks of the machines that wrote. */
+  /** Writes that start beyond the end: Worlds sort by the clocks of the machines that wrote. */
   #early: StreamWrite[] = [];
 
   get ended(): boolean {

@@ -1,7 +1,7 @@
 import type { CommandResult } from "../../port.ts";
 import type { Outcome } from "./jail.ts";
 
-/** Returns what a command's caller sees of its end. @param timeoutMs the command's deadline */
+/** Returns the result of a command for its caller. @param timeoutMs the command's deadline */
 export function resultOf(outcome: Outcome, timeoutMs: number): CommandResult {
   if (outcome.op === "run") {
     const { exitCode, stdout, stderr, truncated } = outcome;

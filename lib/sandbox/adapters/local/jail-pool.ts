@@ -1,9 +1,8 @@
 /**
- * The running jails. A session has one jail, so that its commands run one after another, and a
- * second one for reads while commands run. Accounts share the slots fairly, and reads have slots of
- * their own, so that no command keeps a read waiting. An idle jail is kept for the session's next
- * request until another session needs its process. Every request has a deadline, and so has every
- * wait for a slot.
+ * The running jails. A session has one jail, in which its commands run one after another, and a second
+ * one for reads while commands run. Accounts share the slots fairly, and reads have separate slots, so no
+ * command keeps a read waiting. An idle jail is kept for the session's next request until another session
+ * needs its process. Every request has a deadline, and so has every wait for a slot.
  */
 import { FairQueue, QueueRefusal } from "../../../platform/fair-queue.ts";
 import { observe } from "../../../platform/telemetry/metrics.ts";
@@ -15,7 +14,7 @@ interface Lane {
   /** Settles when the last request of the lane has ended. */
   tail: Promise<unknown>;
   waiting: number;
-  /** Whether a request has a slot, so that the jail must not be evicted. */
+  /** Whether a request has a slot, so the jail must not be evicted. */
   working: boolean;
   /** Ends work that is not the jail's. */
   stop: AbortController;
@@ -24,7 +23,7 @@ interface Lane {
 }
 
 export interface PoolLimits {
-  /** The number of slots for commands; reads have a quarter as many of their own. */
+  /** The number of slots for commands; reads have a quarter as many in addition. */
   readonly maxJails: number;
   /** How long a request waits for a slot. */
   readonly maxWaitMs: number;
@@ -38,11 +37,11 @@ export interface PoolRequest {
   /** For the session's jail; or work in its place, which must end at the signal. */
   readonly request: JailRequest | ((stop: AbortSignal) => Promise<Outcome>);
   /**
-   * Runs right before the request, which fails with what this throws. Only what happens here keeps
-   * the requests of a session in the order in which they came.
+   * Runs right before the request, which fails with the error that this throws. Only work done here keeps
+   * the requests of a session in their order of arrival.
    */
   readonly check: () => Promise<void>;
-  /** The deadline begins when the request has its slot. */
+  /** The deadline starts when the request has its slot. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * A jailed child process: `node --permission` with an environment of its own, which can read its own
- * code and one session's folder, and write only that folder. A hostile command can block its event
- * loop, so its deadlines and limits are enforced from here. It runs no native code, so the
- * permission model confines it; where the host allows namespaces, the kernel does so too.
+ * A jailed child process: `node --permission` with a separate environment, which can read its own code
+ * and one session's folder, and write only that folder. A hostile command can block its event loop, so
+ * its deadlines and limits are enforced from here. It runs no native code, so the permission model
+ * confines it; where the host allows namespaces, the kernel does so too.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
@@ -54,7 +54,7 @@ export class Jail {
       env: environment,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       serialization: "advanced",
-      // In a process group of its own, for `killGroup`.
+      // In its own process group, for `killGroup`.
       detached: true,
     });
     this.#child.on("message", (message) => {

@@ -81,7 +81,7 @@ export const jailReply = z.discriminatedUnion("op", [
 
 export type JailReply = z.output<typeof jailReply>;
 
-/** The quota's error. Those of the file system itself name the system call behind a comma. */
+/** The quota's error. Errors of the file system itself name the system call after a comma. */
 export const QUOTA_REACHED = "ENOSPC: no space left on device";
 
 /** Returns the code of an operation's error by its message, which is all that the shell passes on. */

@@ -38,7 +38,7 @@ const IDLE_MS = 60_000;
 const MAX_FILES = 20_000;
 
 export interface LocalProviderOptions {
-  /** The folder in which every session gets one of its own. */
+  /** The folder that contains one folder per session. */
   readonly rootDir: string;
   /** The limit for the files of one session, in bytes. */
   readonly diskQuota: number;
@@ -258,7 +258,7 @@ export function createLocalProvider(
     },
     async destroy({ name }) {
       pool.stop(name);
-      // Renamed first, so that a session that is provisioned again starts with an empty folder.
+      // Renamed first, so a session that is provisioned again starts with an empty folder.
       const doomed = join(
         /* turbopackIgnore: true */ rootDir,
         `${TEMPORARY}${name}-${process.pid}-${Date.now()}`,

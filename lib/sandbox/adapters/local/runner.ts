@@ -42,7 +42,7 @@ async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "r
   if (!(await fs.exists(start)) || !(await fs.stat(start)).isDirectory) {
     return finished(1, "", `bash: ${start}: No such directory\n`, maxOutputChars);
   }
-  // A new shell for each command, so that no environment is carried over.
+  // A new shell for each command, so no environment is carried over.
   const bash = new Bash({
     fs,
     cwd: start,
@@ -109,7 +109,7 @@ async function list(path: string, maxEntries: number): Promise<JailReply> {
   return { op: "list", path: folder, entries, truncated: false };
 }
 
-/** Undefined for what was deleted meanwhile, and for links, which this file system does not follow. */
+/** Undefined for deleted files, and for links, which this file system does not follow. */
 async function describe(path: string) {
   const stat = await fs.lstat(path).catch(() => undefined);
   if (!stat?.isFile && !stat?.isDirectory) return undefined;

@@ -22,7 +22,7 @@ export function sandboxFolders(rootDir: string): SandboxFolders {
       const names: string[] = [];
       for (const name of await readdir(rootDir)) {
         if (!SESSION_ID.test(name)) continue;
-        // The folder may have been deleted meanwhile.
+        // The folder may have been deleted in the meantime.
         const found = await stat(join(rootDir, name)).catch(() => null);
         if (found?.isDirectory() && found.mtimeMs < before) names.push(name);
       }

@@ -114,9 +114,9 @@ class QuotaFs extends ReadWriteFs {
   }
 
   /**
-   * Gives a file with several hard links a copy of its own before it is changed, so that the other
-   * links keep what they have: a backup links the files of all sandboxes. The inherited class does so
-   * too, but changes modes through file handles.
+   * Copies a file with several hard links before it is changed. The other links keep their content: a
+   * backup links the files of all sandboxes. The inherited class does so too, but changes modes through
+   * file handles.
    */
   async #detach(path: string): Promise<void> {
     // Refuses a path through a symbolic link.

@@ -5,7 +5,7 @@ export interface SandboxSpace {
 }
 
 export interface ReservedSpace {
-  /** The limit for all of the session's files; at most what was requested. */
+  /** The limit for all of the session's files; at most the requested one. */
   readonly grantedBytes: number;
   /** Replaces the reservation by the measured size of the files. */
   settle(bytes: number): Promise<void>;

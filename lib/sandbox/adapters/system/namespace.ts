@@ -1,6 +1,6 @@
 /**
- * The command line that starts a program in namespaces of its own, in which it finds the system's
- * programs read-only, the session's two folders, and nothing else of this machine.
+ * The command line that starts a program in separate namespaces. It sees the system's programs read-only,
+ * the session's two folders, and nothing else of this machine.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { join, sep } from "node:path";
@@ -12,7 +12,7 @@ export const HOME = "/home/agent";
 /** The user that commands run as. On the machine they have the rights of the server's user. */
 const USER_ID = "1000";
 
-/** The programs of the system, and what they load. */
+/** The programs of the system, and the libraries that they load. */
 const PROGRAMS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 /** What programs look up there. The rest of /etc may hold secrets. */
 const CONFIGURATION = [
@@ -21,14 +21,14 @@ const CONFIGURATION = [
   ...["ca-certificates", "ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust"],
 ].map((name) => `/etc/${name}`);
 
-/** The folder in the namespace for what the sandbox itself needs. */
+/** The folder in the namespace for the sandbox's own files. */
 const OWN = "/run/agent";
 
 /** The path of this service's Node.js there. */
 export const NODE = `${OWN}/bin/node`;
 const node = ["--ro-bind", process.execPath, NODE];
 
-/** What is mounted for every command of a server. */
+/** The mounts for every command of a server. */
 export interface Machine {
   /** Holds `passwd`, `group` and `hosts`. */
   readonly etc: string;
@@ -73,7 +73,7 @@ export function shellCommand(machine: Machine, place: Place, argv: readonly stri
   return [
     ...inNamespaces(machine, [
       ...["--bind", join(place.dir, "home"), HOME],
-      // What is written to shared memory counts as a file, too.
+      // Shared memory counts as a file, too.
       ...["tmp", "dev/shm"].flatMap((name) => ["--bind", join(place.dir, "tmp"), `/${name}`]),
       ...node,
       ...["--ro-bind", runtimePath(code, "enter.mjs"), enter],

@@ -1,8 +1,8 @@
 /**
- * The only network of a command: an HTTP proxy on a socket that is mounted into its namespaces. It
- * passes on requests to the service's own API and to the hosts of the allowlist at public addresses,
- * marked as those of a sandbox, and tunnels to these hosts for https. Clients follow redirects
- * themselves, so that each hop is checked here.
+ * The only network of a command: an HTTP proxy on a socket that is mounted into its namespaces. It passes
+ * on requests to the service's own API and to the hosts of the allowlist at public addresses, marked as
+ * requests of a sandbox, and tunnels to these hosts for https. Clients follow redirects themselves, so
+ * each hop is checked here.
  */
 import { once } from "node:events";
 import * as http from "node:http";
@@ -19,7 +19,7 @@ const MAX_REFUSALS = 5;
 const ESTABLISHED = "HTTP/1.1 200 Connection established\r\n\r\n";
 
 export interface NetworkProxy {
-  /** What was refused or failed, for the command's error output. At most five. */
+  /** Refused and failed requests, for the command's error output. At most five. */
   readonly refusals: readonly string[];
   /** Ends all connections. */
   close(): void;
@@ -38,7 +38,7 @@ export async function startProxy(path: string, rules: NetworkRules): Promise<Net
   const plain = new WeakMap<Duplex, string>();
 
   const server = http.createServer((request, response) => {
-    // A client takes no answer for a failure, but would take a page of ours for what it asked for.
+    // A client takes no answer for a failure, but would take a page of ours for the requested one.
     const fail = (error: unknown) => {
       refuse(error);
       request.destroy();
@@ -106,7 +106,7 @@ export async function startProxy(path: string, rules: NetworkRules): Promise<Net
 }
 
 /**
- * Returns the origin by which commands reach the service: without TLS, so that the proxy can mark the
+ * Returns the origin by which commands reach the service: without TLS, because the proxy must mark the
  * requests. They leave this machine as the service's origin says.
  */
 export function originInside(serviceOrigin: string): string {
@@ -115,8 +115,8 @@ export function originInside(serviceOrigin: string): string {
 }
 
 /**
- * Returns the origin of requests without TLS in a tunnel to this host, such as those of Node's `fetch`.
- * They are parsed and checked one by one, as those without a tunnel are.
+ * Returns the origin of requests without TLS in a tunnel to this host, as Node's `fetch` makes them. They
+ * are parsed and checked one by one, like requests without a tunnel.
  */
 function plainOrigin(authority: string, { serviceOrigin }: NetworkRules): string | undefined {
   const origin = URL.parse(`http://${authority}`)?.origin;
@@ -159,7 +159,7 @@ function forward(
 function tunnelTarget(authority: string, rules: NetworkRules): { host: string; port: number } {
   const url = URL.parse(`https://${authority}`);
   if (!url) throw new Error("Network access denied: no host");
-  // What is inside of a tunnel cannot be marked.
+  // The content of a tunnel cannot be marked.
   if (rules.serviceOrigin !== undefined) {
     const service = new URL(rules.serviceOrigin);
     if (url.hostname === service.hostname) {

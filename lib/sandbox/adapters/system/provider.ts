@@ -1,7 +1,7 @@
 /**
- * Sandboxes with the programs of this machine: real bash, Python, git and whatever else the system has,
- * isolated by the kernel. Folders, quotas, queues and access to files are those of the local sandbox;
- * only commands run in another way, each in namespaces of its own.
+ * Sandboxes with the programs of this machine: real bash, Python, git and everything else on the system,
+ * isolated by the kernel. Folders, quotas, queues and access to files work as in the local sandbox; only
+ * commands run in another way, each in separate namespaces.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ import { environment, folderCommand, HOME, NODE } from "./namespace.ts";
 import { type Host, runCommand } from "./run-command.ts";
 
 const LIMITS = { maxBytes: 1024 ** 3, maxProcesses: 256 };
-/** What a session expects to find besides the shell; the check of an installation names them. */
+/** Programs that a session expects besides the shell; the check of an installation names them. */
 const PROGRAMS = ["python3", "git", "ffmpeg", "node"];
 const CHECK_TIMEOUT_MS = 5_000;
 
@@ -62,7 +62,7 @@ function prepare(options: LocalProviderOptions, disableUserns: boolean): Host {
   };
 }
 
-/** Creates the folder of what is mounted into every sandbox of this process. */
+/** Creates the folder that is mounted into every sandbox of this process. */
 function createSocketDir(): string {
   const socketDir = mkdtempSync(join(tmpdir(), "sandbox-"));
   process.once("exit", () => rmSync(socketDir, { recursive: true, force: true }));
@@ -82,7 +82,7 @@ function createRunner(host: Host): CommandRunner {
   };
   const measure = (folder: string, maxFiles: number) =>
     measureFolder(folder, maxFiles).catch(async (error: unknown) => {
-      // The sandbox has been deleted meanwhile.
+      // The sandbox has been deleted in the meantime.
       if (codeOf(error) === "ENOENT") return { bytes: 0, files: 0 };
       await inFolder(folder, "sh", "-c", OPEN_FOLDERS);
       return measureFolder(folder, maxFiles);
@@ -91,7 +91,7 @@ function createRunner(host: Host): CommandRunner {
     provider: "system",
     async run(dir, command, options, { maxBytes, maxFiles }) {
       const before = await measure(dir, 2 * maxFiles);
-      // A session without room may delete, and replace what it deletes.
+      // A session without room may delete files, and replace deleted ones.
       const most = {
         bytes: Math.max(maxBytes, before.bytes),
         files: Math.max(maxFiles, before.files),
@@ -118,7 +118,7 @@ function createRunner(host: Host): CommandRunner {
   };
 }
 
-/** Deletes what was created after a time, in milliseconds, from the leaves to the root. */
+/** Deletes files and folders created after a time, in milliseconds, from the leaves to the root. */
 const DELETE_NEW = `
 const { lstatSync, readdirSync, rmdirSync, unlinkSync } = require("node:fs");
 for (const path of readdirSync(".", { recursive: true }).reverse()) {
@@ -165,7 +165,7 @@ async function probe(runner: CommandRunner): Promise<Probe> {
   }
 }
 
-/** Without namespaces nothing would keep a command from the server, so that none is run. */
+/** Without namespaces, commands could reach the server, so the sandbox refuses to run them. */
 function unavailable(options: LocalProviderOptions, missing: string): SandboxProvider {
   const refuse = async () => {
     throw new SandboxError("unavailable", `Sandboxes need what this machine lacks: ${missing}`);

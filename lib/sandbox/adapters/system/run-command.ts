@@ -1,4 +1,6 @@
-/** Runs one command in namespaces of its own, which end with it and with all that it has started. */
+/**
+ * Runs one command in separate namespaces, which end with it and with all processes that it has started.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -36,7 +38,7 @@ const MAX_CPU_SECONDS = 600;
 const MAX_OPEN_FILES = 1_024;
 /** The most bytes of UTF-8 for one character, as JavaScript counts them. */
 const BYTES_PER_CHAR = 3;
-/** The pause after each piece of output that is thrown away: nobody's output may occupy the server. */
+/** The pause after each discarded piece of output: discarding must not occupy the server. */
 const DISCARD_PAUSE_MS = 4;
 
 /**
@@ -47,7 +49,7 @@ const SCRIPT = [
   `ulimit -c 0 -t ${MAX_CPU_SECONDS} -n ${MAX_OPEN_FILES} -d "$1" -u "$2" -f "$3"`,
   `IFS= read -r -d "" cwd <&3; command=$(cat <&3); exec 3<&-`,
   `cd -- "$cwd" || exit 1`,
-  // Still line 1, so that messages of bash count the lines of the command.
+  // Still line 1, so messages of bash count the lines of the command.
   `set --; unset cwd; eval "unset command; $command"`,
 ].join("; ");
 
@@ -71,7 +73,7 @@ export async function runCommand(
   const child = spawn("nice", ["-n", "10", ...argv], {
     env: { ...environment, ...reachable(env, host.network) } as unknown as NodeJS.ProcessEnv,
     stdio: ["ignore", "pipe", "pipe", "pipe"],
-    // In a process group of its own, for `killGroup`.
+    // In its own process group, for `killGroup`.
     detached: true,
   });
   const end = (why: Ending) => {

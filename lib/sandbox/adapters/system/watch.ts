@@ -1,6 +1,6 @@
 /**
- * Watches what one command uses of the machine. Limits of a single process are the kernel's (`ulimit`);
- * what all its processes use together is measured here, a few times a second.
+ * Watches one command's use of the machine. The kernel limits a single process (`ulimit`); the total of
+ * all its processes is measured here, a few times a second.
  */
 import { readFileSync } from "node:fs";
 import { readdir, readFile, statfs } from "node:fs/promises";
@@ -90,8 +90,8 @@ async function isTraced(pid: string): Promise<boolean> {
 }
 
 /**
- * Measures the processes of the namespace by its own /proc, which lists all of them, whoever started
- * them.
+ * Measures the processes of the namespace by its own /proc, which lists all of them, regardless of their
+ * parent.
  * @param program a process of the namespace
  */
 async function measureProcesses(program: string): Promise<{ bytes: number; processes: number }> {

@@ -83,8 +83,8 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxF
     const bytes = 4 * (maxOutputChars + 1);
     const cwd = posix.resolve(HOME, options.cwd ?? ".");
     try {
-      // As the leader of the command's process group, `timeout` takes all of it down, at the
-      // deadline with SIGKILL and when it is itself told to end.
+      // As the leader of the command's process group, `timeout` takes all of it down, at the deadline
+      // with SIGKILL and when it is itself signaled to end.
       const running = await machine.runCommand({
         cmd: "timeout",
         args: [
@@ -212,7 +212,7 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxF
   };
 }
 
-/** Refuses what is not below the home: the rest of the machine is not the session's. */
+/** Refuses paths outside the home: the rest of the machine is not the session's. */
 function ownPath(path: string): string {
   const target = posix.resolve(HOME, path);
   if (target.startsWith(`${HOME}/`)) return target;

@@ -11,7 +11,7 @@ import { type NetworkPolicy, type NetworkPolicyRule, statusOf, vercelSdk } from 
 /** A machine is saved and stopped after this long. */
 const RUN_MS = 30 * 60 * 1000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Denied, whatever a host name of the allowlist resolves to. */
+/** Denied, even if a host name of the allowlist resolves to one of them. */
 const PRIVATE_SUBNETS = [
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -118,7 +118,7 @@ const settings = { credentials: names, address: names };
 function policyFor(hosts: readonly string[], serviceOrigin: string | undefined): NetworkPolicy {
   const allow: Record<string, NetworkPolicyRule[]> = {};
   for (const host of hosts) allow[host.replace(/:\d+$/, "")] = [{ transform: [{ headers: mark }] }];
-  // Last, so that the operator's allowlist cannot open the rest of the service's own origin.
+  // Last: the operator's allowlist must not open the rest of the service's own origin.
   if (serviceOrigin) allow[new URL(serviceOrigin).hostname] = ownApiOnly;
   const isOpen = Object.keys(allow).length > 0;
   return isOpen ? { allow, subnets: { deny: PRIVATE_SUBNETS } } : "deny-all";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { posix } from "node:path";
 import type { WrittenFile } from "../../port.ts";
 
-/** What the machine's API takes at once, and all that is held in memory here. */
+/** The maximum that the machine's API takes at once and that is held in memory here. */
 const PART_BYTES = 8 * 1024 * 1024;
 const MAX_OUTPUT_CHARS = 1_000;
 const REFUSED = 45;
@@ -57,7 +57,7 @@ export async function uploadInParts(
       isNew: isNew === "1",
     };
   } catch (error) {
-    // What is left over is hidden, and goes with the sandbox.
+    // Leftover parts are hidden, and are deleted with the sandbox.
     await run(CLEAR, [folder]).catch(() => {});
     throw error;
   }

@@ -1,7 +1,8 @@
 /**
  * Calls of `@trigger.dev/sdk`. A call cannot be cancelled: an unresponsive service holds it for minutes.
- * So each races a deadline, is made once, and keeps its slot until it ends, whoever still waits for it.
- * The SDK is loaded with the first call, because loading takes most of a second and 60 MB of memory.
+ * So each races a deadline, is made once, and keeps its slot until it ends, even if its caller no longer
+ * waits. The SDK is loaded with the first call, because loading takes most of a second and 60 MB of
+ * memory.
  */
 import type { TriggerClient } from "@trigger.dev/sdk";
 import type { Logger } from "pino";
@@ -14,11 +15,11 @@ import { processWide } from "../../../platform/process-wide.ts";
 
 export interface TriggerAccess {
   readonly secretKey: string;
-  /** The origin: `https://api.trigger.dev`, or that of a self-hosted instance. */
+  /** The origin: `https://api.trigger.dev`, or a self-hosted instance. */
   readonly apiUrl: string;
 }
 
-/** What the upstream requests of one call of the port share. */
+/** The state that the upstream requests of one call of the port share. */
 export interface Ask {
   readonly accountId: string;
   /** The deadline. */
@@ -91,10 +92,10 @@ export function createSdkCaller({ secretKey, apiUrl }: TriggerAccess): CallSdk {
   };
 }
 
-/** The errors of the SDK that come with an answer of the service. Their texts are for nobody. */
+/** The errors of the SDK that come with an answer of the service. Their texts must not be shown. */
 const refusal = z.object({
   status: z.int(),
-  /** What the service says of itself; a 404 of anything else has none. */
+  /** The service's own error; a 404 of anything else has none. */
   error: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional().catch(undefined),
   rawBody: z.unknown().optional(),

@@ -4,8 +4,7 @@
  * the attempts. So each listed run is completed by a look-up. The environment belongs to the secret key,
  * is therefore the same for every run, and is remembered.
  *
- * What the SDK returns lacks fields that its own types lack, so runs are read from the answers as they
- * came.
+ * The SDK drops fields that its own types lack, so runs are read from the raw answers.
  */
 import type { TriggerClient } from "@trigger.dev/sdk";
 import { z } from "zod";
@@ -25,7 +24,7 @@ import {
 } from "./call-sdk.ts";
 import { readRun } from "./read-run.ts";
 
-/** Bounds concurrent look-ups, so that a page of runs is not a burst of a hundred requests. */
+/** Bounds concurrent look-ups: a page of runs must not be a burst of a hundred requests. */
 const MAX_CONCURRENT_LOOKUPS = 10;
 
 const page = z.object({ data: z.array(z.unknown()) });
@@ -84,7 +83,7 @@ export function createTriggerTaskRunner(
     return run;
   }
 
-  /** Returns the run as listed when its look-up fails, so that one run does not fail the list. */
+  /** Returns the run as listed when its look-up fails: one run must not fail the list. */
   async function complete(item: TaskRun, ask: Ask): Promise<TaskRun> {
     const found = RUN_ID.test(item.id) ? await lookUp(item.id, ask) : taskRunNotFound;
     const { output: _, error: __, ...run } = isAppError(found) ? item : { ...item, ...found };

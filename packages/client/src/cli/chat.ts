@@ -34,7 +34,7 @@ export const chat: Command = {
   },
 };
 
-/** Resolves to the chat that is named, or to a new one in a session of its own. */
+/** Resolves to the named chat, or to a new one in a new session. */
 async function openChat({ client, options, signal }: Context): Promise<ChatAddress> {
   const sessionId = text(options.session);
   if (sessionId !== undefined) return { sessionId, chatId: required(options.chat, "--chat") };

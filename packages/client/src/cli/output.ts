@@ -1,4 +1,4 @@
-/** What a command prints: results to stdout, progress to stderr. */
+/** The output of a command: results to stdout, progress to stderr. */
 import { styleText } from "node:util";
 
 type Style = Parameters<typeof styleText>[0];
@@ -44,9 +44,9 @@ export function createOutput(isJson: boolean, { stdout, stderr, env }: Streams):
   };
 }
 
-/** What an agent or a file says must not steer the terminal. Keeps line breaks and tabs. */
+/** Text of an agent or a file must not control the terminal. Keeps line breaks and tabs. */
 const withoutControls = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
   text.replaceAll(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "");
 
 /** Returns rows as columns of equal width, without trailing spaces. */

@@ -1,7 +1,9 @@
 import type { StoredMessage, TurnEvent } from "../stream-turn.ts";
 import type { Output } from "./output.ts";
 
-/** Prints a turn while it goes on: its text, and what it does as progress. Resolves to the exit code. */
+/**
+ * Prints a turn while it runs: its text, and its actions as progress. Resolves to the exit code.
+ */
 export async function printTurn(events: AsyncIterable<TurnEvent>, out: Output): Promise<number> {
   let printed = "";
   /** Whether the next text is the first of its part. */

@@ -24,12 +24,12 @@ export function readSettings(env: Environment): Settings {
   return { baseUrl, apiKey: AGENT_PLATFORM_API_KEY || storedKey };
 }
 
-/** Writes the file so that nobody else can read it. */
+/** Writes the file, readable for its owner only. */
 export function writeSettings(env: Environment, settings: Settings): string {
   const file = settingsFile(env);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
-  // The mode above is that of a new file only.
+  // The mode above applies to a new file only.
   chmodSync(file, 0o600);
   return file;
 }

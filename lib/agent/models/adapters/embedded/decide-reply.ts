@@ -1,4 +1,4 @@
-/** Decides what the embedded model says and calls next, from the prompt alone. */
+/** Decides the embedded model's next text and tool calls from the prompt alone. */
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { describeResult } from "./describe-result.ts";
 import { INTRODUCTION } from "./identity.ts";

@@ -18,8 +18,8 @@ const FILLER =
 const VERBS =
   "run|execute|bash|write|save|create|read|show|open|cat|list|find|glob|search|grep|look for|plan|todo|delegate|fetch|download|ask|use|load|count|repeat";
 /**
- * One or more separators before a request or a quoted command. A match starts before white space,
- * not within it, and has a bounded number of separators, so that a line of separators is cheap.
+ * One or more separators before a request or a quoted command. A match starts before white space, not
+ * within it, and has a bounded number of separators, because a long line of separators must stay cheap.
  */
 const BOUNDARY = new RegExp(
   `(?<!\\s)\\s*(?:(?:[;,]|[.!](?=\\s)|\\b(?:and|then|next|also|now|please|finally|lastly)\\b:?)\\s*){1,8}(?=(?:${VERBS})\\b|\uE000\\d+\uE001(?:[\\s,;.!]|$))`,

@@ -1,7 +1,7 @@
 /**
- * CSRF protection of the consent form: binds a decision to the browser that was shown the question.
- * The form contains an HMAC over the secret of the link and a cookie that no other site can read,
- * set or send, so that a forged form cannot decide, not even about a link that the forger created.
+ * CSRF protection of the consent form: binds a decision to the browser that was shown the question. The
+ * form contains an HMAC over the secret of the link and a cookie that no other site can read, set or
+ * send. A forged form therefore cannot decide, not even about a link that the forger created.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { config } from "../../../../platform/config.ts";
@@ -25,7 +25,7 @@ export function formToken(state: string, browserId: string): string {
     .digest("base64url");
 }
 
-/** Returns whether the token is that of a form that this service showed to this browser. */
+/** Returns whether this service issued the token to this browser. */
 export function isOwnForm(headers: Headers, state: string, token: string): boolean {
   const browserId = readBrowserId(headers);
   if (browserId === undefined) return false;

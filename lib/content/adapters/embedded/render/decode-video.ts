@@ -2,9 +2,9 @@
  * Decodes a video track, packet by packet, in presentation order.
  *
  * The decoder runs synchronously. Its asynchronous form delivers frames and the completion of a flush
- * through two queues, so that the last frames can arrive after the flush and be lost; and it stamps a
- * frame with the time of the packet that pushed it out. Here the frames of a packet are available when
- * `decode` returns, and their times are the sorted times of the packets.
+ * through two queues: the last frames can arrive after the flush and be lost. It also stamps a frame with
+ * the time of the packet that pushed it out. Here the frames of a packet are available when `decode`
+ * returns, and their times are the sorted times of the packets.
  */
 import { type EncodedPacket, EncodedPacketSink, type InputVideoTrack } from "mediabunny";
 import { EncodedVideoChunk, VideoDecoder, type VideoFrame } from "node-webcodecs";

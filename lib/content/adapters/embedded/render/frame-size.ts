@@ -3,9 +3,9 @@ import type { AspectRatio, Resolution } from "../../../port.ts";
 const shortSides: Readonly<Record<Resolution, number>> = { "720p": 720, "1080p": 1080, "4k": 2160 };
 
 /**
- * Returns the size of a picture; both sides are even. `auto` keeps the aspect ratio of the input, or
- * uses 16:9 without one. The shorter side is that of the resolution, unless the longer side would then
- * exceed that of 16:9.
+ * Returns the size of a picture; both sides are even. `auto` keeps the aspect ratio of the input, or uses
+ * 16:9 without one. The resolution sets the shorter side, unless the longer side would then be longer
+ * than at 16:9.
  */
 export function frameSize(
   aspectRatio: AspectRatio,

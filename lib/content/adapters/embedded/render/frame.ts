@@ -6,7 +6,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** A picture as 8-bit I420, BT.709, limited range, so that no picture is converted twice. */
+/** A picture as 8-bit I420, BT.709, limited range, so no picture is converted twice. */
 export interface Frame extends Size {
   /** The three planes, consecutively. The sides of the chroma planes are rounded up. */
   readonly data: Uint8Array;

@@ -6,7 +6,7 @@
 import type { RenderReply, RenderRequest } from "../protocol.ts";
 import { UnusableInput } from "./unusable-input.ts";
 
-/** Loads only the modules of the job, so that images can be rendered where no codecs are installed. */
+/** Loads only the modules of the job, so images can be rendered where no codecs are installed. */
 async function answer(request: RenderRequest): Promise<RenderReply> {
   if (request.op === "images") {
     const { renderImages } = await import("./render-images.ts");
@@ -34,6 +34,6 @@ process.once("message", (request: RenderRequest) => {
     // Exits without waiting for the decoders' threads to release their resources.
     .then((reply) => send(reply, () => process.exit(0)));
 });
-// The server has exited, so nobody waits for the result any more.
+// The server has exited, so the result is no longer needed.
 process.once("disconnect", () => process.exit(1));
 send({ op: "ready" });

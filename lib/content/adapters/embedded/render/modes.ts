@@ -73,7 +73,7 @@ async function extend(order: VideoOrder): Promise<Clip> {
   const own = audio && (await readSound(audio, "video_url cannot be read as audio", 0, seam));
   const tone = generatedSound(order);
   const parts = [
-    // Cut at the seam, where the tone begins.
+    // Cut at the seam, where the tone starts.
     ...(own ? [{ sound: own.subarray(0, indexAt(seam)), from: 0 }] : []),
     ...(tone ? [{ sound: tone, from: seam }] : []),
   ];

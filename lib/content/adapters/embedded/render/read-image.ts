@@ -10,7 +10,7 @@ import { UnusableInput } from "./unusable-input.ts";
 
 const MAX_IMAGE_PIXELS = 50_000_000;
 
-/** The size is that of the upright image. */
+/** The size applies to the upright image. */
 export interface Image extends Size {
   /** Starts a new pipeline over the whole image: upright, opaque, sRGB. */
   open(): Sharp;
@@ -33,7 +33,7 @@ export async function readImage(path: string, field: string): Promise<Image> {
       .removeAlpha();
   try {
     const { autoOrient } = await sharp(bytes, settings).metadata();
-    // Reads every pixel, so that a broken image is detected here rather than while rendering.
+    // Reads every pixel to detect a broken image here rather than while rendering.
     await open().resize(16, 16).raw().toBuffer();
     return { width: autoOrient.width, height: autoOrient.height, open };
   } catch (error) {

@@ -38,7 +38,7 @@ export async function* readFrames(
   const { fullRange } = await track.getColorSpace();
   let at = 0;
   for await (const { frame, until } of decodeVideo(track, message)) {
-    // The track is always decoded to its end, so that a truncated file is refused in any case.
+    // The track is always decoded to its end, to refuse a truncated file in any case.
     if (at >= count || until <= timeOf(at)) continue;
     const upright = await editFrame(frame, size, (plane, { width, height, isLuma }) => {
       const fitted = plane.rotate(rotation).resize(width, height, { fit: "cover" });
@@ -47,7 +47,7 @@ export async function* readFrames(
     for (; at < count && timeOf(at) < until; at++) yield upright;
   }
 
-  /** Returns the middle of a frame, so that rounding cannot move it to a neighbouring frame. */
+  /** Returns the middle of a frame, which rounding cannot move to a neighbouring frame. */
   function timeOf(index: number): number {
     return start + (index + 0.5) / FRAME_RATE;
   }

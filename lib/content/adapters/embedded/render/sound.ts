@@ -35,7 +35,7 @@ export function readSound(
 ): Promise<Float32Array> {
   return readMedia(message, async () => {
     const pieces: Float32Array<ArrayBuffer>[] = [];
-    // Resamples and mixes down for an output that nobody reads, and hands over what results.
+    // Resamples and mixes down for an output without a reader, and passes on the resulting samples.
     const resampler = new AudioSampleSource({
       codec: "pcm-f32",
       transform: {
@@ -53,7 +53,7 @@ export function readSound(
     await output.start();
     let seconds = 0;
     for await (const sample of new AudioSampleSink(track).samples(start, start + maxSeconds)) {
-      // The timestamps of a container are rounded, and those of a hostile file understate its length.
+      // The timestamps of a container are rounded, and a hostile file's timestamps understate its length.
       sample.setTimestamp(seconds);
       seconds += sample.duration;
       await resampler.add(sample);

@@ -1,5 +1,5 @@
 /**
- * Writes a clip as MP4 with H.264 and AAC. The index comes first, so that players can stream the
+ * Writes a clip as MP4 with H.264 and AAC. The index comes first, which allows players to stream the
  * file.
  */
 import { writeFile } from "node:fs/promises";
@@ -27,7 +27,8 @@ export async function writeVideo(clip: Clip, path: string): Promise<void> {
   const output = new Output({ format: new Mp4OutputFormat({ fastStart: "in-memory" }), target });
   const pictures = new VideoSampleSource({
     codec: "avc",
-    // About 0.3 bits per pixel. This is an upper bound: the encoder uses what the picture needs.
+    // About 0.3 bits per pixel. This is an upper bound: the encoder uses only as much as the picture
+    // needs.
     quality: new Quality({ bitrate: Math.round(width * height * FRAME_RATE * 0.3) }),
     keyFrameInterval: 2,
     onEncoderConfig: (config) => {
