@@ -33,40 +33,6 @@ export interface Generated<T> {
   readonly location: string;
 }
 
-<<<<<<< HEAD:lib/content/generation.ts
-=======
-/**
- * Returns the output of the work.
- *
- * Errors: the work's; 403 when the account has no room for media; 409 while another attempt is active;
- * 429 when the account has too many active runs; 504 when the deadline of the response or of the run
- * passes. @throws DatabaseUnavailable
- */
-export async function runGeneration<T extends object>(
-  generation: Generation,
-  outputSchema: z.ZodType<T>,
-  work: (tools: GenerationTools) => Promise<T | AppError>,
-): Promise<Generated<T> | AppError> {
-  const maxWaitMs = RENDER_WAITS * config().QUEUE_WAIT_MS;
-  const started = await runTask<T>(taskOf(generation), async (run) => {
-    const signal = AbortSignal.timeout(MAX_WORK_MS + maxWaitMs);
-    const progress = (step: string) => run.progress({ step });
-    const output = await withWorkFolder((folder) =>
-      work({ runId: run.id, folder, signal, progress }),
-    );
-    return signal.aborted && isAppError(output) ? timedOut(generation.kind) : output;
-  });
-  if (isAppError(started)) return started;
-  if (!("result" in started)) return earlier(started, outputSchema);
-  generation.keepAlive(started.result.catch(() => undefined));
-  const deadline = Promise.withResolvers<AppError>();
-  const late = () => deadline.resolve(timedOut(generation.kind));
-  const timer = setTimeout(late, config().CONTENT_TIMEOUT_MS);
-  const first = Promise.race([started.result, deadline.promise]);
-  return locate(started.runId, await first.finally(() => clearTimeout(timer)));
-}
-
->>>>>>> lang:lib/content/run-generation.ts
 /** Returns the task of a generation, with the limits of the settings. */
 export function taskOf({ caller, effectId, idempotencyKey, ...generation }: Generation) {
   const { accountId } = caller;

@@ -126,12 +126,12 @@ export function client(
 }
 
 /** The body of a success that `api` was asked for. */
-export async function dataOf<T>(
-  asked: Promise<{ readonly data?: T; readonly error?: unknown; readonly response: Response }>,
-): Promise<T> {
+export async function dataOf<
+  A extends { readonly data?: unknown; readonly error?: unknown; readonly response: Response },
+>(asked: Promise<A>): Promise<Exclude<A["data"], undefined>> {
   const { data, error, response } = await asked;
   if (data === undefined) throw new Error(`${response.status} ${JSON.stringify(error)}`);
-  return data;
+  return data as Exclude<A["data"], undefined>;
 }
 
 export type Person = Awaited<ReturnType<typeof createPerson>>;

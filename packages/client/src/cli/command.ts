@@ -29,12 +29,12 @@ export interface Command {
 }
 
 /** Resolves to the data of a request. @throws ApiError */
-export async function take<T>(
-  asked: Promise<{ readonly data?: T; readonly error?: unknown; readonly response: Response }>,
-): Promise<T> {
+export async function take<
+  A extends { readonly data?: unknown; readonly error?: unknown; readonly response: Response },
+>(asked: Promise<A>): Promise<Exclude<A["data"], undefined>> {
   const { data, error, response } = await asked;
   if (data === undefined) throw new ApiError(response, error);
-  return data;
+  return data as Exclude<A["data"], undefined>;
 }
 
 /** Returns an argument. @throws UsageError when it is missing */
