@@ -2444,14 +2444,6 @@ $$;
 comment on function public.show_path is
   'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
 
-create function public.branch_at(p_chat_id uuid, p_message_id text, p_parent_id text) returns void
-language sql volatile set search_path = '' as $$
-  update public.messages set parent_id = p_parent_id
-  where chat_id = p_chat_id and id = p_message_id and parent_id is distinct from p_parent_id;
-  select public.show_path(p_chat_id, p_message_id, false);
-$$;
-comment on function public.branch_at is 'Lets a message follow p_parent_id, and the path of the chat end with it.';
-
 create function public.branches_json(p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(
@@ -2515,19 +2507,6 @@ end
 $$;
 comment on function public.choose_branch is
   'Shows the path through a message: {branches}, as of branches_json | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
-
-create function public.conversation_until(p_chat_id uuid, p_message_id text) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(
-    jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
-    order by m.created_at, m.id), '[]')
-  from public.messages m
-  join public.messages newest on newest.chat_id = m.chat_id and newest.id = p_message_id
-  where m.chat_id = p_chat_id and m.on_path
-    and (m.created_at, m.id) <= (newest.created_at, newest.id)
-$$;
-comment on function public.conversation_until is
-  'The messages that a chat shows up to and with one of them: [{id, role, parts}].';
 
 create function public.export_branches(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -2758,7 +2737,10 @@ begin
       from (select chat_id, bytes from new_rows union all select chat_id, -bytes from old_rows) rows
       group by chat_id) sums;
   end if;
-  perform public.add_chat_bytes(coalesce(v_added, '{}'));
+  -- Without effect for a chat that is being deleted.
+  update public.chats c set message_bytes = greatest(0, c.message_bytes + added.value::bigint)
+  from jsonb_each_text(v_added) as added
+  where c.id = added.key::uuid and added.value::bigint <> 0;
   return null;
 end
 $$;
@@ -2771,15 +2753,6 @@ create trigger count_changed_messages after update on public.messages
   for each statement execute function public.count_chat_bytes();
 create trigger count_removed_messages after delete on public.messages
   referencing old table as old_rows for each statement execute function public.count_chat_bytes();
-
-create function public.add_chat_bytes(p_added jsonb) returns void
-language sql volatile set search_path = '' as $$
-  update public.chats c set message_bytes = greatest(0, c.message_bytes + added.value::bigint)
-  from jsonb_each_text(p_added) as added
-  where c.id = added.key::uuid and added.value::bigint <> 0
-$$;
-comment on function public.add_chat_bytes is
-  'Adds {chat id: bytes} to chats.message_bytes. Without effect for a chat that is being deleted.';
 
 create function public.count_account_bytes() returns trigger
 language plpgsql set search_path = '' as $$
@@ -3474,7 +3447,10 @@ begin
     end if;
     -- A message that is answered is shown.
     if v_claim.parent_id is not null then
-      perform public.branch_at(v_chat.id, v_claim.message_id, v_claim.parent_id);
+      update public.messages set parent_id = v_claim.parent_id
+      where chat_id = v_chat.id and id = v_claim.message_id
+        and parent_id is distinct from v_claim.parent_id;
+      perform public.show_path(v_chat.id, v_claim.message_id, false);
     elsif exists (
       select from public.messages
       where chat_id = v_chat.id and id = v_claim.message_id and not on_path)
@@ -3809,8 +3785,16 @@ begin
     'stop_requested', v_turn.stop_requested_at is not null,
     'artist_id', v_session.artist_id,
     'sandbox_state', v_session.sandbox_state,
-    'history', coalesce(
-      v_turn.history, public.conversation_until(v_turn.chat_id, v_turn.message_id)),
+    -- The messages that the chat shows up to and with the one that is answered.
+    'history', coalesce(v_turn.history, (
+      select coalesce(jsonb_agg(
+        jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
+        order by m.created_at, m.id), '[]')
+      from public.messages m
+      join public.messages newest
+        on newest.chat_id = m.chat_id and newest.id = v_turn.message_id
+      where m.chat_id = v_turn.chat_id and m.on_path
+        and (m.created_at, m.id) <= (newest.created_at, newest.id))),
     'steps', (
       select coalesce(jsonb_agg(s.result order by s.index), '[]')
       from public.turn_steps s where s.turn_id = p_turn_id));

@@ -299,7 +299,10 @@ begin
     end if;
     -- A message that is answered is shown.
     if v_claim.parent_id is not null then
-      perform public.branch_at(v_chat.id, v_claim.message_id, v_claim.parent_id);
+      update public.messages set parent_id = v_claim.parent_id
+      where chat_id = v_chat.id and id = v_claim.message_id
+        and parent_id is distinct from v_claim.parent_id;
+      perform public.show_path(v_chat.id, v_claim.message_id, false);
     elsif exists (
       select from public.messages
       where chat_id = v_chat.id and id = v_claim.message_id and not on_path)
@@ -634,8 +637,16 @@ begin
     'stop_requested', v_turn.stop_requested_at is not null,
     'artist_id', v_session.artist_id,
     'sandbox_state', v_session.sandbox_state,
-    'history', coalesce(
-      v_turn.history, public.conversation_until(v_turn.chat_id, v_turn.message_id)),
+    -- The messages that the chat shows up to and with the one that is answered.
+    'history', coalesce(v_turn.history, (
+      select coalesce(jsonb_agg(
+        jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
+        order by m.created_at, m.id), '[]')
+      from public.messages m
+      join public.messages newest
+        on newest.chat_id = m.chat_id and newest.id = v_turn.message_id
+      where m.chat_id = v_turn.chat_id and m.on_path
+        and (m.created_at, m.id) <= (newest.created_at, newest.id))),
     'steps', (
       select coalesce(jsonb_agg(s.result order by s.index), '[]')
       from public.turn_steps s where s.turn_id = p_turn_id));
